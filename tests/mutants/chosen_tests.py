@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,15 @@ from hypothesis import Phase, settings
 
 LIST = "FORETOP_CHOSEN_TESTS"
 """The file with the list: `chosen` in order, and all that are `known`."""
+LONGEST = 180.0
+"""Seconds for one test: a mutant may never end, and then counts as noticed."""
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    faulthandler.dump_traceback_later(LONGEST, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.hookimpl(trylast=True)

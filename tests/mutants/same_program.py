@@ -22,7 +22,7 @@ SAME = (
         "core/foretop_core/cron/go_compat.py",
         "if value > _MAX_INT64 // 10 or longer > 2**63:",
         "> to >=",
-        "decides about the 19th digit after the point, which no unit shows: tried for all units and digits",
+        "decides about the 19th digit after the point, which no unit's nanoseconds show: tried for all units",
     ),
 )
 

@@ -45,6 +45,14 @@ def test_the_result_is_in_the_zone_of_the_argument() -> None:
     assert found == at("2026-03-01 03:00", "America/New_York")
 
 
+def test_a_schedule_in_utc_counts_from_an_argument_in_another_zone() -> None:
+    east = timezone(timedelta(hours=2))
+    found = robfig("CRON_TZ=UTC 0 2 * * *").next(datetime(2026, 1, 1, 3, 0, tzinfo=east))
+    assert found == at("2026-01-01 02:00")
+    assert found is not None
+    assert found.tzinfo is east
+
+
 def test_without_a_zone_it_runs_in_the_zone_of_the_argument() -> None:
     plus_two = timezone(timedelta(hours=2))
     assert robfig("0 3 * * *").next(datetime(2026, 3, 1, tzinfo=plus_two)) == at("2026-03-01 01:00")

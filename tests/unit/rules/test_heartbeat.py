@@ -55,3 +55,10 @@ def test_many_runs_outweigh_a_sync_that_storage_held_up() -> None:
     runs = [backup(f"hourly-2026111502{minute}33", of="hourly", created=f"02:{minute}:33") for minute in minutes]
     assert heartbeat([late], [], runs).second == 33
     assert heartbeat([late], [], runs[-1:]).second is None
+
+
+def test_what_is_older_than_a_restart_counts_nothing_and_the_second_of_the_restart_itself_does() -> None:
+    reason = 'found a backup with status "InProgress" during the server starting, mark it as "Failed"'
+    lost = backup("lost", "Failed", started="02:30:00", ended="02:40:33", failureReason=reason)
+    assert heartbeat([location(checked="02:40:33", synced="02:40:33")], [], [lost]).second == 33
+    assert heartbeat([location(checked="02:40:32", synced="02:40:32")], [], [lost]).second is None

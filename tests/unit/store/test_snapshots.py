@@ -9,10 +9,13 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, DataUpload, Deployment
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, NAB, SCHEDULE, STORAGE
+from foretop_core.models.nonadmin import NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, from_builtins
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.store import Store
 from tests import recordings
+from tests.objects import nar, restore
 from tests.unit.store.making import START, Watched, backup, meta
 
 
@@ -189,3 +192,11 @@ def test_a_snapshot_has_only_its_own_cluster_s_objects() -> None:
     seen.list(backup("b"), sink=seen.store.sink(WatchScope("other", BACKUP), seen.clock))
     backups: tuple[Backup, ...] = seen.store.snapshot("other").backups
     assert [item.name for item in backups] == ["b"]
+
+
+def test_the_velero_restore_of_a_nar_is_found_by_its_label() -> None:
+    mine = restore("mine", meta={"labels": {NAR_UUID_LABEL: "n-1"}})
+    snapshot = assemble([restore("other"), mine], "prod")
+    assert snapshot.velero_restore(nar(veleroRestore={"nacuuid": "n-1"})) is mine
+    assert snapshot.velero_restore(nar(veleroRestore={"nacuuid": "n-2"})) is None
+    assert snapshot.velero_restore(nar()) is None

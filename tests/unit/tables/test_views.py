@@ -336,6 +336,18 @@ def test_a_storage_location_shows_its_problem() -> None:
     ]
 
 
+def test_the_columns_for_wide_output_only() -> None:
+    wide = {name: [column.name for column in view().columns if column.wide] for name, view in VIEWS.items()}
+    assert wide == {
+        "schedules": ["namespace", "meaning", "phase", "outcome"],
+        "nonadmin": ["object"],
+        "queue": ["namespace"],
+        "backups": ["namespace", "items"],
+        "restores": ["namespace"],
+        "storage": ["namespace", "bucket"],
+    }
+
+
 @pytest.mark.parametrize("name", sorted(VIEWS))
 def test_every_item_has_the_fields_of_the_contract(name: str) -> None:
     everything = [*queue_of_tenants(), schedule(), schedule("new", phase=""), restore(), location(), upload()]
