@@ -344,7 +344,7 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
     objects = [from_builtins(Schedule, schedule_dict(name, cron)) for name, cron in crons.items()]
     async with calendar(FilledSource([*calm(), *objects])) as (shown, lanes):
         await shown.press("w")
-        assert "Starting in the same minute within 6h: 2 sets" in shown.text
+        assert "Starting in the same minute within 6 hours: 2 sets" in shown.text
         assert re.search(r"04:00 +3  early, early-too and etcd-hourly", shown.text)
         await shown.press("down", "enter")
         assert lanes.cursor is not None
@@ -354,4 +354,4 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
 async def test_w_says_where_nothing_starts_together() -> None:
     async with calendar(FilledSource(calm())) as (shown, _):
         await shown.press("w")
-        assert shown.app.told[-1][1] == "No two schedules start in the same minute within 6h"
+        assert shown.app.told[-1][1] == "No two schedules start in the same minute within 6 hours"
