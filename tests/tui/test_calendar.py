@@ -345,7 +345,7 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
     async with calendar(FilledSource([*calm(), *objects])) as (shown, lanes):
         await shown.press("w")
         assert "Starting in the same minute within 6 hours: 2 sets" in shown.text
-        assert re.search(r"04:00 +3  early, early-too and etcd-hourly", shown.text)
+        assert re.search(r"04:00 +3 together: early, early-too and etcd-hourly", shown.text)
         await shown.press("down", "enter")
         assert lanes.cursor is not None
         assert lanes.cursor.name == "etcd-hourly"

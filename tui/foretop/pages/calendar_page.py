@@ -212,9 +212,9 @@ class CalendarPage(FilterablePage):
 
     def _collision_label(self, one: RepeatedCollision, state: DashboardState) -> str:
         where = f"{self.lanes.names.get(one.context, one.context)}  " if self.lanes.names else ""
-        times = f"{one.times} times, " if one.times > 1 else ""
+        times = f", {one.times} times" if one.times > 1 else ""
         at = when(one.at, state.now(), state.zone)
-        return f"{at:<12} {where}{len(one.keys):>3}  {times}{join([key.name for key in one.keys], 6)}"
+        return f"{at:<12} {where}{len(one.keys):>3} together{times}: {join([key.name for key in one.keys], 6)}"
 
     async def do_jump(self) -> None:
         """To its row, where it has one."""
