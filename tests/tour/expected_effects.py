@@ -103,6 +103,10 @@ def _resumes(before: Seen, after: Seen) -> bool:
     return opens("Choose", "Resume which window")(before, after) or opens("UnpauseDialog", "Unpause ")(before, after)
 
 
+def _lists_collisions(before: Seen, after: Seen) -> bool:
+    return opens("Choose", "Starting in the same minute")(before, after) or tells("No two schedules")(before, after)
+
+
 def _wishes() -> Iterator[tuple[str, Doing]]:
     for action in WRITE_ACTIONS:
         if (dialog := _DIALOGS.get(action.id)) is not None:
@@ -121,6 +125,7 @@ PROMISES: Mapping[str, Doing] = {
     "yaml": _section("yaml", "apiVersion: ", "y"),
     "describe": _section("describe", "Name  ", "d"),
     "results": Doing(goes_to_section("results", ""), in_detail=("d", "d")),
+    "copy_finding": Doing(copies_and_says_so, (), ()),
     "copy_name": Doing(copies_and_says_so, (), ()),
     "copy_namespace": Doing(copies_and_says_so, (), ()),
     "prime": Doing(
@@ -128,6 +133,7 @@ PROMISES: Mapping[str, Doing] = {
         ("left_square_bracket",),
         ("left_square_bracket",),
     ),
+    "collisions": Doing(_lists_collisions),
     "horizon": Doing(changes, ("z", "z")),
     "edit": Doing(types_into("expression")),
     "edit_minutes": Doing(types_into("minutes")),

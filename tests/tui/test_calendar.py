@@ -331,3 +331,27 @@ async def test_z_keeps_the_schedule_under_the_cursor_and_the_rule_says_where_it_
         shown.source.manual.advance(timedelta(minutes=35))
         await shown.tick()
         assert lanes.cursor == before
+
+
+async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() -> None:
+    crons = {
+        "alone": "7 5 * * *",
+        "early": "0 4 * * *",
+        "early-too": "0 4 * * *",
+        "six": "0 6 * * *",
+        "sixth": "0 6 * * *",
+    }
+    objects = [from_builtins(Schedule, schedule_dict(name, cron)) for name, cron in crons.items()]
+    async with calendar(FilledSource([*calm(), *objects])) as (shown, lanes):
+        await shown.press("w")
+        assert "Starting in the same minute within 6 hours: 2 sets" in shown.text
+        assert re.search(r"04:00 +3 together: early, early-too and etcd-hourly", shown.text)
+        await shown.press("down", "enter")
+        assert lanes.cursor is not None
+        assert lanes.cursor.name == "etcd-hourly"
+
+
+async def test_w_says_where_nothing_starts_together() -> None:
+    async with calendar(FilledSource(calm())) as (shown, _):
+        await shown.press("w")
+        assert shown.app.told[-1][1] == "No two schedules start in the same minute within 6 hours"

@@ -472,6 +472,17 @@ async def test_the_footer_forgets_a_filter_that_was_opened_and_left() -> None:
         await shown.until(lambda: "q quit" in shown.footer)
 
 
+async def test_in_triage_c_copies_the_finding_for_a_ticket(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    async with screen() as shown:
+        monkeypatch.setattr(shown.app, "copy_to_clipboard", copied.append)
+        await shown.press("c")
+        lines = copied[0].splitlines()
+        assert lines[:2] == ["Cluster:  prod-eu", "Object:   storage velero/s3-us"]
+        assert "Command:  foretop describe bsl velero/s3-us --context prod-eu" in lines
+        assert "Copied by OSC 52" in shown.app.told[-1][1]
+
+
 async def test_copying_says_what_was_copied_and_how(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TMUX", raising=False)
     async with screen() as shown:

@@ -19,7 +19,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
-from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, triage
+from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, aggregated, triage
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 
 GOOD_RUNS = [
@@ -381,6 +381,7 @@ def test_an_outdated_queue_position() -> None:
     found = only(location(), ahead, mine, tenant)
     assert (found.code, found.severity) == ("position-off", Severity.NOTE)
     assert "reports position 1, is at 2" in render(found.what, NOW)
+    assert aggregated([found]) == (), "nothing needs to be done: Triage does not list it"
 
 
 def test_a_delete_request_that_was_processed_with_errors() -> None:

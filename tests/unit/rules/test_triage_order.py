@@ -115,26 +115,6 @@ def test_a_maintenance_window_does_not_hide_an_expiring_last_backup() -> None:
     assert order(found) == [("protection-gap", "a"), ("velero-all-paused", "")]
 
 
-def off(name: str, context: str = "prod") -> Finding:
-    live = ObjectRef(context, "Backup", "velero", f"v-{name}")
-    what = "reports place 9, is at 4"
-    subject = ObjectRef(context, "NonAdminBackup", "team-a", name)
-    return Finding("position-off", Severity.NOTE, subject, None, what, "seen", "trust", (live,))
-
-
-def test_wrong_queue_positions_are_one_note() -> None:
-    grave = only(location("s3", "Unavailable", message="no"))
-    shown = aggregated([off("a"), grave, off("b"), off("c"), off("d", "prod-us")])
-    assert [(each.context, each.subject.kind, each.code) for each in shown] == [
-        ("", "BackupStorageLocation", "storage-unavailable"),
-        ("prod", "", "position-off"),
-        ("prod-us", "NonAdminBackup", "position-off"),
-    ]
-    assert render(shown[1].what, NOW) == "3 tenants' backups or restores report a wrong queue position"
-    assert "team-a/a reports place 9, is at 4" in render(shown[1].evidence, NOW)
-    assert [subject.name for subject in shown[1].related] == ["a", "b", "c"]
-
-
 def partly_failed(number: int, **more: str) -> NonAdminBackup:
     status = {"phase": "PartiallyFailed", "errors": 1, "completionTimestamp": f"2026-11-15T02:{number:02}:00Z"}
     velero = {"nacuuid": f"u-{number}", "name": f"v-{number}", "namespace": "velero", "status": status}

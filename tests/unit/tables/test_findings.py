@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,8 +10,10 @@ from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.sentences import sentence
 from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.store import Store
+from foretop_core.tables.resources.finding_text import finding_text
 from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.resources.json_items import finding_item
 from tests.objects import NOW, location, schedule
@@ -100,3 +103,30 @@ def test_what_triage_finds_in_a_store_has_the_fields_of_the_contract() -> None:
     for item in found:
         assert set(finding_item(item, NOW)) >= FIELDS
         assert finding_item(item, NOW)["context"] == "prod"
+
+
+def test_a_finding_as_text_for_a_ticket_has_all_that_the_reader_needs() -> None:
+    cause = finding("velero-no-pulse", Severity.ERROR, "velero", kind="Deployment", what="silent")
+    found = replace(finding("overdue", Severity.ERROR, "etcd"), evidence=sentence("due at ", NOW), because=cause)
+    assert finding_text(found, NOW).splitlines() == [
+        "Cluster:  prod",
+        "Object:   schedule velero/etcd",
+        "Finding:  error: late",
+        "Since:    2026-11-15T02:36:07Z (5 minutes)",
+        "Cause:    deploy velero/velero: silent",
+        "Evidence: due at 02:41:07Z",
+        "Do:       fix",
+        "Command:  foretop describe schedule velero/etcd --context prod",
+        "As of:    2026-11-15T02:41:07Z",
+    ]
+
+
+def test_a_line_of_many_names_each_of_them_and_one_about_no_object_the_list() -> None:
+    members = tuple(finding("backup-failed", Severity.WARNING, name, kind="Backup") for name in "ab")
+    gathered = replace(members[0], subject=ObjectRef("prod", "Backup", "", ""), members=members)
+    text = finding_text(gathered, NOW)
+    assert "Object:   2 backups\n" in text
+    assert "Command:  foretop get findings --context prod\n" in text
+    assert "These:    backup velero/a, since 2026-11-15T02:36:07Z\nAlso:     backup velero/b, since " in text
+    queue = replace(finding("queue-stalled", Severity.ERROR, ""), subject=ObjectRef("a b", "", "velero", ""))
+    assert "foretop get findings --context 'a b'" in finding_text(queue, NOW)

@@ -160,11 +160,22 @@ def test_collisions_are_listed_largest_first_without_contained_ones() -> None:
     assert load.together("prod", SIX_HOURS.end) == ()
 
 
+def test_all_sets_that_start_together_are_listed_with_how_often() -> None:
+    crons = {"hourly": "0 * * * *", "hourly-too": "0 * * * *", "six": "0 6 * * *", "alone": "5 4 * * *"}
+    load = StartLoad([item(cron, name) for name, cron in crons.items()], SIX_HOURS)
+    found = [(f"{one.at:%H:%M}", [key.name for key in one.keys], one.times) for one in load.collisions(NOW)]
+    assert found == [
+        ("03:00", ["hourly", "hourly-too"], 5),
+        ("06:00", ["hourly", "hourly-too", "six"], 1),
+    ]
+
+
 def test_schedules_of_two_clusters_do_not_collide() -> None:
     items = [TimelineItem(key("a", context), "0 3 * * *", Dialect.ROBFIG) for context in ("eu", "us")]
     load = StartLoad(items, SIX_HOURS)
     assert sum(load.counts(NOW)) == 2
     assert load.crowds(NOW, 3) == ()
+    assert load.collisions(NOW) == ()
 
 
 def test_a_constant_delay_counts_from_the_last_run() -> None:

@@ -24,28 +24,19 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
-from foretop_core.models.kinds import BACKUP, NAB, NABSL, NABSL_REQUEST, NAR, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
 from foretop_core.session import Session
+from foretop_core.tables.resources.finding_text import DESCRIBED
 
-_KINDS = {
-    "schedule": SCHEDULE,
-    "backup": BACKUP,
-    "restore": RESTORE,
-    "nab": NAB,
-    "nar": NAR,
-    "bsl": STORAGE,
-    "nabsl": NABSL,
-    "storage-request": NABSL_REQUEST,
-}
 _SAME = {"schedules": "schedule", "backups": "backup", "restores": "restore", "storage": "bsl"}
 _NO_END = 100_000
 
 
 @click.command("describe")
-@click.argument("what", metavar="KIND", type=click.Choice([*_KINDS, *_SAME]))
+@click.argument("what", metavar="KIND", type=click.Choice([*DESCRIBED, *_SAME]))
 @click.argument("name")
 @connection_options
 def command(what: str, name: str, session_options: SessionOptions) -> int:
@@ -53,7 +44,7 @@ def command(what: str, name: str, session_options: SessionOptions) -> int:
 
     KIND is schedule, backup, restore, nab, nar, bsl, nabsl or storage-request; NAME may be NAMESPACE/NAME.
     """
-    return asyncio.run(_describe(_KINDS[_SAME.get(what, what)], name, session_options))
+    return asyncio.run(_describe(DESCRIBED[_SAME.get(what, what)], name, session_options))
 
 
 async def _describe(kind: Kind, name: str, session_options: SessionOptions) -> int:

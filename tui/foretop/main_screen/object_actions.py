@@ -47,6 +47,7 @@ class ObjectActions:
             "results": self.do_results,
             "prime": self.do_prime,
             "jump": self.do_jump,
+            "copy_finding": self.do_copy_finding,
             "copy_name": self.do_copy_name,
             "copy_namespace": self.do_copy_namespace,
         }
@@ -59,6 +60,10 @@ class ObjectActions:
         match action_id:
             case "open":
                 return self.host.current != DETAIL and (subject is not None or finding_under_cursor(page) is not None)
+            case "copy_finding":
+                return finding_under_cursor(page) is not None
+            case "copy_name":
+                return subject is not None and finding_under_cursor(page) is None
             case "jump":
                 return bool(self.targets())
             case "results":
@@ -151,6 +156,14 @@ class ObjectActions:
         shown = self.host.page
         if isinstance(shown, TablePage) and shown.table.cursor != key:
             await self.host.show_object(key)
+
+    def do_copy_finding(self) -> None:
+        finding, state = finding_under_cursor(self.host.page), self.host.state
+        if finding is not None and state is not None:
+            # With the first copy: no page needs it to be drawn.
+            from foretop_core.tables.resources.finding_text import finding_text
+
+            copy(self.host.app, finding_text(finding, state.render_context_of(finding).now))
 
     def do_copy_name(self) -> None:
         if key := self._subject():

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from foretop.bindings import Handler
+from foretop.dialogs.choice_list import Choose
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
@@ -27,13 +28,13 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.humanize import join
+from foretop_core.rules.humanize import count, duration, join
 from foretop_core.rules.queue.usual_lengths import usual_length
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import clean, width
 from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WORK
-from foretop_core.tables.timeline.timeline_items import HORIZONS, MinuteCollision
+from foretop_core.tables.timeline.timeline_items import HORIZONS, MinuteCollision, RepeatedCollision
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 _LEGEND = f"{WARM_UP} warm-up  {RUN}{WORK} run  {PAUSED_RUN} paused"
@@ -184,12 +185,36 @@ class CalendarPage(FilterablePage):
             **super().handlers(),
             "horizon": self.do_horizon,
             "jump": self.do_jump,
+            "collisions": self.do_collisions,
         }
 
     def do_horizon(self) -> None:
         self.lanes.hold_cursor()
         self.lanes.horizon = (self.lanes.horizon + 1) % len(HORIZONS)
         self.pulse()
+
+    def do_collisions(self) -> None:
+        """All sets that start together within the horizon; the chosen one's first schedule gets the cursor."""
+        state, load = self.state, self.lanes.load
+        found = load.collisions(state.now()) if state is not None and load is not None else ()
+        length = duration(HORIZONS[self.lanes.horizon])
+        if state is None or not found:
+            self.app.notify(f"No two schedules start in the same minute within {length}")
+            return
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self.lanes.go_to(found[place].keys[0])
+
+        labels = [self._collision_label(one, state) for one in found]
+        title = f"Starting in the same minute within {length}: {count(len(found), 'set')}"
+        self.app.push_screen(Choose(title, labels, self.display_options.ascii), chosen)
+
+    def _collision_label(self, one: RepeatedCollision, state: DashboardState) -> str:
+        where = f"{self.lanes.names.get(one.context, one.context)}  " if self.lanes.names else ""
+        times = f", {one.times} times" if one.times > 1 else ""
+        at = when(one.at, state.now(), state.zone)
+        return f"{at:<12} {where}{len(one.keys):>3} together{times}: {join([key.name for key in one.keys], 6)}"
 
     async def do_jump(self) -> None:
         """To its row, where it has one."""

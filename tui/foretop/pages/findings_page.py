@@ -14,10 +14,9 @@ _SHOWN_BY = {
     "velero-no-pulse": "queue",
     "queue-stalled": "queue",
     "velero-all-paused": "schedules",
-    "position-off": "nonadmin",
 }
 """Findings that are not about one object, and the page that shows them better than a list of all that they touch."""
-_NAMES = {"queue": "the queue", "schedules": "the schedules", "nonadmin": "the tenants' backups"}
+_NAMES = {"queue": "the queue", "schedules": "the schedules"}
 
 
 def finding_under_cursor(page: Page | None) -> Finding | None:

@@ -60,7 +60,8 @@ def tenant_facts(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, 
             paragraph(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
         )
     said.append(paragraph(" · ".join(_asked(entry.item)), label="Spec"))
-    reported = _estimate(entry) if run is not None and entry.place else ()
+    order = f"; in Velero's order it is {entry.place}" if entry.place != entry.reported else ""
+    reported = _estimate(entry, order) if run is not None and entry.place else ()
     return (*said, *(progress(run, render) if run is not None else ()), *reported)
 
 

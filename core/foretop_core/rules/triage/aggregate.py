@@ -10,10 +10,9 @@ from datetime import datetime
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import Text, listed, sentence
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity
+from foretop_core.rules.triage.finding import Finding, Severity
 from foretop_core.rules.triage.ranking import rank
 
-_POSITION_OFF = "position-off"
 _RUNS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))
 """There are thousands of these, and each is made once; a schedule or a location is a matter of its own."""
 _FEWEST = 4
@@ -21,20 +20,14 @@ Kind = tuple[str, str, Severity, str, str]
 
 
 def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """For a screen, worst first: runs of which the same is said are one line, and so are the places in the queue
-    of each server that are reported wrongly."""
+    """For a screen, worst first: runs of which the same is said are one line; what needs no action is left out."""
     kept: list[Finding] = []
-    off: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
     alike: defaultdict[Kind, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        if finding.code == _POSITION_OFF and finding.related:
-            off[finding.context, finding.related[0].namespace].append(finding)
-        elif (kind := _kind(finding)) is not None:
+    for finding in (one for one in findings if one.needs_action):
+        if (kind := _kind(finding)) is not None:
             alike[kind].append(finding)
         else:
             kept.append(finding)
-    for (context, namespace), notes in off.items():
-        kept.append(notes[0] if len(notes) == 1 else _together(context, namespace, notes))
     for members in alike.values():
         kept += [_gathered(sorted(members, key=rank))] if len(members) >= _FEWEST else members
     return tuple(sorted(kept, key=rank))
@@ -76,17 +69,3 @@ def _gathered(members: list[Finding]) -> Finding:
 
 def _when(since: datetime | None) -> Text:
     return sentence(" at ", since) if since is not None else ""
-
-
-def _together(context: str, namespace: str, notes: list[Finding]) -> Finding:
-    told = [sentence(f"{note.subject.namespace}/{note.subject.name} ", note.what) for note in notes]
-    return Finding(
-        _POSITION_OFF,
-        Severity.NOTE,
-        ObjectRef(context, QUEUE, namespace, ""),
-        None,
-        f"{len(notes)} tenants' backups or restores report a wrong queue position",
-        sentence(listed(told), ". The controller estimates the position and mostly updates it when a backup ends."),
-        "Trust the queue, not the estimate. No action is needed.",
-        tuple(note.subject for note in notes),
-    )

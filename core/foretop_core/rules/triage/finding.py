@@ -42,6 +42,8 @@ class Finding:
     """How grave the gravest is of itself and what it explains."""
     members: tuple[Finding, ...] = ()
     """The findings of one kind that it stands for, worst and newest first."""
+    needs_action: bool = True
+    """False where it is only good to know: a screen that lists what to do leaves it out."""
 
     @property
     def context(self) -> str:

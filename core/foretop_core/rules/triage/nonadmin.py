@@ -230,6 +230,7 @@ def _off(
         f"the controller {why}.",
         "Trust the queue, not the estimate. No action is needed.",
         (snapshot.ref(live),),
+        needs_action=False,
     )
 
 

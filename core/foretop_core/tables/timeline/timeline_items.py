@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
+from itertools import islice
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
@@ -27,6 +28,8 @@ HORIZONS = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7))
 AUTOGEN = "autogen-"
 """How the prescaler names the CronJob that warms up for a PreScaledCronJob."""
 LANES = (SCHEDULE.name, PRESCALED.name)
+_MOST_MINUTES = 500
+"""How many minutes, the fullest first, are looked at for all that start together."""
 _MOST_LOOKS = 40
 """How many full minutes are looked at for crowds that are not part of a larger one."""
 
@@ -148,6 +151,16 @@ class MinuteCollision:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class RepeatedCollision:
+    """Those of one cluster that start in the same minute: the first such minute, and how many there are."""
+
+    context: str
+    at: datetime
+    keys: tuple[ObjectRef, ...]
+    times: int
+
+
 Entry = tuple[CronSchedule | CronError, datetime | None]
 """An expression, and the run that it counts from: whatever has the same entry starts at the same times."""
 
@@ -208,6 +221,19 @@ class StartLoad:
                 told.append(members)
                 found.append(MinuteCollision(context, self.ruler.start + timedelta(minutes=minute), size))
         return found
+
+    def collisions(self, now: datetime) -> tuple[RepeatedCollision, ...]:
+        """Every set that is still to start together within the ruler, in the order of their first minute."""
+        since = max(0, self.ruler.minute_of(now) + 1)
+        found: list[RepeatedCollision] = []
+        for context, tally in self._tallies.items():
+            minutes: dict[frozenset[Entry], list[int]] = {}
+            for minute, _ in islice(tally.crowded(since), _MOST_MINUTES):
+                minutes.setdefault(frozenset(self._entries_at(context, minute)), []).append(minute)
+            for times in minutes.values():
+                first = self.ruler.start + timedelta(minutes=min(times))
+                found.append(RepeatedCollision(context, first, self.together(context, first), len(times)))
+        return tuple(sorted(found, key=lambda one: (one.at, one.context, -len(one.keys))))
 
     def together(self, context: str, at: datetime) -> tuple[ObjectRef, ...]:
         """All of one cluster that start in this minute, by name; none outside the ruler."""
