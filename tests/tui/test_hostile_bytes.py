@@ -63,7 +63,7 @@ def test_a_new_finding_of_a_hostile_object_is_told_by_one_sequence_of_printable_
     environ = {"PYTHONPATH": _CODE, "XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     with Terminal(_BOX, 120, 40, environ, tmp_path) as terminal:
         terminal.shows("live")
-        terminal.titled(lambda title: title.endswith(" minicluster") and "warning" in title)
+        terminal.titled(lambda title: title == "foretop minicluster: no errors or warnings")
         terminal.settled()
         assert b"\x1b]777" not in bytes(terminal.output)
         file.write_text(f"{_TOLD}thresholds: {{comesAfter: 0s}}\n")

@@ -10,6 +10,7 @@ from foretop.main_screen.finding_notices import FindingNotices
 from foretop.terminal.terminal_notices import desktop_notice, window_title
 from foretop_core.config.settings import NotifySettings
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
 from tests.tui.hostile_box import HOSTILE
@@ -47,6 +48,16 @@ def test_what_is_there_at_the_first_look_is_not_new_and_the_title_has_the_counts
     at = Written()
     assert at.look(_ALL) == "\x1b[22;2t\x1b]2;foretop 5 errors, 3 warnings prod-eu\x1b\\"
     assert at.look(_ALL) == ""
+
+
+def test_what_comes_in_with_the_first_lists_is_not_new() -> None:
+    at = Written()
+    at.source.fare(BACKUP, WatchState.SYNCING)
+    assert "foretop prod-eu: loading" in at.look(_ALL)
+    at.source.fare(BACKUP, WatchState.LIVE)
+    assert "\a" not in at.look(_ALL)
+    at.fail()
+    assert "\a" in at.look(_ALL)
 
 
 def test_a_new_finding_rings_once_and_is_named() -> None:

@@ -35,7 +35,7 @@ class FindingNotices:
     def look(self, wanted: NotifySettings) -> None:
         """Compares the findings with those of the last look; costs nothing while they are the same."""
         self._tell_title(wanted)
-        if not self._state.has_judged or self._revision == self._state.findings_revision:
+        if not self._state.has_loaded or self._revision == self._state.findings_revision:
             return
         self._revision = self._state.findings_revision
         found = {f"{one.context}:{one.id}": one for one in ungathered(self._state.findings)}
@@ -80,5 +80,5 @@ def title_text(state: DashboardState) -> str:
         if counts[grade]
     ]
     names = state.contexts[0] if len(state.contexts) == 1 else f"{len(state.contexts)} contexts"
-    found = ", ".join(told) or ("no findings" if state.has_judged else "connecting")
+    found = ", ".join(told) or ("no errors or warnings" if state.has_loaded else "loading")
     return f"foretop {found} {names}" if told else f"foretop {names}: {found}"
