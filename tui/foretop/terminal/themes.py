@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from rich.color import Color
 from rich.segment import Segment
@@ -108,9 +109,9 @@ class ThemeFilter(LineFilter):
         return self._colours[name] if name else colour
 
 
-def theme_colours(name: str, skins: Mapping[str, Mapping[str, str]]) -> Mapping[str, str] | None:
+def theme_colours(name: str, skins: Mapping[str, Mapping[Any, str]]) -> Mapping[str, str] | None:
     """The colours of a theme; None for the terminal's own, and for a name that does not exist."""
-    return skins.get(name) or THEMES.get(name)
+    return dict(skins[name]) if name in skins else THEMES.get(name)
 
 
 def next_theme(name: str, skins: Mapping[str, object]) -> str:
