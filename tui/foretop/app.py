@@ -20,7 +20,7 @@ from foretop.main_screen.main_screen import MainScreen
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resume_only_after_suspend
 from foretop.terminal.key_queue import SerialKeyApp
-from foretop.terminal.textual_internals import guard_input, guard_messages, has_driver, switch_mouse
+from foretop.terminal.textual_internals import guard_input, guard_messages, has_driver, switch_mouse, write_to_terminal
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.cell_text import clean, cut_end
@@ -137,6 +137,8 @@ class Dashboard(SerialKeyApp):
             self._pumping.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._pumping
+        if self._applier is not None:
+            self._applier.close()
         if self._source is not None:
             await self._source.stop()
 
@@ -186,6 +188,7 @@ class Dashboard(SerialKeyApp):
             if found != seen:
                 seen = found
                 self.pulse()
+                self._tell_terminal()
             await asyncio.sleep(PACE)
 
     def _follow_config(self, state: DashboardState) -> None:
@@ -197,6 +200,17 @@ class Dashboard(SerialKeyApp):
 
         self._applier = SettingsApplier(self.config, self, self.main_screen, state)
         self._applier.start()
+
+    def _tell_terminal(self) -> None:
+        """New findings, for who looks elsewhere; a fault in that is not the end of the screen."""
+        try:
+            if self._applier is not None:
+                self._applier.look()
+        except Exception as problem:
+            self.survives("telling the terminal", problem)
+
+    def write_terminal(self, text: str) -> None:
+        write_to_terminal(self, text)
 
     _applier: SettingsApplier | None = None
 

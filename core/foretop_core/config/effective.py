@@ -49,7 +49,7 @@ def _setting(config: ConfigFile, flags: Collection[str], path: tuple[str, ...], 
 
 
 def _origin(config: ConfigFile, flags: Collection[str], path: tuple[str, ...]) -> str:
-    if path[0] in flags:
+    if path[0] in flags or ".".join(path) in flags:
         return "flag"
     if path[0] in config.from_environment:
         return VARIABLES[path[0]]

@@ -17,10 +17,18 @@ LOOK_EVERY = 2.0
 """Seconds between two looks; each is one call to the system."""
 AT_START = ("page", "default_contexts", "groups", "namespaces", "velero_namespace", "velero_version", "mouse")
 """Settings that take effect at the next start only."""
+_NOTIFY = "notify."
+
+
+def with_flags(settings: Settings, flags: Mapping[str, Any]) -> Settings:
+    """The settings with those of flags over them, by their Python names; `notify.bell` is one within a section."""
+    notify = {name.removeprefix(_NOTIFY): value for name, value in flags.items() if name.startswith(_NOTIFY)}
+    others = {name: value for name, value in flags.items() if not name.startswith(_NOTIFY)}
+    return msgspec.structs.replace(settings, notify=msgspec.structs.replace(settings.notify, **notify), **others)
 
 
 class LiveConfig:
-    """`flags` are settings by their Python names that go over the file, now and after every change of it."""
+    """`flags` are settings that go over the file, now and after every change of it."""
 
     def __init__(self, config: ConfigFile, environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> None:
         self.config = config
@@ -32,7 +40,7 @@ class LiveConfig:
     @property
     def settings(self) -> Settings:
         """A theme that was chosen on the screen is used where nothing else names one."""
-        settings = msgspec.structs.replace(self.config.settings, **self.flags)
+        settings = with_flags(self.config.settings, self.flags)
         known = (*BUILT_IN_THEMES, *settings.skins)
         if self.theme_origin or self._chosen_theme not in known:
             return settings

@@ -180,6 +180,11 @@ class DashboardState:
         return all(context in self._judged for context in self.contexts)
 
     @property
+    def has_loaded(self) -> bool:
+        """Whether all that comes in with the first lists was judged; what is found after that is new."""
+        return not self._first_look
+
+    @property
     def version(self) -> tuple[object, ...]:
         """Moves whenever there is something new to draw, the passing of time not counted."""
         return self.findings_revision, *(self._version(context) for context in self.contexts)

@@ -16,6 +16,7 @@ from foretop.commands.display_flags import display_flags_of
 from foretop.commands.output import emit, output_option, say, table
 from foretop_core.config.config_file import config_path
 from foretop_core.config.effective import EffectiveSetting, effective_settings
+from foretop_core.config.live_config import with_flags
 from foretop_core.config.settings import Settings
 from foretop_core.config.template import TEMPLATE
 from foretop_core.errors import ForetopError
@@ -30,6 +31,9 @@ _FLAGS = {
     "mouse": "mouse",
     "page": "page",
     "theme": "theme",
+    "bell": "notify.bell",
+    "title": "notify.title",
+    "desktop": "notify.desktop",
 }
 """By the name of an option, the setting that it goes over."""
 
@@ -76,9 +80,9 @@ def show(ctx: click.Context, form: str) -> int:
     """Print every setting in effect, and where it comes from."""
     config = config_of(ctx)
     given = dict(_given(ctx.find_root()))
-    settings = msgspec.structs.replace(config.settings, **given)
+    settings = with_flags(config.settings, given)
     names = {one.name: one.encode_name for one in msgspec.structs.fields(Settings)}
-    found = list(effective_settings(config, settings, {names[name] for name in given}))
+    found = list(effective_settings(config, settings, {names.get(name, name) for name in given}))
     if form == "text":
         say(f"# {config.path}{'' if config.exists else ' (does not exist)'}")
         table(["SETTING", "VALUE", "FROM"], [[one.name, _text(one.value), one.origin] for one in found], "")
@@ -99,6 +103,9 @@ def _given(root: click.Context) -> Iterator[tuple[str, Any]]:
         "mouse": True,
         "page": display.page,
         "theme": display.theme,
+        "notify.bell": True,
+        "notify.title": True,
+        "notify.desktop": display.desktop,
     }
     for option, name in _FLAGS.items():
         if root.get_parameter_source(option) is ParameterSource.COMMANDLINE:
@@ -108,7 +115,7 @@ def _given(root: click.Context) -> Iterator[tuple[str, Any]]:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "-"
     if isinstance(value, dict):
         return ", ".join(f"{name}={_text(one)}" for name, one in value.items()) or "-"

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from foretop.commands.connection import config_of
+from foretop_core.config.config_file import read_config
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.config.setting_names import BUILT_IN_THEMES, PAGE_NAMES
 from foretop_core.dashboard.cluster_session import ClusterSession
@@ -26,9 +27,14 @@ _OPTIONS = (
     click.option("--flash", is_flag=True, help="Flash changed cells, even over SSH."),
     click.option("--mouse", is_flag=True, help="Enable the mouse; this disables the terminal's own selection."),
     click.option("--page", type=click.Choice(PAGE_NAMES), help="The page to start on."),
+    click.option("--bell", is_flag=True, help="Ring the terminal's bell on a new error."),
+    click.option("--title", is_flag=True, help="Show the number of findings in the window title."),
+    click.option(
+        "--desktop", type=click.Choice(["osc9", "osc777"]), help="Send desktop notifications of new errors this way."
+    ),
     click.option("--theme", metavar="NAME", help=f"Colours: {', '.join(BUILT_IN_THEMES)}, or a skin of the file."),
 )
-_NAMES = ("ascii_only", "calm", "flash", "mouse", "page", "theme")
+_NAMES = ("ascii_only", "calm", "flash", "mouse", "page", "theme", "bell", "title", "desktop")
 _SELDOM = 50_000
 """So many new objects before the collector looks: what is made here stays, first the modules and then the cluster's."""
 
@@ -43,11 +49,15 @@ class DisplayFlags:
     mouse: bool = False
     page: str = ""
     theme: str = ""
+    bell: bool = False
+    title: bool = False
+    desktop: str = ""
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings that go over those of the configuration file."""
-        given = {"page": self.page, "theme": self.theme, "mouse": self.mouse}
+        notify = {"notify.bell": self.bell, "notify.title": self.title, "notify.desktop": self.desktop}
+        given = {"page": self.page, "theme": self.theme, "mouse": self.mouse, **notify}
         return {name: value for name, value in given.items() if value}
 
 
@@ -98,7 +108,9 @@ def show_dashboard(
     gc.set_threshold(_SELDOM)
     from foretop.startup import detect_display, run_dashboard
 
-    config = LiveConfig(config_of(click.get_current_context()), os.environ, display_flags.settings)
+    context = click.get_current_context(silent=True)
+    found = config_of(context) if context is not None else read_config(os.environ)
+    config = LiveConfig(found, os.environ, display_flags.settings)
     display_options = detect_display(
         os.environ,
         ascii=display_flags.ascii_only,

@@ -33,6 +33,7 @@ EXIT_CODES = (
         "get, describe, next, primer, watch, journal",
         {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **_ALWAYS},
     ),
+    ExitCodeRow("config", {0: "printed or written", 1: "printed; the configuration has mistakes", **_ALWAYS}),
     ExitCodeRow(
         "schedule, backup, restore, nab, nar, storage-request, server",
         {

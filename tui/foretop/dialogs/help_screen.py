@@ -11,6 +11,7 @@ from textual.containers import Vertical
 
 from foretop.bindings import UNLISTED, Action, ActionGroup
 from foretop.dialogs.base_modal import BaseModal
+from foretop.dialogs.explanation_screen import choose_topic
 from foretop.dialogs.legend import Sign
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
@@ -24,6 +25,7 @@ class HelpScreen(BaseModal[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,enter", "leave", show=False),
+        Binding("t", "topics", show=False),
         Binding("down,j", "scroll_by(1)", show=False),
         Binding("up,k", "scroll_by(-1)", show=False),
         Binding("pagedown,space", "scroll_by(12)", show=False),
@@ -47,6 +49,9 @@ class HelpScreen(BaseModal[None]):
     def on_mount(self) -> None:
         self.query_one(TextPane).show(help_text(self._actions, self._letters, self._signs))
 
+    def action_topics(self) -> None:
+        choose_topic(self.app, self.ascii)
+
     def action_scroll_by(self, by: int) -> None:
         self.query_one(TextPane).scroll_lines(by)
 
@@ -54,7 +59,7 @@ class HelpScreen(BaseModal[None]):
 def help_text(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Paragraph]:
     """`letters` are the columns of the table by the capital that sorts by them; `signs` are those of the page."""
     sorting = ", ".join(f"{letter} {name}" for letter, name in letters.items())
-    said = [Paragraph((Span("Keys", BOLD), Span("   up/down scroll, esc/q close", DIM)))]
+    said = [Paragraph((Span("Keys", BOLD), Span("   up/down scroll, t topics explained, esc/q close", DIM)))]
     for group in ActionGroup:
         members = [action for action in actions if action.group is group and action.shown]
         if not members:

@@ -10,6 +10,7 @@ from foretop.pages.page import Page
 from foretop.pages.table_page import TablePage
 from foretop.pages.tabs import TABS
 from foretop.widgets.column_layout import sort_keys
+from foretop_core.tables.text.explanations import EXPLANATIONS
 
 
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
@@ -19,6 +20,10 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     others = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
         PaletteEntry("ctx", ("ctx ",), "show one context of the kubeconfig: ctx prod; ctx alone lists all"),
+        *(
+            PaletteEntry(f"explain {one.topic}", (f"explain {one.topic}",), f"explained: {one.title}")
+            for one in EXPLANATIONS.values()
+        ),
         PaletteEntry("q", ("q", "quit"), "quit foretop"),
     ]
     here = [action for action in available if action.id not in ("palette", "escape", "back")]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from foretop.bindings import Handler
 from foretop.dialogs.choice_list import Choose
 from foretop.dialogs.command_palette import CommandPalette
+from foretop.dialogs.explanation_screen import ExplanationScreen
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.legend import SIGNS
 from foretop.dialogs.messages_screen import MessagesScreen
@@ -23,6 +24,7 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.pause_windows import pause_windows, window_line
+from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 
 
@@ -137,6 +139,9 @@ class ScreenActions:
                 await self.host.action_do(rest)
             case "ns" | "ctx" if self.host.state is not None:
                 ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
+            case "explain" if rest in EXPLANATIONS:
+                screen = ExplanationScreen(EXPLANATIONS[rest], self.host.display_options.ascii)
+                self.host.app.push_screen(screen)
             case "q":
                 self.host.app.exit()
             case _:

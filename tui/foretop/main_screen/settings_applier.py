@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from textual.keys import _character_to_key
 
 from foretop.bindings import ACTIONS, KeyConflict, check_letters, with_key
+from foretop.main_screen.finding_notices import FindingNotices
 from foretop.pages.page_factories import TABLE_COLUMNS
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.config.live_config import LiveConfig
@@ -29,6 +30,8 @@ class SettingsHost(Protocol):
 
     def show_theme(self, name: str, *, afresh: bool = False) -> None: ...
 
+    def write_terminal(self, text: str) -> None: ...
+
     def set_keymap(self, keymap: dict[str, str]) -> None: ...
 
     def notify(self, message: str, *, severity: Literal["information", "warning", "error"] = "information") -> None: ...
@@ -42,6 +45,7 @@ class SettingsApplier:
         self._host = host
         self._screen = screen
         self._state = state
+        self._notices = FindingNotices(state, host.write_terminal)
 
     def start(self) -> None:
         self._apply(None)
@@ -59,6 +63,13 @@ class SettingsApplier:
         self._host.notify(f"Configuration reloaded{waits}")
         self._complain(problems)
         return True
+
+    def look(self) -> None:
+        """Tells the terminal of new findings, where that was asked for."""
+        self._notices.look(self._config.settings.notify)
+
+    def close(self) -> None:
+        self._notices.close()
 
     def _apply(self, before: Settings | None) -> None:
         settings = self._config.settings

@@ -61,9 +61,9 @@ THEMES: dict[str, dict[str, str]] = {
         "border": "#777d88",
         "dim": "#9aa0aa",
         "good": "#56b4e9",
-        "running": "#9ad5c0",
-        "waiting": "#7d8fe8",
-        "paused": "#d8a0c8",
+        "running": "#b5f0dc",
+        "waiting": "#6a80f0",
+        "paused": "#cc79a7",
         "warn": "#f0e442",
         "bad": "#ff7621",
     },
@@ -111,7 +111,7 @@ class ThemeFilter(LineFilter):
 
 def theme_colours(name: str, skins: Mapping[str, Mapping[Any, str]]) -> Mapping[str, str] | None:
     """The colours of a theme; None for the terminal's own, and for a name that does not exist."""
-    return skins.get(name) or THEMES.get(name)
+    return dict(skins[name]) if name in skins else THEMES.get(name)
 
 
 def next_theme(name: str, skins: Mapping[str, object]) -> str:

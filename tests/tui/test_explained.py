@@ -1,0 +1,34 @@
+"""The texts of `foretop explain` on the screen, from the help and from the palette."""
+
+from __future__ import annotations
+
+import pytest
+
+from foretop.widgets.line_widgets import TextPane
+from foretop_core.tables.text.explanations import EXPLANATIONS
+from tests.tui.pilot import SMALL, screen
+
+
+async def test_the_help_lists_the_topics_and_enter_opens_one() -> None:
+    async with screen(size=SMALL) as shown:
+        await shown.press("question_mark")
+        assert "t topics explained" in shown.text
+        await shown.press("t")
+        for topic in EXPLANATIONS.values():
+            assert topic.title in shown.text
+        await shown.press("down", "enter")
+        assert EXPLANATIONS["skip"].title in shown.text
+        await shown.press("escape")
+        assert "t topics explained" in shown.text
+        await shown.press("escape")
+        assert len(shown.app.screen_stack) == 1
+
+
+@pytest.mark.parametrize("topic", EXPLANATIONS)
+async def test_a_topic_is_shown_in_full_by_the_palette(topic: str) -> None:
+    async with screen(size=(100, 50)) as shown:
+        await shown.press("colon", *f"explain {topic}", "enter")
+        await shown.until(lambda: EXPLANATIONS[topic].title in shown.text)
+        whole = " ".join(shown.app.screen.query_one(TextPane).text.split())
+        for block in EXPLANATIONS[topic].body.strip().split("\n\n"):
+            assert " ".join(block.split()) in whole

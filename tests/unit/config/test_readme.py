@@ -1,0 +1,28 @@
+"""What the README says about the configuration is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from foretop_core.config.config_checks import check_settings
+from foretop_core.config.config_reader import read_settings
+from foretop_core.config.settings import Settings
+from foretop_core.config.variables import VARIABLES
+
+_SECTION = (
+    (Path(__file__).parents[3] / "README.md").read_text().partition("\n## Configuration\n")[2].partition("\n## ")[0]
+)
+
+
+def test_the_example_file_of_the_readme_is_read_without_a_complaint() -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", _SECTION, re.DOTALL)
+    found = read_settings(example)
+    check_settings(found)
+    assert found.mistakes == []
+    assert found.settings != Settings()
+    assert found.settings.contexts["prod-eu"].production
+
+
+def test_the_variables_of_the_readme_are_those_that_are_read() -> None:
+    assert set(re.findall(r"`(FORETOP_\w+)`", _SECTION)) == set(VARIABLES.values())
