@@ -1,4 +1,4 @@
-"""The log viewer: errors only, from error to error, wrapped or not, a sign for each level, asked for and fetched once."""
+"""The log viewer: errors only, from error to error, wrapped or not, a sign for each level, fetched once."""
 
 from __future__ import annotations
 

@@ -27,12 +27,14 @@ from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.object_access import fetch_object, may_fetch_results, unwatch_events, watch_events
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.text.cell_text import cut
 
+_ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _MOST_FETCHED = 20
 """Objects whose results are kept until foretop ends."""
 
@@ -106,6 +108,9 @@ class DetailPage(Page, can_focus=True):
 
     def pulse(self) -> None:
         self._draw()
+
+    def kinds_on_demand(self) -> frozenset[str]:
+        return frozenset({self.key.kind} if self.key is not None else ()) & _ON_DEMAND
 
     def subject(self) -> ObjectRef | None:
         return self.key

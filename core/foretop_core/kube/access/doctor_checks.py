@@ -20,7 +20,7 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.discovery import served_version
-from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import BACKUP, KINDS, ON_DEMAND, SCHEDULE, STORAGE, Kind
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
 from foretop_core.rules.server_upgrade import server_upgrades, target
@@ -78,7 +78,7 @@ async def diagnose(
     access = AccessReviewer(client, clock)
     places = NamespaceResolver(client, access, clock, named)
     for kind in KINDS:
-        if kind not in MOVEMENTS:
+        if kind not in ON_DEMAND:
             yield await _kind(client, access, kind, places)
     servers = await _servers(client, named)
     for check in _velero(servers):
