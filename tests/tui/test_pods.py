@@ -8,9 +8,11 @@ import pytest
 
 from foretop.dialogs.pod_log_viewer import PodLogViewer
 from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.minicluster.scenarios.velero_pods import SERVER
-from foretop_core.models.kinds import POD
+from foretop_core.models.kinds import BACKUP, POD
 from tests.tui.acting import Stand, stand
+from tests.tui.test_dialogs import newest
 
 NO_PODS = User("no-pods", (Rule(("get", "list", "watch"), ("velero.io", "apps"), ("*",)),))
 
@@ -64,3 +66,26 @@ async def test_movements_show_the_time_left_of_each_volume(tmp_path: Path, monke
         await at.see("No backup repositories")
         await at.shown.press("q", "q")
         await at.shown.until(lambda: at.shown.page == "triage")
+
+
+async def test_the_volumes_of_a_backup_that_has_ended_are_listed_when_they_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = newest(at, "wiki")
+        upload = {
+            "metadata": {"name": "up", "namespace": HOME, "labels": {"velero.io/backup-name": name}},
+            "spec": {
+                "snapshotType": "CSI",
+                "sourceNamespace": "wiki",
+                "sourcePVC": "pages-0",
+                "backupStorageLocation": "default",
+                "operationTimeout": "10m",
+            },
+            "status": {"phase": "Completed", "progress": {"bytesDone": 3_000_000, "totalBytes": 3_000_000}},
+        }
+        at.box.storage.create(at.box.storage.kind("DataUpload"), upload)
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("enter", "right")
+        await at.see("pages-0 Completed, 3.0 MB of 3.0 MB")
+        assert at.writes == []

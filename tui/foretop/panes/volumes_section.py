@@ -17,7 +17,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 def volumes(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     found = movements_of(state, key, resource)
     if not found:
-        return [paragraph("No data movements; they are watched while a run is unfinished.", Tone.DIM)]
+        return [paragraph("No data movements.", Tone.DIM)]
     render = state.render_context(key.context)
     return [volume_line(movement, render) for movement in found]
 
@@ -28,7 +28,7 @@ def movements_of(state: DashboardState, key: ObjectRef, resource: Resource) -> l
     namespace, name, is_backup = _run_of(key, resource)
     source = index.movements_by_backup if is_backup else index.movements_by_restore
     found = source.get(key.context, namespace, name) if name else ()
-    return sorted(found, key=lambda item: item.volume)
+    return sorted(found or state.ended_movements.get(key, ()), key=lambda item: item.volume)
 
 
 def _run_of(key: ObjectRef, resource: Resource) -> tuple[str, str, bool]:
