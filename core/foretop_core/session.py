@@ -22,7 +22,7 @@ from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementO
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import Backup, Resource, Restore
-from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_name
+from foretop_core.models.kinds import BACKUP, KINDS, ON_DEMAND, RESTORE, Kind, by_name
 from foretop_core.models.kinds import EVENT as EVENTS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 # Deferred imports: the actions are loaded after the first rows.
 
-WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
-"""Data movements are watched for unfinished runs only, events for the object that is open."""
+WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*ON_DEMAND, EVENTS))
+"""Data movements are watched for unfinished runs, events for the open object, and the rest while a page shows it."""
 _SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
 
 
@@ -135,6 +135,12 @@ class Session:
         """Looks for tenants' objects in this namespace too, where not all are watched anyway; "" for no further one."""
         for cluster in self.clusters.values():
             cluster.look_into(namespace)
+
+    def watch_on_demand(self, kinds: frozenset[str]) -> None:
+        """Watches these kinds wherever a Velero server is, and no other kind that is watched on demand."""
+        wanted = tuple(kind for kind in ON_DEMAND if kind.name in kinds)
+        for name, cluster in self.clusters.items():
+            cluster.follow_on_demand(wanted, self.snapshot(name).velero_namespaces if wanted else ())
 
     async def fetch_object(self, ref: ObjectRef) -> dict[str, Any]:
         """An object as the server has it, with the fields that foretop does not read."""

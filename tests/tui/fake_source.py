@@ -74,6 +74,9 @@ class FilledSource:
     def watch_namespace(self, namespace: str) -> None:
         """Everything is in the store already."""
 
+    def watch_on_demand(self, kinds: frozenset[str]) -> None:
+        """Everything is in the store already."""
+
     async def fetch_object(self, ref: ObjectRef) -> Mapping[str, Any]:
         raise ForetopError(f"{ref} is not in a cluster")
 

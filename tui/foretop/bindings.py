@@ -16,7 +16,7 @@ from itertools import combinations
 
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
-from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.kinds import POD, SCHEDULE
 
 Handler = Callable[[], Awaitable[None] | None]
 """Carries an action out; what takes its time is waited for."""
@@ -130,6 +130,7 @@ ACTIONS: tuple[Action, ...] = (
         instead_of=(intents.EDIT_SCHEDULE.id,),
         disabled_reason="Only backups and restores have results",
     ),
+    Action("pod_log", ("l",), "l", "its log", ActionGroup.OBJECT, "log", 2, kinds=(POD.plural,)),
     Action(
         "copy_finding",
         ("c",),
@@ -345,6 +346,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "backups": ("backups", "backup"),
     "restores": ("restores", "restore"),
     "storage": ("bsl", "storage"),
+    "pods": ("pods", "po"),
+    "movements": ("movements", "datauploads", "datadownloads", "podvolumebackups", "podvolumerestores"),
+    "repositories": ("repositories", "backuprepositories"),
 }
 """Page by page, what one types after the colon."""
 

@@ -1,4 +1,4 @@
-"""What Velero's own pods have logged of one object: partial, as a pod keeps only so much and only since its start."""
+"""The logs of Velero's own pods, whole or what is in them of one object: partial, as a pod keeps only so much."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def pod_log(client: ApiClient, namespace: str, name: str) -> tuple[str, ..
     wanted = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
     found: list[str] = []
     for pod in pods:
-        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(pod.metadata.name, safe='')}/log"
+        path = _log_path(namespace, pod.metadata.name)
         params = {"tailLines": MOST_LINES}
         if any(one.name == "velero" for one in pod.spec.containers):
             params["container"] = "velero"
@@ -54,6 +54,23 @@ async def pod_log(client: ApiClient, namespace: str, name: str) -> tuple[str, ..
                 if wanted.search(text):
                     found.append(text)
     return tuple(found)
+
+
+async def container_log(
+    client: ApiClient, namespace: str, pod: str, container: str = "", *, previous: bool = False
+) -> tuple[str, ...]:
+    """The log of one container, or of its run before the last restart; the last lines of a very long one."""
+    params = {"tailLines": MOST_LINES}
+    if container:
+        params["container"] = container
+    if previous:
+        params["previous"] = "true"
+    async with client.stream(_log_path(namespace, pod), params, 60.0) as lines:
+        return tuple([line.decode("utf-8", "replace") async for line in lines])
+
+
+def _log_path(namespace: str, pod: str) -> str:
+    return f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(pod, safe='')}/log"
 
 
 async def _pods(client: ApiClient, namespace: str) -> list[_Pod]:

@@ -71,6 +71,10 @@ class ClusterSession(Protocol):
         """Watches this namespace besides those of the start; "" ends it."""
         ...
 
+    def watch_on_demand(self, kinds: frozenset[str]) -> None:
+        """Watches these kinds of `foretop_core.models.kinds.ON_DEMAND`, and no others of them."""
+        ...
+
     async def fetch_object(self, ref: ObjectRef) -> Mapping[str, Any]:
         """The object as the server has it; raises ForetopError where it cannot be read."""
         ...

@@ -38,6 +38,23 @@ async def fetch_object(state: DashboardState, key: ObjectRef) -> Mapping[str, An
         return None
 
 
+async def fetch_movements(state: DashboardState, key: ObjectRef) -> str:
+    """Lists the data movements of a run that has ended and keeps them; what went wrong, "" where nothing did."""
+    from foretop_core.actions.run_files import velero_run
+    from foretop_core.actions.run_movements import movements_of
+
+    item = state.store.get(key)
+    run = velero_run(state.store.snapshot(key.context), item) if isinstance(item, NonAdmin) else item
+    cluster = state.source.clusters.get(key.context)
+    if cluster is None or not isinstance(run, Backup | Restore):
+        return ""
+    try:
+        state.ended_movements[key] = await movements_of(cluster.client, run)
+    except ForetopError as problem:
+        return str(problem)
+    return ""
+
+
 async def may_fetch_results(state: DashboardState, key: ObjectRef) -> str:
     """What stands against fetching its results, "" where nothing does."""
     from foretop_core.actions.run_files import RunFile, refusal

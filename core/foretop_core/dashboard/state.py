@@ -10,6 +10,7 @@ from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.dashboard.failure_log import FailureLog
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.models import DataMovement
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failures import Failure, problem_text
@@ -58,6 +59,8 @@ class DashboardState:
         self.thresholds = Thresholds()
         self.findings: tuple[Finding, ...] = ()
         self.unseen: tuple[VisibilityGap, ...] = ()
+        self.ended_movements: dict[ObjectRef, tuple[DataMovement, ...]] = {}
+        """By backup or restore that has ended, its data movements, once they were listed: they are not watched."""
         self.findings_revision = 0
         """The revision of the findings: higher whenever a new look at the clusters found something else."""
         self._ticks = ticks

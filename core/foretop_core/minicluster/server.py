@@ -17,6 +17,7 @@ from foretop_core.minicluster.access import Access, User, access_review, rules_r
 from foretop_core.minicluster.handlers import Answer, Call, Handlers, read_object
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.negotiation import choose, event_frame
+from foretop_core.minicluster.pod_logs import pod_log
 from foretop_core.minicluster.requests import Address, Target, find_target, parse_path, request_attributes, selected
 from foretop_core.minicluster.status import (
     ApiError,
@@ -130,6 +131,8 @@ class ApiServer:
                 raise no_such_resource()
             return await self._no_such_page(request)
         self._access.check(user, wanted, target.kind)
+        if target.kind.kind == "Pod" and address.subresource == "log" and wanted.verb == "get":
+            return await self._pod_log(request, target)
         self._check_subresource(target, wanted.verb)
         if target.kind.custom and target.kind.namespaced and wanted.verb == "create" and not address.namespace:
             return await self._no_such_page(request)
@@ -138,6 +141,15 @@ class ApiServer:
             return await self._watch(request, target)
         answer = self._handlers.handle(wanted.verb, await self._call(request, target))
         return await self._answer(request, answer)
+
+    async def _pod_log(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
+        pod = self._storage.get(target.kind, *target.key)
+        query = request.query
+        previous, tail = query.get("previous") in ("1", "true"), query.get("tailLines", "0")
+        if not tail.isdecimal():
+            raise bad_request(f'strconv.ParseInt: parsing "{tail}": invalid syntax')
+        text = pod_log(self._storage, pod, query.get("container", ""), previous=previous, tail=int(tail))
+        return await self._send(request, 200, text.encode(), kind="text/plain")
 
     async def _no_such_page(self, request: web.BaseRequest) -> web.StreamResponse:
         return await self._send(request, 404, b"404 page not found\n", kind=_TEXT)

@@ -21,7 +21,7 @@ from foretop_core.models.velero import (
     ServerStatusRequest,
 )
 from foretop_core.models.wire import Condition, Resource, decode, from_builtins, to_builtins
-from foretop_core.models.workload import CronJob, CustomResourceDefinition, Deployment, Event, PreScaledCronJob
+from foretop_core.models.workload import CronJob, CustomResourceDefinition, Deployment, Event, Pod, PreScaledCronJob
 
 __all__ = [
     "Backup",
@@ -43,6 +43,7 @@ __all__ = [
     "NonAdminBackupStorageLocation",
     "NonAdminBackupStorageLocationRequest",
     "NonAdminRestore",
+    "Pod",
     "PodVolumeBackup",
     "PodVolumeRestore",
     "PreScaledCronJob",

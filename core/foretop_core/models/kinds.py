@@ -90,6 +90,7 @@ REPOSITORY = Kind("BackupRepository", velero.BackupRepository, VELERO, "v1", "ba
 PRESCALED = Kind("PreScaledCronJob", workload.PreScaledCronJob, "psc.cronprimer.local", "v1alpha1", "prescaledcronjobs")
 CRON_JOB = Kind("CronJob", workload.CronJob, "batch", "v1", "cronjobs", ("cj",), True)
 EVENT = Kind("Event", workload.Event, "", "v1", "events", ("ev",))
+POD = Kind("Pod", workload.Pod, "", "v1", "pods", ("po",), True)
 DEPLOYMENT = Kind("Deployment", workload.Deployment, "apps", "v1", "deployments", ("deploy",), True)
 SERVER_STATUS = Kind("ServerStatusRequest", velero.ServerStatusRequest, VELERO, "v1", "serverstatusrequests", ("ssr",))
 DEFINITION = Kind(
@@ -113,7 +114,6 @@ NONADMIN_DOWNLOAD = Kind(
     status_subresource=True,
 )
 
-POD = Kind("Pod", Resource, "", "v1", "pods", ("po",), True)
 NAMESPACE = Kind("Namespace", Resource, "", "v1", "namespaces", ("ns",), True, namespaced=False)
 
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
@@ -136,14 +136,17 @@ KINDS = (
     DEPLOYMENT,
     SERVER_STATUS,
     DEFINITION,
+    POD,
 )
-"""The kinds that are watched; download requests are only created and polled, pods and namespaces only read."""
+"""The kinds that are watched; download requests are only created and polled, namespaces only read."""
+ON_DEMAND = (*MOVEMENTS, POD)
+"""Watched as a whole only while a page shows them, and only in the namespaces of Velero servers."""
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
 """Read only to detect the release of a Velero server; a missing permission for them does no harm."""
 VERSION_KINDS = frozenset({DEPLOYMENT.name, *(kind.name for kind in RELEASE_HINTS)})
 """The names of the kinds, besides schedules, that show the release of a Velero server."""
 
-BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT})
+BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT, POD})
 """The kinds in the namespace of a Velero server; the other kinds are in the namespaces of its users."""
 
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in KINDS}

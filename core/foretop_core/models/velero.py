@@ -238,12 +238,20 @@ class ObjectStorage(Wire, frozen=True):
     prefix: str = ""
 
 
+class SecretKey(Wire, frozen=True):
+    """The name of a Secret and of a key in it; the value is never read."""
+
+    name: str = ""
+    key: str = ""
+
+
 class BackupStorageLocationSpec(Wire, frozen=True):
     provider: str = ""
     default: bool = False
     access_mode: str = ""
     config: Mapping[str, str] = NONE
     object_storage: ObjectStorage = ObjectStorage()
+    credential: SecretKey | None = None
     validation_frequency: str = ""
     backup_sync_period: str = ""
 

@@ -83,6 +83,7 @@ class Container(Wire, frozen=True):
 
 
 class PodSpec(Wire, frozen=True):
+    node_name: str = ""
     containers: tuple[Container, ...] = ()
 
 
@@ -91,11 +92,65 @@ class PodTemplate(Wire, frozen=True):
 
 
 class DeploymentSpec(Wire, frozen=True):
+    replicas: Count = 1
     template: PodTemplate = PodTemplate()
+
+
+class DeploymentStatus(Wire, frozen=True):
+    replicas: Count = 0
+    ready_replicas: Count = 0
 
 
 class Deployment(Resource, frozen=True):
     spec: DeploymentSpec = DeploymentSpec()
+    status: DeploymentStatus = DeploymentStatus()
+
+
+class ContainerWaiting(Wire, frozen=True):
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerRunning(Wire, frozen=True):
+    started_at: Time | None = None
+
+
+class ContainerTerminated(Wire, frozen=True):
+    reason: str = ""
+    message: str = ""
+    exit_code: int = 0
+    finished_at: Time | None = None
+
+
+class ContainerState(Wire, frozen=True):
+    waiting: ContainerWaiting | None = None
+    running: ContainerRunning | None = None
+    terminated: ContainerTerminated | None = None
+
+
+class ContainerStatus(Wire, frozen=True):
+    name: str = ""
+    ready: bool = False
+    restart_count: Count = 0
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
+
+
+class PodStatus(Wire, frozen=True):
+    phase: str = ""
+    reason: str = ""
+    message: str = ""
+    start_time: Time | None = None
+    container_statuses: tuple[ContainerStatus, ...] = ()
+
+
+class Pod(Resource, frozen=True):
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
 
 
 class StatusSchema(Wire, frozen=True):

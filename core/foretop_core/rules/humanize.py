@@ -70,6 +70,16 @@ def count(number: int, thing: str) -> str:
     return _plural(number, thing)
 
 
+def size(number: int) -> str:
+    """`3.1 GB`: as the operator's storage counts."""
+    amount = float(number)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"
+
+
 def ordinal(number: int) -> str:
     """`1st`, `2nd`, `11th`, `23rd`."""
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -29,8 +29,15 @@ def server(deployment: Deployment) -> VeleroInfo | None:
                 concurrency=max(1, int(concurrent)) if concurrent.isdecimal() else 1,
                 version=image_version(container.image),
                 oadp_version=_matched(_OADP_TAG, image_tag(container.image)),
+                wanted_pods=_wanted_pods(deployment),
+                ready_pods=deployment.status.ready_replicas,
             )
     return None
+
+
+def _wanted_pods(deployment: Deployment) -> int | None:
+    wanted, status = deployment.spec.replicas, deployment.status
+    return wanted if status.replicas or status.ready_replicas or not wanted else None
 
 
 def _flags(words: tuple[str, ...]) -> dict[str, str]:

@@ -47,6 +47,9 @@ class VeleroInfo:
     version: str = ""
     oadp_version: str = ""
     """The release of OADP in its image's tag."""
+    wanted_pods: int | None = None
+    """How many pods the Deployment is to have; None before its controller has reported on it."""
+    ready_pods: int = 0
 
 
 @dataclass(frozen=True, slots=True)

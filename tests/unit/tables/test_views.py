@@ -11,6 +11,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.errors import BadInput
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
+from foretop_core.models import BackupRepository, Pod, from_builtins
 from foretop_core.models.kinds import BACKUP, by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
@@ -33,6 +34,11 @@ CONTRACT = {
     "backups": IDENTITY,
     "restores": IDENTITY,
     "storage": IDENTITY,
+    "pods": IDENTITY
+    | {"role", "phase", "status", "readyContainers", "containers", "restarts", "lastExit", "node", "created"},
+    "movements": IDENTITY
+    | {"phase", "volume", "backup", "restore", "node", "bytesDone", "bytesTotal", "secondsLeft", "message"},
+    "repositories": IDENTITY | {"phase", "volumeNamespace", "storageLocation", "type", "maintained", "message"},
 }
 
 
@@ -348,9 +354,21 @@ def test_the_columns_for_wide_output_only() -> None:
     }
 
 
+_OTHERS: list[Resource] = [
+    from_builtins(
+        Pod,
+        {
+            "metadata": {"name": "velero-0", "namespace": "velero", "labels": {"deploy": "velero"}},
+            "spec": {"containers": [{"name": "velero"}]},
+        },
+    ),
+    from_builtins(BackupRepository, {"metadata": {"name": "shop", "namespace": "velero"}}),
+]
+
+
 @pytest.mark.parametrize("name", sorted(VIEWS))
 def test_every_item_has_the_fields_of_the_contract(name: str) -> None:
-    everything = [*queue_of_tenants(), schedule(), schedule("new", phase=""), restore(), location(), upload()]
+    everything = [*queue_of_tenants(), schedule(), schedule("new", phase=""), restore(), location(), upload(), *_OTHERS]
     items = Shown(name, everything).items()
     assert items
     for item in items:

@@ -11,7 +11,6 @@ import click
 from foretop.commands.argument_values import moment
 from foretop.commands.connection import connection_options
 from foretop.commands.logs import LogOptions, log_options, show_log
-from foretop.commands.movements import movements_of
 from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, select_one
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
@@ -34,6 +33,7 @@ from foretop_core.actions.backups import (
 )
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.plans import Plan, PlanStep
+from foretop_core.actions.run_movements import movements_of
 from foretop_core.actions.validation import go_duration
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Backup

@@ -13,12 +13,12 @@ import click
 
 from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, wait_synced
-from foretop.commands.movements import events_of, movements_of
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import say, warn
 from foretop.panes.detail_sections import describe, relatives
 from foretop.widgets.paragraphs import Paragraph, paragraph, wrap
 from foretop_core.actions.run_files import velero_run
+from foretop_core.actions.run_movements import events_of, movements_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions

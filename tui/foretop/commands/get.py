@@ -19,7 +19,7 @@ from foretop.commands.output_form import OutputForm, OutputFormType, SortOrder, 
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.models.kinds import KINDS, NAB, NAR, Kind
+from foretop_core.models.kinds import DEPLOYMENT, KINDS, NAB, NAR, ON_DEMAND, SCHEDULE, STORAGE, Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.session import WATCHED, Session
@@ -37,9 +37,15 @@ _TABLES: dict[str, tuple[str, frozenset[str] | None]] = {
     "nonadmin": ("nonadmin", None),
     "queue": ("queue", None),
     "storage": ("storage", None),
+    "pods": ("pods", None),
+    "movements": ("movements", None),
+    "repositories": ("repositories", None),
     "findings": ("findings", None),
 }
-_SAME = {"schedule": "schedules", "backup": "backups", "restore": "restores", "bsl": "storage"}
+_ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
+_WITH_SERVERS = (SCHEDULE, STORAGE, DEPLOYMENT)
+"""The kinds that show in which namespaces Velero servers are."""
+_SAME = {"schedule": "schedules", "backup": "backups", "restore": "restores", "bsl": "storage", "pod": "pods"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,7 @@ def command(
     no_headers: bool,
     plain: bool,
 ) -> int:
-    """The rows of a view: schedules, backups, restores, nab, nar, queue, storage or findings.
+    """The rows of a view, such as schedules, backups, nab, queue, storage, pods, movements or findings.
 
     FILTER is what the screen takes: text, !text, phase:Failed, -f fuzzy (put -- before it). Paths, templates and
     field selectors read the fields that -o json prints.
@@ -127,6 +133,9 @@ async def _get(
         source = (
             FindingRows(session, wanted) if view_name == "findings" else ResourceRows(session, view_name, wanted, only)
         )
+        if on_demand := VIEWS[view_name].watched & _ON_DEMAND if view_name in VIEWS else frozenset():
+            await wait_synced(session)
+            session.watch_on_demand(on_demand)
         if watch:
             await _watch(source, chosen, plain)
             return 0
@@ -148,6 +157,8 @@ def _refuse_missing(session: Session) -> None:
 
 def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
     """Only the kinds that the view tells of; rights for the others are not needed."""
+    if view.watched & _ON_DEMAND:
+        return _WITH_SERVERS
     return tuple(kind for kind in KINDS if kind.name in view.watched | view.context_kinds and kind in WATCHED)
 
 

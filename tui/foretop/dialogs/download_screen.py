@@ -76,9 +76,16 @@ class DownloadScreen(BaseModal[None]):
         """What shows the file, where this window does."""
         yield from ()
 
-    async def get(self, item: Run | NonAdmin) -> None:
+    async def get(self) -> None:
         """Fetches it and keeps it."""
         raise NotImplementedError
+
+    def item(self) -> Run | NonAdmin:
+        """The run whose file it is, as it is now."""
+        found = self._item()
+        if found is None:
+            raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it no longer exists")
+        return found
 
     def got(self) -> None:
         """It has come."""
@@ -121,10 +128,7 @@ class DownloadScreen(BaseModal[None]):
         self.download_state = DownloadState.FETCHING
         self.draw()
         try:
-            item = self._item()
-            if item is None:
-                raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it no longer exists")
-            await self.get(item)
+            await self.get()
         except ForetopError as problem:
             self.download_state = DownloadState.REFUSED
             self.said = [paragraph(str(problem), Tone.BAD)]

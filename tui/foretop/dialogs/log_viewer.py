@@ -16,11 +16,10 @@ from foretop.widgets.line_widgets import StyledLine, key_line
 from foretop.widgets.log_lines import LogLines
 from foretop.widgets.paragraphs import Span, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.run_files import Run, RunFile
+from foretop_core.actions.run_files import RunFile
 from foretop_core.actions.run_logs import RunLog, log_file_name, log_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
-from foretop_core.models import NonAdmin
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -62,7 +61,8 @@ class LogViewer(DownloadScreen):
         self.fetched, self.download_state = kept, DownloadState.SHOWN
         self.got()
 
-    async def get(self, item: Run | NonAdmin) -> None:
+    async def get(self) -> None:
+        item = self.item()
         self.fetched = await log_of(self.executor, item, progress=self.came)
         self.service.downloads.keep_log(self.key, item, self.fetched)
 
@@ -97,10 +97,15 @@ class LogViewer(DownloadScreen):
             keys.append(("n N", "next"))
         if lines.errors:
             keys += [("e E", "error"), ("o", "all lines" if lines.errors_only else "errors only")]
+        keys += self.more_keys()
         keys += [("w", "no wrap" if lines.wraps else "wrap"), ("q", "back"), ("s", "save")]
         keys += [] if lines.wraps else [("left right", "aside")]
         room = self.size.width - width(where) - 2
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
+
+    def more_keys(self) -> list[tuple[str, str]]:
+        """What this log has besides."""
+        return []
 
     def action_search(self) -> None:
         if self.download_state is DownloadState.SHOWN:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from foretop.dialogs.download_screen import DownloadScreen
-from foretop_core.actions.run_files import Run, RunFile
+from foretop_core.actions.run_files import RunFile
 from foretop_core.actions.run_results import results_of
 from foretop_core.dashboard.action_service import ActionService
-from foretop_core.models import NonAdmin
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
 
@@ -25,8 +24,8 @@ class ResultsViewer(DownloadScreen):
         self._keep = keep
         self._results = Results()
 
-    async def get(self, item: Run | NonAdmin) -> None:
-        self._results = await results_of(self.executor, item, progress=self.came)
+    async def get(self) -> None:
+        self._results = await results_of(self.executor, self.item(), progress=self.came)
 
     def got(self) -> None:
         self._keep(self.key, self._results)

@@ -8,14 +8,14 @@ from foretop.bindings import COMMANDS, WRITE_ACTIONS, Action
 from foretop.dialogs.command_palette import PaletteEntry
 from foretop.pages.page import Page
 from foretop.pages.table_page import TablePage
-from foretop.pages.tabs import TABS
+from foretop.pages.tabs import SIDE_VIEWS, TABS
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.tables.text.explanations import EXPLANATIONS
 
 
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     """The pages, the commands that take a name, what can be done here, and what can be done to other objects."""
-    titles = {tab.id: tab.title for tab in TABS}
+    titles = {tab.id: tab.title for tab in TABS} | {view.id: view.title for view in SIDE_VIEWS}
     pages = [PaletteEntry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
     others = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),

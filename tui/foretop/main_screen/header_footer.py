@@ -12,7 +12,7 @@ from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.text.cell_text import cut_end
+from foretop_core.tables.text.cell_text import cut_end, width
 
 CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 
@@ -43,6 +43,18 @@ def _tabs(pages: Sequence[Tab], names: Sequence[str], current: str, between: str
         pieces += [Span(after if pieces else " "), Span(f"{tab.digit}", style + BOLD)]
         pieces.append(Span(f"{between}{name}" if name else "", style))
     return tuple(pieces)
+
+
+def tab_at(line: Line, pages: Sequence[Tab], x: int) -> str:
+    """The page whose tab stands at this cell of `tabs`; "" where none does."""
+    at = 0
+    for tab, gap, digit, name in zip(pages, line[::3], line[1::3], line[2::3], strict=True):
+        at += width(gap.text)
+        stop = at + width(digit.text) + width(name.text)
+        if at <= x < stop:
+            return tab.id
+        at = stop
+    return ""
 
 
 def hint(text: str, style: Style = PLAIN) -> Line:

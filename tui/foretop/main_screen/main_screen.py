@@ -23,9 +23,9 @@ from foretop.main_screen.key_hints import IN_A_WINDOW, footer_hints
 from foretop.main_screen.navigation import NavigationHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tabs import DETAIL, TABS
-from foretop.widgets.line_widgets import Divider, StyledLine, key_line, line_width
-from foretop.widgets.styles import style_of
+from foretop.pages.tabs import DETAIL, SIDE_VIEWS, TABS
+from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
+from foretop.widgets.styles import BOLD, style_of
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -165,6 +165,7 @@ class MainScreen(Screen[None]):
         """Draws what is on the screen as it is at this moment."""
         if self.state is not None:
             self.state.begin_frame()
+            self.state.source.watch_on_demand(self.page.kinds_on_demand() if self.page is not None else frozenset())
             self.state.judge()
             if self.page is not None and self.page.state is not None:
                 self._draw_page(self.page)
@@ -188,13 +189,34 @@ class MainScreen(Screen[None]):
         if not cells or not self.is_mounted:
             return
         self._show_top()
-        page = self.page
-        under = self.history.tab if self.current == DETAIL else self.current
+        page, under = self.page, self._tab
         self.query_one("#tabs", StyledLine).show(header_footer.tabs(TABS, under, cells))
+        title = next((view.title for view in SIDE_VIEWS if view.id == under), "")
+        self.query_one("#top-rule", Divider).show(header_footer.hint(title, BOLD))
         hint = self._hint(page) if page else ""
         tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
         self.query_one("#bottom-rule", Divider).show(header_footer.hint(hint, style_of(tone)))
         self.query_one("#footer", StyledLine).show(key_line(self._key_hints(), cells))
+
+    @property
+    def _tab(self) -> str:
+        """The page that is shown, or the one below a detail."""
+        return self.history.tab if self.current == DETAIL else self.current
+
+    @on(StyledLine.Clicked, "#tabs")
+    async def _tab_clicked(self, event: StyledLine.Clicked) -> None:
+        page_id = header_footer.tab_at(header_footer.tabs(TABS, self._tab, self.size.width), TABS, event.x)
+        if page_id:
+            await self.action_tab(page_id)
+
+    @on(StyledLine.Clicked, "#footer")
+    async def _key_clicked(self, event: StyledLine.Clicked) -> None:
+        """A key in the footer does what it does when it is pressed."""
+        shown = key_at(key_line(self._key_hints(), self.size.width), event.x)
+        typing = self.page is not None and bool(self.page.ways_of_typing())
+        action = next((one for one in self.offered() if one.shown == shown), None)
+        if action is not None and not typing:
+            await self.action_do(action.id)
 
     def _hint(self, page: Page) -> str:
         """How the page is narrowed, and as of when its rows are; a problem is told alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 
 from foretop.bindings import Handler
@@ -15,7 +16,7 @@ from foretop.panes.results_section import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Restore
-from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
+from foretop_core.models.kinds import CRON_JOB, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import FAULTY
 
@@ -46,6 +47,7 @@ class ObjectActions:
             "describe": self.do_describe,
             "results": self.do_results,
             "prime": self.do_prime,
+            "pod_log": self.do_pod_log,
             "jump": self.do_jump,
             "copy_finding": self.do_copy_finding,
             "copy_name": self.do_copy_name,
@@ -68,6 +70,8 @@ class ObjectActions:
                 return bool(self.targets())
             case "results":
                 return self._run() is not None
+            case "pod_log":
+                return subject is not None and subject.kind == POD.name and self._is_connected(subject)
             case "prime":
                 return subject is not None and subject.kind in _HAVE_EXPRESSIONS
             case _:
@@ -114,6 +118,19 @@ class ObjectActions:
         key = self._subject()
         if key is not None:
             await self.host.show_object(key, section)
+
+    def _is_connected(self, key: ObjectRef) -> bool:
+        return self.host.state is not None and key.context in self.host.state.source.clusters
+
+    def do_pod_log(self) -> None:
+        # With the first log: no page needs what reads one.
+        from foretop.dialogs.pod_log_viewer import PodLogViewer
+        from foretop_core.dashboard.action_service import ActionService
+
+        key, state = self._subject(), self.host.state
+        if key is not None and state is not None:
+            service = ActionService(state.source, os.environ)
+            self.host.app.push_screen(PodLogViewer(service, key, self.host.display_options.ascii))
 
     async def do_prime(self) -> None:
         """The primer takes the expression of what is under the cursor."""

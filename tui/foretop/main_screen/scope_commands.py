@@ -10,11 +10,11 @@ from foretop.main_screen.action_host import ActionHost
 from foretop_core.dashboard.object_access import set_scope
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
-from foretop_core.models.kinds import BESIDE_VELERO, KINDS, MOVEMENTS
+from foretop_core.models.kinds import BESIDE_VELERO, KINDS, ON_DEMAND
 from foretop_core.rules import humanize
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_TENANTS = tuple(kind.name for kind in KINDS if kind not in BESIDE_VELERO and kind not in MOVEMENTS)
+_TENANTS = tuple(kind.name for kind in KINDS if kind not in BESIDE_VELERO and kind not in ON_DEMAND)
 
 
 class ScopeCommands:

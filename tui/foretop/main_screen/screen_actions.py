@@ -17,6 +17,7 @@ from foretop.main_screen.scope_commands import ScopeCommands
 from foretop.main_screen.sign_in import sign_in
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
+from foretop.pages.tabs import SIDE_VIEWS
 from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.sign_in import signed_out
 from foretop_core.models import Schedule
@@ -133,6 +134,8 @@ class ScreenActions:
         """A command of the palette: `go backups`, `do zone`, `ns team-a`, `ctx prod`, `q`."""
         verb, _, rest = command.partition(" ")
         match verb:
+            case "go" if any(view.id == rest for view in SIDE_VIEWS):
+                await self.host.go(PageAddress(rest, jumped=True))
             case "go":
                 await self.host.action_tab(rest)
             case "do":

@@ -21,18 +21,28 @@ from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching
 from foretop.panes.stale_notice import stale_paras
 from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
-from foretop.widgets.paragraphs import Paragraph, Span
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.dashboard.cluster_session import DisplayOptions
-from foretop_core.dashboard.object_access import fetch_object, may_fetch_results, unwatch_events, watch_events
+from foretop_core.dashboard.object_access import (
+    fetch_movements,
+    fetch_object,
+    may_fetch_results,
+    unwatch_events,
+    watch_events,
+)
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
 from foretop_core.store import UnreadableObject
+from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import cut
 
+_ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
+_WITH_VOLUMES = ("volumes", "describe", "results")
 _MOST_FETCHED = 20
 """Objects whose results are kept until foretop ends."""
 
@@ -66,6 +76,9 @@ class DetailPage(Page, can_focus=True):
         self._refusal = ""
         self._refusal_of: tuple[ObjectRef, RunStatus] | None = None
         """Of which object in which state it was asked whether its results may be fetched."""
+        self._listed_for: tuple[ObjectRef, RunStatus] | None = None
+        """Of which object in which state the data movements were listed."""
+        self._not_listed = ""
 
     def compose(self) -> ComposeResult:
         yield StyledLine(ascii=self.display_options.ascii, id="detail-head")
@@ -96,6 +109,7 @@ class DetailPage(Page, can_focus=True):
     def _forget(self) -> None:
         """What was asked about the object that was open."""
         self._refusal, self._refusal_of = "", None
+        self._listed_for, self._not_listed = None, ""
 
     def shown(self) -> None:
         self.screen.set_focus(self, scroll_visible=False)
@@ -106,6 +120,9 @@ class DetailPage(Page, can_focus=True):
 
     def pulse(self) -> None:
         self._draw()
+
+    def kinds_on_demand(self) -> frozenset[str]:
+        return frozenset({self.key.kind} if self.key is not None else ()) & _ON_DEMAND
 
     def subject(self) -> ObjectRef | None:
         return self.key
@@ -255,8 +272,27 @@ class DetailPage(Page, can_focus=True):
     def _said(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
         if self.section == "yaml":
             return self._as_yaml()
+        self._list_movements(state, key)
         said = describe_object(state, key, self.section)
+        if self.section == "volumes" and self._not_listed:
+            said = [paragraph(f"Data movements cannot be listed. {self._not_listed}", Tone.WARN)]
         return [*said, *self._of_list(state, key)] if self.section == "results" else said
+
+    def _list_movements(self, state: DashboardState, key: ObjectRef) -> None:
+        """Those of a run that has ended are not watched: they are listed when a person wants to see them."""
+        if key.kind not in HAVE_RESULTS or self.section not in _WITH_VOLUMES:
+            return
+        status = self._status()
+        if status is None or not status.completion_timestamp or self._listed_for == (key, status):
+            return
+        self._listed_for, self._not_listed = (key, status), ""
+        self.run_worker(self._fetch_movements(state, key), group="movements", exclusive=True)
+
+    async def _fetch_movements(self, state: DashboardState, key: ObjectRef) -> None:
+        problem = await fetch_movements(state, key)
+        if key == self.key:
+            self._not_listed = problem
+            self._draw()
 
     def _status(self) -> RunStatus | None:
         assert self.state is not None

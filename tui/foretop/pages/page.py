@@ -64,6 +64,10 @@ class Page(Widget):
     def left(self) -> None:
         """Another page has taken its place."""
 
+    def kinds_on_demand(self) -> frozenset[str]:
+        """The kinds that are watched only while this page is on the screen."""
+        return frozenset()
+
     def refocus(self) -> None:
         """A person looks at another namespace or cluster."""
 

@@ -12,7 +12,9 @@ from foretop.pages.page_host import PageHost
 from foretop.pages.table_page import TablePage
 from foretop.pages.table_spec import TableSpec
 from foretop.pages.tabs import DETAIL
+from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane
+from foretop.panes.pod_pane import pod_pane
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_pane
@@ -29,8 +31,11 @@ from foretop_core.tables.engine.columns import Column, UnreadableRow, View
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources import findings
+from foretop_core.tables.resources.movements import MovementsView
 from foretop_core.tables.resources.nonadmin import NonAdminView
+from foretop_core.tables.resources.pods import PodsView
 from foretop_core.tables.resources.queue import QueueView
+from foretop_core.tables.resources.repositories import RepositoriesView
 from foretop_core.tables.resources.runs import BackupsView, RestoresView
 from foretop_core.tables.resources.schedules import SchedulesView
 from foretop_core.tables.resources.storage import StorageView
@@ -136,6 +141,28 @@ STORAGE_PAGE = _live(
     {"what": 16, "mode": 4},
 )
 
+PODS = _live(
+    PodsView,
+    pod_pane,
+    ("status", "restarts", "ready", "role", "node", "age"),
+    "No Velero pods.",
+    {"name": 20, "restarts": 4},
+)
+MOVEMENTS = _live(
+    MovementsView,
+    movement_pane,
+    ("phase", "progress", "left", "run", "rate", "node", "size"),
+    "No data movements.",
+    {"name": 14, "run": 16, "progress": 4},
+)
+REPOSITORIES = _live(
+    RepositoriesView,
+    repository_pane,
+    ("phase", "volumes", "storage", "maintained", "type", "what"),
+    "No backup repositories: Velero makes one for each namespace whose volumes it moves.",
+    {"name": 20, "what": 16},
+)
+
 PAGE_FACTORIES: Mapping[str, PageFactory] = {
     "triage": _table(TRIAGE),
     "schedules": _table(SCHEDULES),
@@ -146,6 +173,9 @@ PAGE_FACTORIES: Mapping[str, PageFactory] = {
     "backups": _table(BACKUPS),
     "restores": _table(RESTORES),
     "storage": _table(STORAGE_PAGE),
+    "pods": _table(PODS),
+    "movements": _table(MOVEMENTS),
+    "repositories": _table(REPOSITORIES),
     DETAIL: DetailPage,
 }
 """By the id of its tab, how a page is made."""
@@ -158,6 +188,9 @@ TABLE_COLUMNS: Mapping[str, Sequence[Column[Any]]] = {
     "backups": BackupsView().columns,
     "restores": RestoresView().columns,
     "storage": StorageView().columns,
+    "pods": PodsView().columns,
+    "movements": MovementsView().columns,
+    "repositories": RepositoriesView().columns,
 }
 for _view, _columns in TABLE_COLUMNS.items():
     check_letters(ACTIONS, _view, sort_keys((CONTEXT, *_columns)))

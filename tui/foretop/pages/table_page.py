@@ -28,12 +28,14 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.errors import BadInput
+from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 BESIDE = 172
 """From this width on the pane stands beside the table, which has 120 cells then: more room shows no less."""
 
+_ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _LEAST_WITH_PANE = 12
 """Lines of a page that has a pane below its table."""
 _LEAST_PANE, _MOST_PANE, _SPARE = 3, 0.5, 2
@@ -188,6 +190,9 @@ class TablePage(FilterablePage):
         return [*(why_empty(self.state, self.spec.kinds) or nobody), *out]
 
     # What keys do here
+
+    def kinds_on_demand(self) -> frozenset[str]:
+        return self.spec.kinds & _ON_DEMAND
 
     def subject(self) -> ObjectRef | None:
         if self.rows is None or self.table.cursor is None:

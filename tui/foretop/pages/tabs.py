@@ -18,6 +18,19 @@ class Tab:
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class SideView:
+    """A page that a command leads to and no digit; escape leads back from it."""
+
+    id: str
+    title: str
+
+
+SIDE_VIEWS: tuple[SideView, ...] = (
+    SideView("pods", "Pods: the Velero server, its node agents and data movers"),
+    SideView("movements", "Data movements: volumes on their way, with the time left"),
+    SideView("repositories", "Repositories: volume data by namespace and storage location"),
+)
 TABS: tuple[Tab, ...] = (
     Tab(1, "triage", "Triage", "Triage", "Triage: what is wrong"),
     Tab(2, "schedules", "Sched", "Schedules", "Schedules"),

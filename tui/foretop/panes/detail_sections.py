@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
+from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
+from foretop.panes.pod_pane import pod_pane
 from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_pane
@@ -18,10 +20,13 @@ from foretop_core.dashboard.related_objects import related
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import (
     Backup,
+    BackupRepository,
     BackupStorageLocation,
     Condition,
+    DataMovement,
     NonAdmin,
     NonAdminBackupStorageLocation,
+    Pod,
     Resource,
     Restore,
     Schedule,
@@ -111,6 +116,12 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource) -> tuple[Pa
             return head, path(run_steps(resource)), *rest
         case BackupStorageLocation():
             return storage_pane(resource, render)
+        case Pod():
+            return pod_pane(resource, render)
+        case DataMovement():
+            return movement_pane(resource, render)
+        case BackupRepository():
+            return repository_pane(resource, render)
         case _:
             phase = getattr(resource, "phase", "")
             return (Paragraph((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)

@@ -21,6 +21,7 @@ from foretop_core.models import (
 from foretop_core.models.velero import BackupSpec, RestoreSpec, RunStatus
 from foretop_core.models.wire import ObjectRef, Wire, as_json
 from foretop_core.rules import humanize
+from foretop_core.rules.storage_use import credential_text
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _LABEL = 20
@@ -83,6 +84,7 @@ def spec_lines(resource: Resource) -> Iterator[tuple[str, str]]:
             yield "Default", "yes" if resource.spec.default else "no"
             yield "Access", resource.spec.access_mode
             yield "Checked every", resource.spec.validation_frequency
+            yield "Credential", credential_text(resource)
             yield "Config", ", ".join(f"{key}={value}" for key, value in sorted(resource.spec.config.items()))
         case _:
             return

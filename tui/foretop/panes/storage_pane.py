@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD
-from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackupStorageLocationRequest
+from foretop_core.models import BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import unchecked_for
+from foretop_core.rules.storage_use import credential_text, storage_use, where_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.storage import StorageRow
@@ -30,22 +31,20 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
 
 
 def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[Paragraph, ...]:
-    spec, status = place.spec, place.status
-    bucket = f"{spec.object_storage.bucket}/{spec.object_storage.prefix}".strip("/")
+    status = place.status
     old = unchecked_for(place, render.now)
     doubt = span(f", but not checked for {humanize.duration(old)}" if old is not None else "", Tone.WARN)
     head = Paragraph((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}"), doubt))
     said = [head]
     if status.message:
         said.append(paragraph(status.message, Tone.BAD, label="Says"))
-    said.append(paragraph(f"{spec.provider or 'no provider'} bucket {bucket or 'not set'}", label="Where"))
+    said.append(paragraph(where_text(place), label="Where"))
+    said.append(paragraph(credential_text(place), label="Access"))
     checked = render.time(status.last_validation_time, place) if status.last_validation_time else "never"
     synced = render.time(status.last_synced_time, place) if status.last_synced_time else "never"
     said.append(paragraph(f"checked {checked}, synced {synced}", label="Status"))
-    mine = [run for run in render.snapshot.backups if run.namespace == place.namespace and _keeps(place, run)]
-    said.append(paragraph(f"{humanize.count(len(mine), 'backup')} kept there", label="Holds"))
+    use = storage_use(render.snapshot, place)
+    said.append(paragraph(f"{humanize.count(use.backups, 'backup')} kept there", label="Holds"))
+    users = f"{humanize.count(len(use.schedules), 'schedule')}: {humanize.join(list(use.schedules), 6)}"
+    said.append(paragraph(users if use.schedules else "no schedule", label="Used by"))
     return tuple(said)
-
-
-def _keeps(place: BackupStorageLocation, run: Backup) -> bool:
-    return run.spec.storage_location == place.name or (not run.spec.storage_location and place.spec.default)

@@ -8,6 +8,7 @@ from itertools import groupby
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -47,6 +48,17 @@ def key_line(hints: Iterable[tuple[str, str]], cells: int) -> Line:
     return tuple(pieces)
 
 
+def key_at(line: Line, x: int) -> str:
+    """The key of a line of `key_line` that stands at this cell, with its word; "" where none does."""
+    at = width(line[0].text) if line else 0
+    for key, word in zip(line[1::2], line[2::2], strict=True):
+        stop = at + width(key.text) + width(word.text.rstrip())
+        if at <= x < stop:
+            return key.text
+        at += width(key.text) + width(word.text)
+    return ""
+
+
 def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) -> Strip:
     """What stands in the place of rows, in the upper third of the page, each thing folded under itself."""
     folded = [part for line in lines for part in wrap([Paragraph(line, indent=2)], size.width - 4)]
@@ -80,10 +92,25 @@ class StyledLine(Widget):
 
     DEFAULT_CSS = "StyledLine { height: 1; width: 1fr; }"
 
+    class Clicked(Message):
+        """The mouse was pressed on one of its cells."""
+
+        def __init__(self, line: StyledLine, x: int) -> None:
+            super().__init__()
+            self.line = line
+            self.x = x
+
+        @property
+        def control(self) -> StyledLine:
+            return self.line
+
     def __init__(self, *, ascii: bool, id: str | None = None) -> None:
         super().__init__(id=id)
         self._ascii = ascii
         self._line: Line = ()
+
+    def on_click(self, event: events.Click) -> None:
+        self.post_message(self.Clicked(self, event.x))
 
     @property
     def text(self) -> str:

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 
 from foretop.widgets.column_layout import is_wanted, sort_keys
 from foretop.widgets.table_base import TableBase
+from foretop.widgets.table_strips import LEFT
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD
@@ -232,3 +233,10 @@ class Table(TableBase, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         if event.y > 0:
             self._move_to(self._top + event.y - 1)
+        elif self.rows is not None and (column := self._column_at(event.x - LEFT)):
+            self._sort(column)
+
+    def _column_at(self, x: int) -> str:
+        assert self.rows is not None
+        found = (slot for slot in self._slots if slot.x <= x < slot.x + slot.width)
+        return next((self.rows.columns[slot.index].name for slot in found), "")

@@ -81,6 +81,7 @@ class ClusterWatcher:
         self._slots = WatchSlots(client.budget.watches)
         self._movements: dict[WatchScope, MovementSink] = {}
         self._events: frozenset[WatchScope] = frozenset()
+        self._on_demand: frozenset[WatchScope] = frozenset()
         self._elsewhere = asyncio.Event()
 
     @property
@@ -120,6 +121,15 @@ class ClusterWatcher:
         wanted = frozenset({WatchScope(self.name, EVENT, namespace, fields=fields)} if uid else ())
         self._change(self._events, wanted)
         self._events = wanted
+
+    def follow_on_demand(self, kinds: Iterable[Kind], namespaces: Iterable[str]) -> None:
+        """Watches these kinds in these namespaces while a person looks at them, and lets the others go."""
+        places = tuple(namespaces)
+        wanted = frozenset(WatchScope(self.name, kind, place) for kind in kinds for place in places)
+        for scope in wanted - self._on_demand:
+            self._sinks.open(scope).health(WatchHealth(WatchState.SYNCING, self._clock.now()))
+        self._change(self._on_demand, wanted)
+        self._on_demand = wanted
 
     def look_into(self, namespace: str) -> None:
         """Tenants' objects are looked for in this namespace too, at once; "" lets go what was looked into in vain."""

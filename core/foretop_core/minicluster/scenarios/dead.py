@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder
+from foretop_core.minicluster.scenarios.velero_pods import crash_server
 
 _DEAD_FOR = timedelta(minutes=14)
+_WHY = "An error occurred: unable to create plugin client: exec format error"
 
 
 def set_up(builder: ScenarioBuilder) -> None:
@@ -25,6 +27,9 @@ def set_up(builder: ScenarioBuilder) -> None:
     builder.at(builder.start - _DEAD_FOR, server.kill)
     asked = builder.start - timedelta(minutes=6)
     builder.create_at(asked, "NonAdminBackup", "team-shop", "carts", {"backupSpec": {}})
-    builder.at(
-        builder.start - _DEAD_FOR, lambda: builder.set_status("Deployment", HOME, "velero", {"readyReplicas": 0})
-    )
+    builder.at(builder.start - _DEAD_FOR, lambda: _crash(builder))
+
+
+def _crash(builder: ScenarioBuilder) -> None:
+    builder.set_status("Deployment", HOME, "velero", {"readyReplicas": 0})
+    crash_server(builder.engine.storage, HOME, builder.now, _WHY)

@@ -22,6 +22,7 @@ from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.minicluster.scenarios.history_seeder import HistorySeeder
+from foretop_core.minicluster.scenarios.velero_pods import put_pods
 from foretop_core.minicluster.status import ApiError
 from foretop_core.models import Backup, NonAdminBackup, from_builtins
 from foretop_core.models.kinds import NAB
@@ -77,6 +78,7 @@ class ScenarioBuilder:
             behaviour=options.behaviour,
         )
         self.history.put("Deployment", _deployment(flags), self.start - timedelta(days=60))
+        put_pods(self.engine.storage, home, _IMAGE.format(flags.version), self.start - timedelta(days=12))
         return VeleroServer(self.engine, flags, self.buckets, self.workload, self._file_server)
 
     def prescaler(self) -> PrescalerController:
@@ -93,6 +95,7 @@ class ScenarioBuilder:
         if there:
             self.buckets.make(bucket)
         spec: Json = {"provider": "aws", "objectStorage": {"bucket": bucket}, "config": {"region": "eu-central-1"}}
+        spec["credential"] = {"name": "cloud-credentials", "key": "cloud"}
         if name == "default":
             spec["default"] = True
         at = wire_time(self.now - timedelta(seconds=60))

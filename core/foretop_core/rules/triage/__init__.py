@@ -33,6 +33,7 @@ __all__ = [
 
 RULES: tuple[Rule, ...] = (
     storage.silent_servers,
+    storage.unready_servers,
     storage.unavailable_locations,
     schedules.invalid_schedules,
     schedules.never_firing,

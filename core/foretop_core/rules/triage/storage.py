@@ -12,7 +12,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.sentences import sentence
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 _GC_FAILURES = {
@@ -69,10 +69,40 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
                 f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at ",
                 beat.pulse,
                 ".",
+                f" {pods}." if (pods := _unready(snapshot.server(namespace))) else "",
                 also,
             ),
-            f"Check the Velero pod in {namespace}, its log, and the object store.",
+            f"Check the Velero pod in {namespace} (:pods), its log, and the object store.",
         )
+
+
+def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """No pod of the server is ready; where it has fallen silent as well, that finding says so."""
+    for namespace, known in snapshot.servers.items():
+        pods = _unready(known)
+        if not pods or snapshot.heartbeat(namespace).silent_for(now) is not None:
+            continue
+        scaled = known.wanted_pods == 0
+        yield Finding(
+            "velero-not-ready",
+            Severity.ERROR,
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
+            None,
+            "Velero is scaled down to no pods" if scaled else "Velero has no ready pod",
+            f"{pods}. Nothing is backed up or restored until a pod is ready.",
+            f"Scale the Deployment velero in {namespace} up again."
+            if scaled
+            else f"See why the pod is not ready: :pods shows its state, restarts and log. It is in {namespace}.",
+        )
+
+
+def _unready(server: VeleroInfo) -> str:
+    """What the Deployment reports of its pods where none is ready; "" where one is, or nothing is reported."""
+    if server.wanted_pods is None or server.ready_pods:
+        return ""
+    if server.wanted_pods == 0:
+        return "Its Deployment is scaled to 0 pods"
+    return f"Its Deployment has 0 of {humanize.count(server.wanted_pods, 'pod')} ready"
 
 
 def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

@@ -12,12 +12,13 @@ from foretop_core.models import (
     NonAdminBackupStorageLocation,
     NonAdminBackupStorageLocationRequest,
 )
-from foretop_core.models.kinds import NABSL, NABSL_REQUEST, REPOSITORY, STORAGE
+from foretop_core.models.kinds import BACKUP, NABSL, NABSL_REQUEST, REPOSITORY, SCHEDULE, STORAGE
 from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import unchecked_for
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.storage_use import storage_use
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -58,11 +59,14 @@ class StorageRow:
     default: str = ""
     provider: str = ""
     bucket: str = ""
+    prefix: str = ""
+    region: str = ""
 
 
 class StorageView(View[StorageRow]):
     name = "storage"
     kinds = watched = frozenset({STORAGE.name, NABSL.name, NABSL_REQUEST.name, REPOSITORY.name})
+    context_kinds = frozenset({SCHEDULE.name, BACKUP.name})
     order = "name"
     fields = (*View.fields, "kind", "provider", "bucket", "mode")
 
@@ -113,7 +117,22 @@ class StorageView(View[StorageRow]):
             "provider": entry.provider,
             "bucket": entry.bucket,
             "message": entry.message or None,
+            **_used(entry.resource, render),
         }
+
+
+def _used(item: Resource, render: RenderContext) -> Item:
+    """What is known of Velero's own locations only; of a credential the names."""
+    if not isinstance(item, BackupStorageLocation):
+        return {}
+    use, credential = storage_use(render.snapshot, item), item.spec.credential
+    return {
+        "prefix": item.spec.object_storage.prefix or None,
+        "region": item.spec.config.get("region") or None,
+        "credential": {"secret": credential.name, "key": credential.key} if credential is not None else None,
+        "schedules": list(use.schedules),
+        "backups": use.backups,
+    }
 
 
 def unchecked(place: StorageRow, render: RenderContext) -> timedelta | None:
@@ -148,6 +167,8 @@ def _location(item: BackupStorageLocation) -> StorageRow:
         "yes" if item.spec.default else "no",
         item.spec.provider,
         _bucket(item.spec),
+        item.spec.object_storage.prefix,
+        item.spec.config.get("region", ""),
     )
 
 
@@ -233,4 +254,6 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         briefs=lambda place, render: (_what(place, render).rpartition(": ")[2],),
     ),
     plain("bucket", "BUCKET", lambda place: place.bucket, wide=True),
+    plain("prefix", "PREFIX", lambda place: place.prefix, wide=True),
+    plain("region", "REGION", lambda place: place.region, wide=True),
 )

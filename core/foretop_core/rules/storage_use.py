@@ -1,0 +1,55 @@
+"""Who uses a storage location: the schedules that write to it and the backups that are kept in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from foretop_core.models import BackupStorageLocation
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class StorageUse:
+    schedules: tuple[str, ...]
+    backups: int
+
+
+def storage_use(snapshot: ClusterSnapshot, place: BackupStorageLocation) -> StorageUse:
+    """What names no location uses the default one."""
+    schedules = (
+        item.name
+        for item in snapshot.schedules_by_namespace.get(place.namespace, ())
+        if _is_meant(snapshot, place, item.spec.template.storage_location)
+    )
+    backups = snapshot.backups_by_namespace.get(place.namespace, ())
+    kept = sum(_is_meant(snapshot, place, item.spec.storage_location) for item in backups)
+    return StorageUse(tuple(sorted(schedules)), kept)
+
+
+def credential_text(place: BackupStorageLocation) -> str:
+    """The Secret and its key by name; what Velero takes where the location names none."""
+    credential = place.spec.credential
+    if credential is None or not credential.name:
+        return "the server's own credentials"
+    return f"secret {credential.name}, key {credential.key or 'not set'}"
+
+
+def where_text(place: BackupStorageLocation) -> str:
+    """Provider, bucket, prefix, region and address."""
+    return ", ".join(_where(place))
+
+
+def _where(place: BackupStorageLocation) -> Iterator[str]:
+    spec = place.spec
+    yield f"{spec.provider or 'no provider'} bucket {spec.object_storage.bucket or 'not set'}"
+    if prefix := spec.object_storage.prefix.strip("/"):
+        yield f"prefix {prefix}"
+    if region := spec.config.get("region", ""):
+        yield f"region {region}"
+    if url := spec.config.get("s3Url", ""):
+        yield f"at {url}"
+
+
+def _is_meant(snapshot: ClusterSnapshot, place: BackupStorageLocation, name: str) -> bool:
+    return name == place.name or (not name and snapshot.location(place.namespace, "") == place)

@@ -1,0 +1,140 @@
+"""The pods that belong to a Velero server, and how each of them is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from foretop_core.models import Pod
+
+_SERVER_LABELS = (
+    ("deploy", "velero"),
+    ("component", "velero"),
+    ("name", "velero"),
+    ("app.kubernetes.io/name", "velero"),
+)
+"""As velero install, OADP and the chart label the server's pod."""
+_MOVERS = (
+    "velero.io/data-upload",
+    "velero.io/data-download",
+    "velero.io/pod-volume-backup",
+    "velero.io/pod-volume-restore",
+)
+_MAINTENANCE = "velero.io/repo-name"
+_OPERATORS = frozenset({"controller-manager", "non-admin-controller"})
+_FAILING = frozenset(
+    {
+        "CrashLoopBackOff",
+        "ImagePullBackOff",
+        "ErrImagePull",
+        "InvalidImageName",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "RunContainerError",
+        "OOMKilled",
+        "Error",
+        "Evicted",
+    }
+)
+
+
+class PodRole(Enum):
+    """What a pod does for Velero; the value is the word that a person reads."""
+
+    SERVER = "server"
+    NODE_AGENT = "node-agent"
+    OPERATOR = "operator"
+    DATA_MOVER = "data mover"
+    MAINTENANCE = "maintenance"
+
+
+class PodHealth(Enum):
+    READY = "ready"
+    STARTING = "starting"
+    NOT_READY = "not ready"
+    FAILING = "failing"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class LastExit:
+    """How a container ended the last time."""
+
+    container: str
+    reason: str
+    code: int
+    at: datetime | None
+
+
+def pod_role(pod: Pod) -> PodRole | None:
+    """None for a pod that is not of Velero, whatever else runs in its namespace."""
+    containers = {container.name for container in pod.spec.containers}
+    if "node-agent" in (pod.label("name"), pod.label("role")) or "node-agent" in containers:
+        return PodRole.NODE_AGENT
+    if any(pod.label(label) for label in _MOVERS):
+        return PodRole.DATA_MOVER
+    if pod.label(_MAINTENANCE):
+        return PodRole.MAINTENANCE
+    if "velero" in containers and any(pod.label(label) == value for label, value in _SERVER_LABELS):
+        return PodRole.SERVER
+    return PodRole.OPERATOR if pod.label("control-plane") in _OPERATORS else None
+
+
+def pod_state(pod: Pod) -> str:
+    """In the words of kubectl: what a container waits for or ended with, else the phase."""
+    if pod.metadata.deletion_timestamp is not None:
+        return "Terminating"
+    for container in pod.status.container_statuses:
+        state = container.state
+        if state.waiting is not None and state.waiting.reason:
+            return state.waiting.reason
+        if state.terminated is not None and pod.phase != "Succeeded":
+            return state.terminated.reason or f"ExitCode:{state.terminated.exit_code}"
+    return pod.status.reason or pod.phase or "Pending"
+
+
+def pod_health(pod: Pod) -> PodHealth:
+    state = pod_state(pod)
+    if state in _FAILING or pod.phase == "Failed":
+        return PodHealth.FAILING
+    if pod.phase == "Succeeded":
+        return PodHealth.ENDED
+    statuses = pod.status.container_statuses
+    if pod.phase == "Running" and statuses and all(container.ready for container in statuses):
+        return PodHealth.READY
+    return PodHealth.STARTING if pod.phase in ("", "Pending") or state == "Terminating" else PodHealth.NOT_READY
+
+
+def ready_containers(pod: Pod) -> tuple[int, int]:
+    """How many containers are ready, of how many."""
+    ready = sum(container.ready for container in pod.status.container_statuses)
+    return ready, max(len(pod.spec.containers), len(pod.status.container_statuses))
+
+
+def restarts(pod: Pod) -> int:
+    return sum(container.restart_count for container in pod.status.container_statuses)
+
+
+def last_exit(pod: Pod) -> LastExit | None:
+    """Of the container that ended last."""
+    found = [
+        LastExit(container.name, ended.reason, ended.exit_code, ended.finished_at)
+        for container in pod.status.container_statuses
+        if (ended := container.state.terminated or container.last_state.terminated) is not None
+    ]
+    return max(found, key=lambda one: one.at.timestamp() if one.at else 0.0, default=None)
+
+
+def why_not_ready(pod: Pod) -> str:
+    """What the kubelet says about it; "" where it says nothing."""
+    waiting = (container.state.waiting for container in pod.status.container_statuses)
+    said = [one.message for one in waiting if one is not None and one.message]
+    return said[0] if said else pod.status.message
+
+
+def main_container(pod: Pod) -> str:
+    """The container whose log tells about Velero; "" where the pod has only one or none is known."""
+    names = [container.name for container in pod.spec.containers]
+    known = [name for name in ("velero", "node-agent", "manager") if name in names]
+    return known[0] if known else (names[0] if names else "")

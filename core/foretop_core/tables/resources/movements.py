@@ -1,0 +1,161 @@
+"""The table of data movements: the volumes that backups and restores move, with the time left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from foretop_core.models import DataMovement
+from foretop_core.models.kinds import DATA_DOWNLOAD, DATA_UPLOAD, MOVEMENTS, POD_VOLUME_BACKUP, POD_VOLUME_RESTORE
+from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules import humanize
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.movement_rate import rate, time_left
+from foretop_core.store import Store
+from foretop_core.tables.engine.columns import Column, View, plain
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.resources.json_items import Item, identity
+from foretop_core.tables.text import times
+from foretop_core.tables.text.progress_bar import bar
+
+_MARKS = {
+    "": StatusGlyph.WAITING,
+    "New": StatusGlyph.WAITING,
+    "Accepted": StatusGlyph.WAITING,
+    "Prepared": StatusGlyph.WAITING,
+    "InProgress": StatusGlyph.RUNNING,
+    "Canceling": StatusGlyph.LOOK,
+    "Canceled": StatusGlyph.LOOK,
+    "Failed": StatusGlyph.BROKEN,
+    "Completed": StatusGlyph.HEALTHY,
+}
+_HOW = {
+    POD_VOLUME_BACKUP.name: "file system, up",
+    POD_VOLUME_RESTORE.name: "file system, down",
+    DATA_UPLOAD.name: "snapshot, up",
+    DATA_DOWNLOAD.name: "snapshot, down",
+}
+_ENDED = frozenset({"Completed", "Failed", "Canceled"})
+_BAR = 10
+
+
+class MovementsView(View[DataMovement]):
+    name = "movements"
+    kinds = watched = frozenset(kind.name for kind in MOVEMENTS)
+    order = "phase"
+    fields = (*View.fields, "kind", "volume", "run", "node")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> DataMovement | None:
+        return resource if isinstance(resource, DataMovement) else None
+
+    def resource(self, entry: DataMovement) -> DataMovement:
+        return entry
+
+    def details(self, entry: DataMovement) -> Mapping[str, str]:
+        return {"kind": how_moved(entry), "volume": entry.volume, "run": moved_for(entry), "node": entry.node}
+
+    def phase(self, entry: DataMovement) -> str:
+        return entry.phase or "New"
+
+    def mark(self, entry: DataMovement, render: RenderContext) -> StatusGlyph:
+        return movement_mark(entry)
+
+    def standing(self, entry: DataMovement) -> StatusLabel | None:
+        mark = movement_mark(entry)
+        return None if mark in (StatusGlyph.HEALTHY, StatusGlyph.UNSET) else (mark, self.phase(entry))
+
+    def item(self, entry: DataMovement, render: RenderContext) -> Item:
+        status, left, speed = entry.status, time_left(entry, render.now), rate(entry, render.now)
+        return {
+            **identity(render.snapshot.context, entry),
+            "phase": entry.phase or None,
+            "volume": entry.volume or None,
+            "backup": entry.backup_name or None,
+            "restore": entry.restore_name or None,
+            "node": entry.node or None,
+            "bytesDone": status.progress.bytes_done,
+            "bytesTotal": status.progress.total_bytes,
+            "bytesPerSecond": int(speed) if speed is not None else None,
+            "secondsLeft": int(left.total_seconds()) if left is not None else None,
+            "started": rfc3339(status.start_timestamp),
+            "completed": rfc3339(status.completion_timestamp),
+            "message": status.message or None,
+        }
+
+
+def movement_mark(movement: DataMovement) -> StatusGlyph:
+    return _MARKS.get(movement.phase, StatusGlyph.UNSET)
+
+
+def how_moved(movement: DataMovement) -> str:
+    return _HOW.get(type(movement).__name__, "")
+
+
+def moved_for(movement: DataMovement) -> str:
+    return movement.backup_name or movement.restore_name
+
+
+def _unfinished_first(movement: DataMovement) -> tuple[int, float]:
+    """What moves, then what waits, then what has ended, the newest first."""
+    rank = 0 if movement.phase == "InProgress" else 2 if movement.phase in _ENDED else 1
+    at = movement.status.start_timestamp or movement.created
+    return rank, -at.timestamp() if at else 0.0
+
+
+def _share(movement: DataMovement, _render: RenderContext) -> str:
+    progress = movement.status.progress
+    if not progress.total_bytes:
+        return ""
+    share = 100 * progress.bytes_done // progress.total_bytes
+    return f"{bar(progress.bytes_done, progress.total_bytes, _BAR)} {share:3d}%"
+
+
+def _percent(movement: DataMovement, _render: RenderContext) -> tuple[str, ...]:
+    progress = movement.status.progress
+    return (f"{100 * progress.bytes_done // progress.total_bytes}%",) if progress.total_bytes else ()
+
+
+def _left(movement: DataMovement, render: RenderContext) -> str:
+    left = time_left(movement, render.now)
+    return times.short(left) if left is not None else ""
+
+
+def _rate(movement: DataMovement, render: RenderContext) -> str:
+    speed = rate(movement, render.now)
+    return f"{humanize.size(int(speed))}/s" if speed is not None else ""
+
+
+def _phase_tone(movement: DataMovement, _render: RenderContext) -> Tone:
+    mark = movement_mark(movement)
+    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
+
+
+_COLUMNS: tuple[Column[DataMovement], ...] = (
+    plain("namespace", "NAMESPACE", lambda one: one.namespace, wide=True),
+    plain("name", "VOLUME", lambda one: one.volume or one.name, from_middle=True),
+    plain("run", "FOR", moved_for, from_middle=True),
+    Column(
+        "phase",
+        "PHASE",
+        lambda one, _: one.phase or "New",
+        _unfinished_first,
+        _phase_tone,
+    ),
+    Column("progress", "PROGRESS", _share, lambda one: one.status.progress.bytes_done, briefs=_percent),
+    Column(
+        "left", "LEFT", _left, lambda one: one.status.progress.total_bytes - one.status.progress.bytes_done, right=True
+    ),
+    Column("rate", "RATE", _rate, lambda one: one.status.progress.bytes_done, right=True),
+    Column(
+        "size",
+        "SIZE",
+        lambda one, _: humanize.size(one.status.progress.total_bytes) if one.status.progress.total_bytes else "",
+        lambda one: one.status.progress.total_bytes,
+        right=True,
+    ),
+    plain("node", "NODE", lambda one: one.node),
+    plain("kind", "KIND", how_moved, wide=True),
+)

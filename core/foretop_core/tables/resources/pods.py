@@ -1,0 +1,144 @@
+"""The table of Velero's pods: server, node agents, operators and data movers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from foretop_core.models import Pod
+from foretop_core.models.kinds import POD
+from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.velero_pods import (
+    PodHealth,
+    PodRole,
+    last_exit,
+    pod_health,
+    pod_role,
+    pod_state,
+    ready_containers,
+    restarts,
+)
+from foretop_core.store import Store
+from foretop_core.tables.engine.columns import Column, View, plain
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.resources.json_items import Item, identity
+from foretop_core.tables.text import times
+
+_MARKS = {
+    PodHealth.READY: StatusGlyph.HEALTHY,
+    PodHealth.STARTING: StatusGlyph.WAITING,
+    PodHealth.NOT_READY: StatusGlyph.LOOK,
+    PodHealth.FAILING: StatusGlyph.BROKEN,
+    PodHealth.ENDED: StatusGlyph.UNSET,
+}
+_ROLES = tuple(PodRole)
+
+
+class PodsView(View[Pod]):
+    name = "pods"
+    kinds = watched = frozenset({POD.name})
+    order = "role"
+    fields = (*View.fields, "role", "node")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> Pod | None:
+        return resource if isinstance(resource, Pod) and pod_role(resource) is not None else None
+
+    def resource(self, entry: Pod) -> Pod:
+        return entry
+
+    def details(self, entry: Pod) -> Mapping[str, str]:
+        return {"role": _role(entry), "node": entry.spec.node_name}
+
+    def phase(self, entry: Pod) -> str:
+        return pod_state(entry)
+
+    def mark(self, entry: Pod, render: RenderContext) -> StatusGlyph:
+        return pod_mark(entry)
+
+    def standing(self, entry: Pod) -> StatusLabel | None:
+        health = pod_health(entry)
+        return None if health in (PodHealth.READY, PodHealth.ENDED) else (_MARKS[health], health.value)
+
+    def item(self, entry: Pod, render: RenderContext) -> Item:
+        ready, total = ready_containers(entry)
+        ended = last_exit(entry)
+        return {
+            **identity(render.snapshot.context, entry),
+            "role": _role(entry),
+            "phase": entry.phase or None,
+            "status": pod_state(entry),
+            "readyContainers": ready,
+            "containers": total,
+            "restarts": restarts(entry),
+            "lastExit": {"reason": ended.reason, "code": ended.code, "at": rfc3339(ended.at)} if ended else None,
+            "node": entry.spec.node_name or None,
+            "created": rfc3339(entry.created),
+        }
+
+
+def pod_mark(pod: Pod) -> StatusGlyph:
+    return _MARKS[pod_health(pod)]
+
+
+def _role(pod: Pod) -> str:
+    role = pod_role(pod)
+    return role.value if role is not None else ""
+
+
+def _by_role(pod: Pod) -> tuple[int, str]:
+    role = pod_role(pod)
+    return _ROLES.index(role) if role is not None else len(_ROLES), pod.name
+
+
+def _restarts(pod: Pod, render: RenderContext) -> str:
+    number, ended = restarts(pod), last_exit(pod)
+    if not number or ended is None or ended.at is None:
+        return str(number)
+    return f"{number}, {times.age(ended.at, render.now)} ago"
+
+
+def _state_tone(pod: Pod, _render: RenderContext) -> Tone:
+    mark = pod_mark(pod)
+    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
+
+
+def _created(pod: Pod) -> datetime | None:
+    return pod.created
+
+
+_COLUMNS: tuple[Column[Pod], ...] = (
+    plain("namespace", "NAMESPACE", lambda pod: pod.namespace, wide=True),
+    plain("name", "POD", lambda pod: pod.name, from_middle=True),
+    Column("role", "ROLE", lambda pod, _: _role(pod), _by_role),
+    Column(
+        "ready",
+        "READY",
+        lambda pod, _: "/".join(map(str, ready_containers(pod))),
+        ready_containers,
+        right=True,
+    ),
+    plain("status", "STATUS", pod_state, tone=_state_tone),
+    Column(
+        "restarts",
+        "RESTARTS",
+        _restarts,
+        restarts,
+        lambda pod, _: Tone.WARN if restarts(pod) else Tone.DIM,
+        briefs=lambda pod, _: (str(restarts(pod)),),
+    ),
+    plain("node", "NODE", lambda pod: pod.spec.node_name),
+    Column(
+        "age",
+        "AGE",
+        lambda pod, render: times.age(pod.created, render.now),
+        _created,
+        right=True,
+        falls=True,
+        cells=6,
+    ),
+)

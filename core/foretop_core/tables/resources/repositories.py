@@ -1,0 +1,93 @@
+"""The table of backup repositories: the volume data of one namespace in one storage location."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from foretop_core.models import BackupRepository
+from foretop_core.models.kinds import REPOSITORY
+from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.store import Store
+from foretop_core.tables.engine.columns import Column, View, plain
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.resources.json_items import Item, identity
+from foretop_core.tables.text import times
+
+_MARKS = {
+    "Ready": StatusGlyph.HEALTHY,
+    "NotReady": StatusGlyph.BROKEN,
+    "New": StatusGlyph.WAITING,
+    "": StatusGlyph.WAITING,
+}
+
+
+class RepositoriesView(View[BackupRepository]):
+    name = "repositories"
+    kinds = watched = frozenset({REPOSITORY.name})
+    order = "volumes"
+    fields = (*View.fields, "volumes", "storage", "type")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> BackupRepository | None:
+        return resource if isinstance(resource, BackupRepository) else None
+
+    def resource(self, entry: BackupRepository) -> BackupRepository:
+        return entry
+
+    def details(self, entry: BackupRepository) -> Mapping[str, str]:
+        spec = entry.spec
+        return {"volumes": spec.volume_namespace, "storage": spec.backup_storage_location, "type": spec.repository_type}
+
+    def phase(self, entry: BackupRepository) -> str:
+        return entry.phase or "New"
+
+    def mark(self, entry: BackupRepository, render: RenderContext) -> StatusGlyph:
+        return repository_mark(entry)
+
+    def standing(self, entry: BackupRepository) -> StatusLabel | None:
+        mark = repository_mark(entry)
+        return None if mark is StatusGlyph.HEALTHY else (mark, self.phase(entry))
+
+    def item(self, entry: BackupRepository, render: RenderContext) -> Item:
+        return {
+            **identity(render.snapshot.context, entry),
+            "phase": entry.phase or None,
+            "volumeNamespace": entry.spec.volume_namespace or None,
+            "storageLocation": entry.spec.backup_storage_location or None,
+            "type": entry.spec.repository_type or None,
+            "maintained": rfc3339(entry.status.last_maintenance_time),
+            "message": entry.status.message or None,
+        }
+
+
+def repository_mark(repository: BackupRepository) -> StatusGlyph:
+    return _MARKS.get(repository.phase, StatusGlyph.UNSET)
+
+
+def _phase_tone(repository: BackupRepository, _render: RenderContext) -> Tone:
+    mark = repository_mark(repository)
+    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
+
+
+_COLUMNS: tuple[Column[BackupRepository], ...] = (
+    plain("namespace", "NAMESPACE", lambda one: one.namespace, wide=True),
+    plain("name", "REPOSITORY", lambda one: one.name, from_middle=True),
+    plain("volumes", "VOLUMES OF", lambda one: one.spec.volume_namespace),
+    plain("storage", "STORAGE", lambda one: one.spec.backup_storage_location),
+    plain("type", "TYPE", lambda one: one.spec.repository_type),
+    plain("phase", "PHASE", lambda one: one.phase or "New", tone=_phase_tone),
+    Column(
+        "maintained",
+        "MAINTAINED",
+        lambda one, render: times.age(one.status.last_maintenance_time, render.now),
+        lambda one: one.status.last_maintenance_time,
+        right=True,
+        falls=True,
+        cells=6,
+    ),
+    plain("what", "WHAT", lambda one: one.status.message),
+)
