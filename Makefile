@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests of the screen wait for it half of their time: one more at once than there are cores.
 SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
-.PHONY: help demo test test-real test-velero test-velero-share truth check format bench bench-quick screenshots snapshots tour chaos chaos-full mutants bundle man clean
+.PHONY: help demo test test-real test-velero test-velero-share truth check format bench bench-quick screenshots snapshots tour chaos chaos-share chaos-full mutants bundle man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -71,15 +71,30 @@ snapshots: $(READY) ## rewrite the pictures and texts that the tests compare the
 tour: compiled   ## every key in the views and windows at three sizes, by pilot and as bytes
 	$(BIN)/python -m pytest $(SPREAD) tests/tour
 
-chaos: compiled  ## broken on purpose, from a seed: a share of the table in tests/README.md
-	$(BIN)/python -m tests.chaos --objects 20000
+CHAOS = $(BIN)/python -m tests.chaos
+SEED ?= 1
+chaos-share: compiled ## broken on purpose, from a seed: two minutes of the table in tests/README.md
+	$(CHAOS) objects 2000 --seed $(SEED)
+	$(CHAOS) store 100 --seed $(SEED)
+	$(CHAOS) writes 10 --seed $(SEED)
+	$(CHAOS) deaths 4 --seed $(SEED)
+
+chaos: compiled  ## broken on purpose: ten minutes of the table, with a real API server where it is built
+	$(CHAOS) objects 20000 --seed $(SEED)
+	$(CHAOS) store 300 --seed $(SEED)
+	$(CHAOS) writes 60 --seed $(SEED)
+	$(CHAOS) deaths 10 --seed $(SEED)
+	$(CHAOS) real 100 --seed $(SEED)
 
 chaos-full: compiled ## the whole table
-	$(BIN)/python -m tests.chaos --objects 100000
+	$(CHAOS) objects 100000 --seed $(SEED)
+	$(CHAOS) store --seed $(SEED)
+	$(CHAOS) writes --seed $(SEED)
+	$(CHAOS) deaths --seed $(SEED)
+	$(CHAOS) real --seed $(SEED)
 	$(BIN)/python -m pytest $(SPREAD) tests/tui/test_hostile_bytes.py tests/tui/test_survives.py
 
 MUTANTS ?= 100
-SEED ?= 1
 mutants: compiled ## change one operator, comparison, number or condition of the core at a time: do the tests notice?
 	nice $(BIN)/python -m tests.mutants --count $(MUTANTS) --seed $(SEED)
 

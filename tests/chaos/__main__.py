@@ -21,8 +21,8 @@ from tests.real.cluster import RealCluster
 
 EACH = 250
 """So many mutated objects stand in one cluster, which has a seed of its own."""
-_HEAVY_SHARE = 50
-"""One of so many faults ends or restores a server, which takes long."""
+_LEAST_HEAVY, _HEAVY_SHARE = 3, 50
+"""Three faults and one of so many more end or restore a server, which takes long."""
 _MOST_LINES = 20
 
 
@@ -69,9 +69,8 @@ def break_real_server(number: int, seed: int) -> int:
     print(f"faults over a real API server, seed {seed}", flush=True)
     with RealCluster(prepare(print)) as cluster:
         began = time.monotonic()
-        outcome = asyncio.run(
-            try_real_faults(cluster, number, number // _HEAVY_SHARE, seed, partial(print, flush=True))
-        )
+        heavy = _LEAST_HEAVY + number // _HEAVY_SHARE
+        outcome = asyncio.run(try_real_faults(cluster, number, heavy, seed, partial(print, flush=True)))
     print(f"tried {outcome.tried.total():,} in {time.monotonic() - began:.0f} s, lost {len(outcome.lost)}")
     print(f"  writes meanwhile: {outcome.writes:,}; quiet moments, all equal to a fresh list: {outcome.quiet:,}")
     print(f"  the longest until all was equal again: {outcome.slowest[0]:.1f} s, after {outcome.slowest[1]}")

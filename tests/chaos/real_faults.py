@@ -41,7 +41,7 @@ from tests.chaos.fault_proxy import (
 from tests.real.cluster import RealCluster
 from tests.tui.fake_source import FilledSource
 
-PATIENCE = 180.0
+PATIENCE = 600.0
 TIMING = WatchTimings(watch=(3, 6), first_delay=0.05, longest_delay=0.5, ask_again=0.5, list_after_cut=2.0)
 WRITTEN: tuple[Kind, ...] = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, NAR)
 _SPECS = (
@@ -163,6 +163,13 @@ class FaultRun:
             await self._settle(since)
         finally:
             await self.session.stop()
+            await asyncio.to_thread(self._clear)
+
+    def _clear(self) -> None:
+        """Leaves the cluster to others as it was."""
+        for kind, item in self._fresh():
+            if item.name in _NAMES:
+                self._cluster.admin.delete(api_paths.item(kind, item.namespace, item.name))
 
     # Faults
 
