@@ -58,5 +58,5 @@ def footer(ways: Iterable[tuple[str, str]], cells: int) -> Line:
     return tuple(pieces)
 
 
-def hint(text: str, style: Style = PLAIN) -> Line:
-    return (Span("─ "), Span(f"{text} ", style)) if text else ()
+def hint(text: str, cells: int, style: Style = PLAIN) -> Line:
+    return (Span("─ "), Span(f"{cut_end(text, cells - 4)} ", style)) if text else ()
