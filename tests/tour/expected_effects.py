@@ -137,7 +137,7 @@ PROMISES: Mapping[str, Doing] = {
     "horizon": Doing(changes, ("z", "z")),
     "edit": Doing(types_into("expression")),
     "edit_minutes": Doing(types_into("minutes")),
-    "take": _window("Pick", "Use the expression of one of"),
+    "take": _window("Pick", "Take an expression"),
     "copy_primed": Doing(copies_and_says_so, ()),
     "filter": Doing(types_into("filter")),
     "search": Doing(types_into("search")),

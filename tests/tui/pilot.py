@@ -19,7 +19,7 @@ from foretop_core.models.wire import ObjectRef
 from tests.tui.fake_source import FilledSource, troubled
 
 _SIGNS = {"slash": "/", "colon": ":", "question_mark": "?", "space": " ", "minus": "-"}
-SMALL, MIDDLE, LARGE = (80, 24), (120, 40), (200, 60)
+TINY, SMALL, MIDDLE, LARGE = (40, 12), (80, 24), (120, 40), (200, 60)
 
 
 class Screen:

@@ -103,7 +103,7 @@ def test_a_tall_primer_has_the_week_and_a_table_of_twenty_pairs() -> None:
     assert any(line.startswith("Next week") for line in lines)
     table = lines[next(at for at, line in enumerate(lines) if "WARM-UP" in line) + 1 :]
     assert len(table) == 20
-    assert table[0].split() == ["Mon", "16", "Nov", "02:50", "Mon", "16", "Nov", "03:00", "in", "19h50m"]
+    assert table[0].split() == ["Mon", "16", "Nov", "02:50", "Mon", "16", "Nov", "03:00", "10m", "in", "19h50m"]
     small = wrap(primer_pane(shown, now, UTC, 78, 8), 78)
     assert not any("WARM-UP" in _text(line) for line in small)
 

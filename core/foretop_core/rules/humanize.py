@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, tzinfo
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_MINUTES_FROM, _HOURS_FROM, _DAYS_FROM = 120, 7200, 2 * 86400
+_MINUTES_FROM, _DAYS_FROM = 120, 2 * 86400
 
 
 def time(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
@@ -40,16 +40,19 @@ def rfc3339(at: datetime | None) -> str | None:
 
 
 def duration(length: timedelta) -> str:
-    """`41 minutes`, `2h10m`, `3 days`: as exact as a decision needs; what needs two units is as in a column."""
+    """`41 minutes`, `2 hours and 10 minutes`, `3 days`: in words, and as exact as a decision needs."""
     seconds = int(as_shown(length).total_seconds())
     if seconds >= _DAYS_FROM:
         return _plural(seconds // 86400, "day")
-    if seconds >= _HOURS_FROM:
-        hours, minutes = divmod(seconds // 60, 60)
-        return f"{hours}h{minutes}m" if minutes else f"{hours} hours"
-    if seconds >= _MINUTES_FROM:
-        return _plural(seconds // 60, "minute")
+    if seconds >= 3600:
+        return _two(seconds // 3600, "hour", seconds // 60 % 60, "minute")
+    if seconds >= 60:
+        return _two(seconds // 60, "minute", seconds % 60, "second")
     return _plural(seconds, "second")
+
+
+def _two(large: int, unit: str, small: int, smaller_unit: str) -> str:
+    return f"{_plural(large, unit)} and {_plural(small, smaller_unit)}" if small else _plural(large, unit)
 
 
 def as_shown(length: timedelta) -> timedelta:

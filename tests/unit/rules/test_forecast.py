@@ -173,7 +173,7 @@ def test_an_unfinished_backup_blocks_its_schedule_and_is_named(phase: str) -> No
     assert late.since == at("02:00:00")
     assert late.blocker is not None
     assert late.blocker.name == "nightly-20261115010003"
-    assert "101 minutes" in render(late.sentence, NOW)
+    assert "1 hour and 41 minutes" in render(late.sentence, NOW)
 
 
 @pytest.mark.parametrize("phase", ["Queued", "ReadyToStart", "WaitingForPluginOperations", "Finalizing", "Completed"])

@@ -98,7 +98,7 @@ def test_an_overdue_schedule_names_the_backup_that_blocks_it() -> None:
     assert found.code == "schedule-overdue"
     assert found.since == at("02:00:00")
     assert [subject.name for subject in found.related] == ["nightly-20261115010003"]
-    assert "InProgress for 101 minutes" in render(found.evidence, NOW)
+    assert "InProgress for 1 hour and 41 minutes" in render(found.evidence, NOW)
     assert ":03" in render(found.remedy, NOW)
 
 

@@ -58,7 +58,7 @@ def test_a_server_without_a_heartbeat_has_no_estimates() -> None:
     alive = Shown("queue", [location(), runs, waits])
     assert [row[-1].startswith(("21m → ", "~")) for row in alive.text("when")] == [True, True]
     silent = Shown("queue", [SILENT, runs, waits])
-    assert [row[-1] for row in silent.text("when")] == ["inactive 15m", "inactive 15m"]
+    assert [row[-1] for row in silent.text("when")] == ["silent 15m", "silent 15m"]
     assert {item["expectedStart"] for item in silent.items()} == {None}
     assert {item["note"] for item in silent.items()} == {"no sign of activity from Velero since 02:26:03Z"}
 

@@ -236,7 +236,7 @@ def test_a_run_whose_items_are_done_shows_its_data_in_every_table() -> None:
     tenants = nab("mine", veleroBackup=velero("v-1", "u-1"))
     assert Shown("queue", [run, moving]).text("items") == [["◐", "data 43%"]]
     assert Shown("nonadmin", [run, moving, tenants]).text("progress") == [["◐", "data 43%"]]
-    assert Shown("queue", [run]).text("items") == [["◐", "▇▇▇ 100%"]]
+    assert Shown("queue", [run]).text("items") == [["◐", "▇▇▇▇▇▇▇▇▇▇ 100%"]]
 
 
 def test_nothing_expires_of_a_backup_that_was_refused() -> None:

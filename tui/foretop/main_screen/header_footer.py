@@ -57,5 +57,5 @@ def tab_at(line: Line, pages: Sequence[Tab], x: int) -> str:
     return ""
 
 
-def hint(text: str, style: Style = PLAIN) -> Line:
-    return (Span("─ "), Span(f"{text} ", style)) if text else ()
+def hint(text: str, cells: int, style: Style = PLAIN) -> Line:
+    return (Span("─ "), Span(f"{cut_end(text, cells - 4)} ", style)) if text else ()

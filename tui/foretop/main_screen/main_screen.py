@@ -192,10 +192,10 @@ class MainScreen(Screen[None]):
         page, under = self.page, self._tab
         self.query_one("#tabs", StyledLine).show(header_footer.tabs(TABS, under, cells))
         title = next((view.title for view in SIDE_VIEWS if view.id == under), "")
-        self.query_one("#top-rule", Divider).show(header_footer.hint(title, BOLD))
+        self.query_one("#top-rule", Divider).show(header_footer.hint(title, cells, BOLD))
         hint = self._hint(page) if page else ""
         tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
-        self.query_one("#bottom-rule", Divider).show(header_footer.hint(hint, style_of(tone)))
+        self.query_one("#bottom-rule", Divider).show(header_footer.hint(hint, cells, style_of(tone)))
         self.query_one("#footer", StyledLine).show(key_line(self._key_hints(), cells))
 
     @property
@@ -287,6 +287,8 @@ class MainScreen(Screen[None]):
             from foretop.pages.page_factories import PAGE_FACTORIES
 
             page = PAGE_FACTORIES[page_id](page_id, self.display_options, self)
+            # Until it is the page on the screen: two at once would share the room.
+            page.display = False
             await self.query_one("#pages").mount(page)
             # Only now, for whoever attaches the facts to all pages must find this one whole.
             self.pages[page_id] = page

@@ -20,10 +20,10 @@ from foretop.panes.detail_sections import SECTIONS, describe_object, heading, se
 from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching, has_list, keep, status_of
 from foretop.panes.stale_notice import stale_paras
 from foretop.panes.yaml_section import as_yaml, read_part
-from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
+from foretop.widgets.line_widgets import Divider, StyledLine, TextPane, line_width
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop.widgets.styles import BOLD, CURSOR, PLAIN
+from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.object_access import (
     fetch_movements,
@@ -255,11 +255,7 @@ class DetailPage(Page, can_focus=True):
         if self.state is None or self.key is None:
             return
         self.query_one("#detail-head", StyledLine).show([Span(f" {self._title()}", BOLD)])
-        sections = [Span("─")]
-        for section in self._sections:
-            title = section.upper() if section == "yaml" else section.title()
-            sections += [Span(f" {title} ", CURSOR if section == self.section else PLAIN), Span("─")]
-        self.query_one("#sections", Divider).show(sections)
+        self.query_one("#sections", Divider).show(self._section_bar())
         state, key = self.state, self.key
         said = safely(
             lambda: [*stale_paras(state, key, state.zone_of(key)), *self._said(state, key)],
@@ -269,11 +265,21 @@ class DetailPage(Page, can_focus=True):
         )
         self.query_one("#detail-body", TextPane).show(said, keep_place=keep_place)
 
+    def _section_bar(self) -> list[Span]:
+        """The names of the sections; where they do not fit, that of this one and which it is."""
+        bar = [Span("─")]
+        for section in self._sections:
+            bar += [Span(f" {_title_of(section)} ", CURSOR if section == self.section else PLAIN), Span("─")]
+        if self.section in self._sections and line_width(bar) > self.app.size.width:
+            which = f" {self._sections.index(self.section) + 1} of {len(self._sections)} sections "
+            return [Span("─"), Span(f" {_title_of(self.section)} ", CURSOR), Span("─"), Span(which, DIM), Span("─")]
+        return bar
+
     def _said(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
         if self.section == "yaml":
             return self._as_yaml()
         self._list_movements(state, key)
-        said = describe_object(state, key, self.section)
+        said = describe_object(state, key, self.section, self.size.width or self.app.size.width)
         if self.section == "volumes" and self._not_listed:
             said = [paragraph(f"Data movements cannot be listed. {self._not_listed}", Tone.WARN)]
         return [*said, *self._of_list(state, key)] if self.section == "results" else said
@@ -342,3 +348,7 @@ class DetailPage(Page, can_focus=True):
         if key == self.key:
             self._whole = found
             self._draw()
+
+
+def _title_of(section: str) -> str:
+    return section.upper() if section == "yaml" else section.title()

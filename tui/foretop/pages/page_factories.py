@@ -69,6 +69,8 @@ def _live(
     rank: tuple[str, ...],
     none: str,
     least: Mapping[str, int] | None = None,
+    narrow: Mapping[str, int] | None = None,
+    least_with_pane: int = 12,
 ) -> TableSpec:
     def tell(rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
         entry = rows.entry(key) if isinstance(rows, StoreTableModel) else None
@@ -82,7 +84,12 @@ def _live(
         return [(span(none, Tone.DIM),)]
 
     return TableSpec(
-        lambda state: StoreTableModel(state, view()), tell, view.kinds, ColumnPriorities(rank, least=least or {}), empty
+        lambda state: StoreTableModel(state, view()),
+        tell,
+        view.kinds,
+        ColumnPriorities(rank, least=least or {}, narrow=narrow or {}),
+        empty,
+        least_with_pane,
     )
 
 
@@ -91,12 +98,16 @@ def _finding(rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[P
     return () if found is None else finding_pane(found, state.render_context_of(found))
 
 
+_ANY_LINES = 0
+"""For a page whose rows say too little without the pane."""
+
 TRIAGE = TableSpec(
     FindingsTableModel,
     _finding,
     frozenset(),
-    ColumnPriorities(("what", "since", "severity"), least={"what": 42}),
+    ColumnPriorities(("what", "since", "severity"), least={"what": 42}, narrow={"what": 16, "subject": 16}),
     calm,
+    _ANY_LINES,
     shows_keys=True,
 )
 SCHEDULES = _live(
@@ -112,13 +123,15 @@ NONADMIN = _live(
     ("namespace", "velero", "phase", "queue", "age", "progress", "conditions"),
     "No non-admin backups or restores.",
     {"name": 20, "queue": 7},
+    {"namespace": 8, "velero": 9, "name": 12},
 )
 QUEUE = _live(
     QueueView,
     queue_pane,
     ("position", "phase", "when", "items", "from", "waits"),
     "The queue is empty.",
-    {"name": 20, "from": 8, "when": 11, "waits": 16},
+    {"name": 20, "from": 8, "when": 11, "waits": 16, "items": 10},
+    {"position": 4, "when": 11, "name": 14},
 )
 BACKUPS = _live(
     BackupsView,
@@ -132,6 +145,7 @@ RESTORES = _live(
     restore_pane,
     ("phase", "backup", "started", "errors", "warnings", "items", "took", "from"),
     "No restores.",
+    narrow={"phase": 11, "name": 20},
 )
 STORAGE_PAGE = _live(
     StorageView,
@@ -139,6 +153,7 @@ STORAGE_PAGE = _live(
     ("phase", "what", "checked", "synced", "default", "mode", "kind"),
     "No storage locations.",
     {"what": 16, "mode": 4},
+    least_with_pane=_ANY_LINES,
 )
 
 PODS = _live(

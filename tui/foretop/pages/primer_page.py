@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -19,6 +19,7 @@ from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
 from foretop.panes.primer_pane import INDENT, introduction, primer_pane
 from foretop.terminal.clipboard import copy
+from foretop.widgets.column_layout import NARROW
 from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph
 from foretop.widgets.prompt import EDITING, Prompt
@@ -38,6 +39,7 @@ from foretop_core.tables.timeline.primer_preview import Preview, preview, taken_
 SOURCES = (SCHEDULE.name, PRESCALED.name, CRON_JOB.name)
 """Kinds that have an expression to take."""
 _USUAL_MINUTES = "10"
+_NARROW_INDENT = 5
 
 
 class PrimerPage(Page, can_focus=True):
@@ -61,11 +63,11 @@ class PrimerPage(Page, can_focus=True):
 
     def compose(self) -> ComposeResult:
         with Horizontal(classes="fields"):
-            yield Label(f" {'Expression':<{INDENT}}", markup=False)
+            yield Label("", id="expression-label", markup=False)
             yield Prompt(placeholder="minute hour day month weekday", id="expression")
-            yield Label("  Warm-up  ", markup=False)
+            yield Label("", id="minutes-label", markup=False)
             yield Prompt(id="minutes")
-            yield Label("min", markup=False)
+            yield Label("min ", markup=False)
         yield StyledLine(ascii=self.display_options.ascii, id="meaning")
         yield Divider(ascii=self.display_options.ascii, id="primer-rule")
         yield TextPane(ascii=self.display_options.ascii, id="pane")
@@ -106,8 +108,15 @@ class PrimerPage(Page, can_focus=True):
         self._leave()
         self.pulse()
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: events.Resize) -> None:
+        """A narrow line has its room for the expression."""
+        self._indent = _NARROW_INDENT if event.size.width < NARROW else INDENT
+        expression, minutes = ("Cron", "  ") if event.size.width < NARROW else ("Expression", "  Warm-up  ")
+        self.query_one("#expression-label", Label).update(f" {expression:<{self._indent}}")
+        self.query_one("#minutes-label", Label).update(minutes)
         self.call_after_refresh(self.pulse)
+
+    _indent = INDENT
 
     def restore(self, place: PageAddress) -> None:
         """Whoever comes from an object brings its expression along."""
@@ -153,7 +162,7 @@ class PrimerPage(Page, can_focus=True):
         """Below the field: what it means, or a sign under the place where it goes wrong."""
         if shown is None:
             return ()
-        before = " " * (INDENT + 1)
+        before = " " * (self._indent + 1)
         if shown.problem and shown.problem_at is not None:
             at = width(clean(self._expression.value[: shown.problem_at]))
             return (Span(f"{before}{' ' * at}^ here", style_of(Tone.BAD)),)
@@ -224,7 +233,7 @@ class PrimerPage(Page, can_focus=True):
         places = [self._where(key) for key, _ in sources]
         size = max(map(width, places), default=0)
         labels = [f"{pad(place, size)}  {text}" for place, (_, text) in zip(places, sources, strict=True)]
-        title = f"Use the expression of one of {humanize.count(len(sources), 'object')}"
+        title = f"Take an expression ({humanize.count(len(sources), 'object')})"
 
         def chosen(place: int | None) -> None:
             if place is not None:

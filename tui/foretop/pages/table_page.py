@@ -36,10 +36,10 @@ BESIDE = 172
 """From this width on the pane stands beside the table, which has 120 cells then: more room shows no less."""
 
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
-_LEAST_WITH_PANE = 12
-"""Lines of a page that has a pane below its table."""
 _LEAST_PANE, _MOST_PANE, _SPARE = 3, 0.5, 2
 """Its least lines, its greatest share of the page, and how many lines it may have to spare."""
+_FEW_LINES, _TABLE_LINES = 12, 4
+"""On a page of so few lines the pane leaves the table its head and three rows."""
 
 
 class TablePage(FilterablePage):
@@ -121,7 +121,7 @@ class TablePage(FilterablePage):
     def on_resize(self, event: events.Resize) -> None:
         beside = event.size.width >= BESIDE
         self.set_class(beside, "-beside")
-        has_pane = event.size.height >= _LEAST_WITH_PANE
+        has_pane = event.size.height >= self.spec.least_with_pane
         self.query_one("#divider").display = has_pane and not beside
         self.query_one("#pane").display = has_pane
         # A page that comes back to the screen gets its old size again: nothing moves then.
@@ -134,8 +134,12 @@ class TablePage(FilterablePage):
         if self.has_class("-beside"):
             pane.styles.height = "1fr"
             return
-        needed = max(_LEAST_PANE, min(pane.lines_wanted(size.width), round(size.height * _MOST_PANE)))
-        if afresh or not needed <= self._pane_lines <= needed + _SPARE:
+        if size.height < _FEW_LINES:
+            needed, spare = max(1, size.height - _TABLE_LINES - 1), 0
+        else:
+            wanted = min(pane.lines_wanted(size.width), round(size.height * _MOST_PANE))
+            needed, spare = max(_LEAST_PANE, wanted), _SPARE
+        if afresh or not needed <= self._pane_lines <= needed + spare:
             self._pane_lines = needed
             pane.styles.height = needed
 

@@ -23,6 +23,8 @@ class TableSpec:
     """Which columns are given up last, and how much of them is kept."""
     empty: Callable[[DashboardState], list[Line]] | None = None
     """What to say where there are no rows though all was seen."""
+    least_with_pane: int = 12
+    """Lines of the page from which on it has a pane below its table."""
     shows_keys: bool = False
     """Whether the pane ends with the keys that act on the row."""
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
+from functools import partial
 
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
 from foretop.panes.pod_pane import pod_pane
 from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
+from foretop.panes.run_strip import run_strip
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_pane
+from foretop.panes.schedule_pane import schedule_facts
 from foretop.panes.spec_section import spec_section
 from foretop.panes.storage_pane import storage_pane
 from foretop.panes.volumes_section import movements_of, volumes
@@ -47,6 +49,7 @@ _ONLY = {
     "results": HAVE_RESULTS,
 }
 """Sections that not every kind has."""
+_USUAL_CELLS = 80
 _DATE = 20
 """Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
 
@@ -66,26 +69,30 @@ def heading(key: ObjectRef) -> str:
     return span(f"{word} {key.namespace}/{key.name}" if key.namespace else f"{word} {key.name}").text
 
 
-def describe_object(state: DashboardState, key: ObjectRef, section: str) -> Sequence[Paragraph]:
+def describe_object(
+    state: DashboardState, key: ObjectRef, section: str, cells: int = _USUAL_CELLS
+) -> Sequence[Paragraph]:
     resource = state.store.get(key)
     if resource is None:
         return [paragraph("It no longer exists or is no longer visible.", Tone.WARN)]
     if isinstance(resource, UnreadableObject):
         return [paragraph(f"It cannot be read: {resource.problem}", Tone.BAD)]
     sections: dict[str, Callable[[DashboardState, ObjectRef, Resource], Sequence[Paragraph]]] = {
-        "overview": overview,
+        "overview": partial(overview, cells=cells),
         "conditions": conditions,
         "volumes": volumes,
         "results": known_results,
         "events": events,
         "changes": changes,
-        "describe": describe,
+        "describe": partial(describe, cells=cells),
     }
     return sections[section](state, key, resource)
 
 
-def overview(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
-    said = [*_told(state, key, resource)]
+def overview(
+    state: DashboardState, key: ObjectRef, resource: Resource, *, cells: int = _USUAL_CELLS
+) -> Sequence[Paragraph]:
+    said = [*_told(state, key, resource, cells)]
     held = _conditions(state, key, resource)[:4]
     near = related(state.store, key)
     said += [paragraph(""), *held] if held else []
@@ -99,12 +106,12 @@ def overview(state: DashboardState, key: ObjectRef, resource: Resource) -> Seque
     return said
 
 
-def _told(state: DashboardState, key: ObjectRef, resource: Resource) -> tuple[Paragraph, ...]:
+def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int) -> tuple[Paragraph, ...]:
     render = state.render_context(key.context)
     match resource:
         case Schedule():
             entry = SchedulesView().entry(state.store, key, resource)
-            return schedule_pane(entry, render) if entry else ()
+            return (*schedule_facts(entry, render), *run_strip(entry, render, cells)) if entry else ()
         case NonAdmin():
             tenant = NonAdminView().entry(state.store, key, resource)
             return nonadmin_pane(tenant, render) if tenant else ()
@@ -210,10 +217,12 @@ def changes(state: DashboardState, key: ObjectRef, _resource: Resource) -> Seque
     ]
 
 
-def describe(state: DashboardState, key: ObjectRef, resource: Resource, *, once: bool = False) -> Sequence[Paragraph]:
+def describe(
+    state: DashboardState, key: ObjectRef, resource: Resource, *, once: bool = False, cells: int = _USUAL_CELLS
+) -> Sequence[Paragraph]:
     """Everything in one piece, as kubectl would tell it; `once` leaves out what has nothing to tell."""
     meta, render = resource.metadata, state.render_context(key.context)
-    said = [*_told(state, key, resource), paragraph("")]
+    said = [*_told(state, key, resource, cells), paragraph("")]
     facts = (
         ("Name", meta.name),
         ("Namespace", meta.namespace),

@@ -10,7 +10,7 @@ from foretop.widgets.styles import BOLD, DIM, HEAD, style_of
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.cell_text import cut_end
-from foretop_core.tables.text.times import until
+from foretop_core.tables.text.times import short, until
 from foretop_core.tables.timeline.primer_preview import MOST_PAIRS, Preview, coming, pair_cells, pair_ruler
 from foretop_core.tables.timeline.time_axis import axis, ruler_over
 
@@ -19,6 +19,7 @@ _DAY = timedelta(days=1)
 _WEEK = 7 * _DAY
 _WEEK_LINES = 4
 _LEAST_ROWS, _MOST_ROWS = 3, 20
+_LEAD = 8
 _TIME = 20
 """Cells for `Mon 16 Nov 02:50` and what stands between two columns."""
 _INTRO = (
@@ -77,9 +78,15 @@ def _table(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, lines: int) -> 
     rows = min(len(pairs), _MOST_ROWS, lines - 2)
     if rows < _LEAST_ROWS:
         return ()
-    head = Paragraph((Span(f"{'':<{INDENT}}{'WARM-UP':<{_TIME}}{'RUN':<{_TIME}}STARTS", HEAD),))
+    head = Paragraph((Span(f"{'':<{INDENT}}{'WARM-UP':<{_TIME}}{'RUN':<{_TIME}}{'LEAD':<{_LEAD}}STARTS", HEAD),))
     body = [
-        Paragraph((Span(f"{'':<{INDENT}}{_day(pair.warmup, zone)}{_day(pair.run, zone)}{until(pair.warmup - now)}"),))
+        Paragraph(
+            (
+                Span(f"{'':<{INDENT}}{_day(pair.warmup, zone)}{_day(pair.run, zone)}"),
+                Span(f"{short(pair.run - pair.warmup):<{_LEAD}}"),
+                Span(until(pair.warmup - now), DIM),
+            )
+        )
         for pair in pairs[:rows]
     ]
     return (paragraph(""), head, *body)

@@ -46,6 +46,9 @@ def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 
 
 def _unchanged(run: Run, render: RenderContext) -> str:
+    done = run.status.progress
+    if done is not None and done.done >= done.total_items:
+        return ""
     key = render.snapshot.ref(run)
     moved = render.snapshot.seen.moved.get(key)
     if moved is None or run.status.completion_timestamp is not None or render.now - moved < _USUAL:

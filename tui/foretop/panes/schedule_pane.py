@@ -14,11 +14,15 @@ from foretop_core.tables.resources.schedules import RUN_WORDS, ScheduleRow, last
 
 
 def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    return *schedule_facts(entry, render), *_legend(entry, render)
+
+
+def schedule_facts(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     schedule = entry.schedule
     meaning = _meaning(entry)
     head = Paragraph((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, render)}")))
     body = _unpausing(entry, render) if schedule.spec.paused else _running(entry, render)
-    return head, *body, *_last(entry, render), *_legend(entry, render)
+    return head, *body, *_last(entry, render)
 
 
 def _legend(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -104,7 +108,11 @@ def _each_reading(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph,
 
 def _last(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     if not entry.runs:
-        return (paragraph("It has not made a backup yet."),)
+        made = entry.schedule.status.last_backup
+        if made is None:
+            return (paragraph("It has not made a backup yet."),)
+        when = f"{render.time(made, entry.schedule)}, {humanize.duration(render.now - made)} ago"
+        return (paragraph(f"Last backup {when}; it is not visible here."),)
     newest = entry.runs[0]
     status = newest.status
     faults = f", {humanize.count(status.errors, 'error')}" if status.errors else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foretop.bindings import RESERVED_LETTERS
@@ -11,6 +11,7 @@ from foretop_core.tables.engine.columns import Column
 from foretop_core.tables.text.cell_text import width
 
 GAP = 2
+NARROW = 50
 _LEAST = 12
 _LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
 """A column that may be cut keeps at least this much."""
@@ -50,12 +51,21 @@ class ColumnPriorities:
     """What is told elsewhere."""
     chosen: tuple[str, ...] = ()
     """The columns that a person wants, in their order; further ones are shown in a wide table only."""
+    narrow: Mapping[str, int] = field(default_factory=dict)
+    """On a line of less than `NARROW` cells: the columns that stay, by rank, and how much of them is kept."""
+
+    def for_room(self, room: int) -> ColumnPriorities:
+        """Those of a line with so much room; a wide table or a selected column is asked for on any line."""
+        if room >= NARROW or not self.narrow or self.wide:
+            return self
+        return replace(self, rank=tuple(self.narrow), least={**self.least, **self.narrow})
 
 
 def arrange(
     columns: Sequence[Column[Any]], natural: Sequence[int], room: int, priorities: ColumnPriorities
 ) -> tuple[ColumnSlot, ...]:
     """Places the columns in their own order; what does not fit goes by rank, and long ones are cut before that."""
+    priorities = priorities.for_room(room)
     least = [_least(column, size, priorities) for column, size in zip(columns, natural, strict=True)]
     shown = [place for place in range(len(columns)) if is_wanted(columns[place].name, priorities)]
     order = sorted(shown, key=lambda place: _rank(columns, place, priorities))

@@ -15,10 +15,10 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
 from foretop_core.tables.resources.run_eta import run_eta
-from foretop_core.tables.resources.runs import FROM, PHASE, percent, run_progress
+from foretop_core.tables.resources.runs import FROM, PHASE, percent, run_progress, run_progress_tone
 
 _RUNS = "▶"
-_BAR = 3
+_BAR, _SHORT_BAR = 10, 3
 
 
 class QueueView(View[Run]):
@@ -68,9 +68,12 @@ def _name(run: Run) -> str:
 
 
 def _end_alone(run: Run, render: RenderContext) -> tuple[str, ...]:
-    """Where there is no room for how long it has run as well."""
-    _, arrow, end = run_eta(run, render).short.partition("→")
-    return (f"{arrow}{end}",) if arrow else ()
+    """Where there is no room for how long it has run, or has been silent, as well."""
+    short = run_eta(run, render).short
+    first, _, last = short.partition(" ")
+    if "→" in short:
+        return (last,)
+    return (last,) if last == "finishing" else (first,) if first == "silent" else ()
 
 
 def _share(run: Run) -> float | None:
@@ -89,7 +92,17 @@ _COLUMNS: tuple[Column[Run], ...] = (
     Column("name", "BACKUP/RESTORE", lambda run, _: _name(run), lambda run: run.name, from_middle=True),
     FROM,
     PHASE,
-    Column("items", "PROGRESS", lambda run, render: run_progress(run, render, _BAR), _share, right=True, cells=10),
+    Column(
+        "items",
+        "PROGRESS",
+        lambda run, render: run_progress(run, render, _BAR),
+        _share,
+        run_progress_tone,
+        right=True,
+        briefs=lambda run, render: (run_progress(run, render, _SHORT_BAR),),
+        cells=10,
+        alike=True,
+    ),
     Column("when", "STARTS/ENDS", lambda run, render: run_eta(run, render).short, _kind_first, briefs=_end_alone),
     Column("waits", "WAITS FOR", lambda run, render: run_eta(run, render).waits_for, _kind_first),
 )

@@ -39,7 +39,7 @@ def run_eta(run: Run, render: RenderContext) -> RunEta:
         return RunEta()
     silence = render.beat(run.namespace).silent_for(render.now)
     if silence is not None:
-        return RunEta(f"inactive {times.short(silence)}", _unknown(found))
+        return RunEta(f"silent {times.short(silence)}", _unknown(found))
     if found.waits:
         return _start(found, render)
     if (volume := waiting_volume(render.snapshot.movements_of(run), render.now)) is not None:

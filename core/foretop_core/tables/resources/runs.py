@@ -21,6 +21,9 @@ from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 from foretop_core.tables.text.progress_bar import bar
 
+_LEAST_DATA_BAR = 5
+"""A shorter bar has no room beside the word."""
+
 
 class BackupsView(View[Backup]):
     name = "backups"
@@ -135,9 +138,14 @@ def run_progress(run: Run, render: RenderContext, cells: int) -> str:
     """By items; where those are all done and only volumes are still to be moved, by their bytes."""
     progress = run.status.progress
     all_items = progress is not None and 0 < progress.total_items <= progress.done
-    if not has_ended(run) and (data := _data(run, render, all_items)):
+    if not has_ended(run) and (data := _data(run, render, all_items, cells)):
         return data
     return items_bar(progress, cells)
+
+
+def run_progress_tone(run: Run, render: RenderContext) -> Tone:
+    """Items that are all done are not muted while volumes are still moved."""
+    return Tone.PLAIN if run_progress(run, render, 0).startswith("data") else progress_tone(run.status.progress)
 
 
 def progress_tone(progress: ItemProgress | None) -> Tone:
@@ -153,7 +161,7 @@ def items_bar(progress: ItemProgress | None, cells: int) -> str:
     return f"{bar(progress.done, progress.total_items, cells)} {share}"
 
 
-def _data(run: Run, render: RenderContext, all_items: bool) -> str:
+def _data(run: Run, render: RenderContext, all_items: bool, cells: int) -> str:
     """A data mover works after the items, a file-system backup while the run is still InProgress."""
     movements = render.snapshot.movements_of(run)
     unfinished = any(movement.status.completion_timestamp is None for movement in movements)
@@ -161,7 +169,9 @@ def _data(run: Run, render: RenderContext, all_items: bool) -> str:
         return ""
     total = sum(movement.status.progress.total_bytes for movement in movements)
     if total:
-        return f"data {100 * sum(movement.status.progress.bytes_done for movement in movements) // total}%"
+        done = sum(movement.status.progress.bytes_done for movement in movements)
+        drawn = f"{bar(done, total, cells)} " if cells >= _LEAST_DATA_BAR else ""
+        return f"{drawn}data {100 * done // total}%"
     return "data waits" if waiting_volume(movements, render.now) else "data moves"
 
 

@@ -47,6 +47,14 @@ _LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Del
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedRun:
+    """A run that was expected, by its sign in a strip; None where it was missed or prevented by a pause."""
+
+    letter: str
+    backup: Backup | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ScheduleRow:
     """A schedule, its own backups, newest first, how the last runs went, and how its server may read it."""
 
@@ -195,10 +203,18 @@ def _skip(entry: ScheduleRow, render: RenderContext) -> str:
 
 
 def last_runs(entry: ScheduleRow, render: RenderContext) -> str:
-    schedule = entry.schedule
-    run = None if schedule.spec.paused or entry.is_refused else entry.next_run
-    late = run is not None and render.now - run > GRACE
-    return _newest(f"{entry.letters}_") if late else entry.letters
+    return _newest(f"{entry.letters}_") if _is_late(entry, render) else entry.letters
+
+
+def expected_runs(entry: ScheduleRow, render: RenderContext, most: int) -> tuple[ExpectedRun, ...]:
+    """At most so many of the last runs that were expected, oldest first, with the backups that were made."""
+    found = _expected(entry.readings, entry.runs, _unpaused_at(entry.schedule), most)
+    return (*found, ExpectedRun("_"))[-most:] if _is_late(entry, render) else found[-most:]
+
+
+def _is_late(entry: ScheduleRow, render: RenderContext) -> bool:
+    run = None if entry.schedule.spec.paused or entry.is_refused else entry.next_run
+    return run is not None and render.now - run > GRACE
 
 
 def _unpaused_at(schedule: Schedule) -> datetime | None:
@@ -208,21 +224,28 @@ def _unpaused_at(schedule: Schedule) -> datetime | None:
 
 
 def _letters(readings: tuple[Reading, ...], runs: tuple[Backup, ...], unpaused: datetime | None) -> str:
+    return _newest("".join(run.letter for run in _expected(readings, runs, unpaused, SHOWN_RUNS)))
+
+
+def _expected(
+    readings: tuple[Reading, ...], runs: tuple[Backup, ...], unpaused: datetime | None, most: int
+) -> tuple[ExpectedRun, ...]:
     """The last runs that were expected, oldest first; one that was missed stands between those that were made.
 
     What was not made because somebody had paused the schedule is one sign, however long that took.
     """
-    last = sorted(runs[:SHOWN_RUNS], key=_submitted)
+    last = sorted(runs[:most], key=_submitted)
     parsed = readings[0].parsed if len(readings) == 1 else None
-    letters = ""
+    found: list[ExpectedRun] = []
     for earlier, run in zip([None, *last], last, strict=False):
         if earlier is not None and isinstance(parsed, CronSchedule) and parsed.every is None:
-            between = islice(parsed.between(_submitted(earlier), _submitted(run)), SHOWN_RUNS + 1)
+            between = islice(parsed.between(_submitted(earlier), _submitted(run)), most + 1)
             missed = sum(1 for _ in between) - 1
             was_paused = unpaused is not None and _submitted(earlier) < unpaused <= _submitted(run)
-            letters += StatusGlyph.PAUSED.value * (missed > 0) if was_paused else "_" * missed
-        letters += _letter(run)
-    return _newest(letters)
+            gap = [StatusGlyph.PAUSED.value] * (missed > 0) if was_paused else ["_"] * missed
+            found += map(ExpectedRun, gap)
+        found.append(ExpectedRun(_letter(run), run))
+    return tuple(found)
 
 
 def _newest(letters: str) -> str:
@@ -255,6 +278,11 @@ def _outcome_tone(entry: ScheduleRow) -> Tone:
     return run_mark(newest.phase).tone if newest is not None and newest.phase in FAULTY else Tone.PLAIN
 
 
+def _runs_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
+    """Nothing but good runs is muted."""
+    return Tone.PLAIN if last_runs(entry, render).strip(".") else Tone.DIM
+
+
 def _outcome(entry: ScheduleRow) -> str:
     return last_outcome(entry.runs) or ""
 
@@ -280,7 +308,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         falls=True,
         briefs=lambda entry, render: (_age(entry, render),),
     ),
-    Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters),
+    Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters, _runs_tone),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
     plain(
         "phase",

@@ -1,0 +1,146 @@
+"""What is made of the room: the essentials at 40 by 12, more with more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foretop.pages.page_factories import NONADMIN, QUEUE, RESTORES, TRIAGE
+from foretop.pages.table_page import TablePage
+from foretop.pages.table_spec import TableSpec
+from foretop.panes.run_strip import run_strip
+from foretop.widgets.column_layout import arrange
+from foretop.widgets.paragraphs import Line, wrap
+from foretop.widgets.styles import style_of, to_ascii
+from foretop_core.clock import ManualClock
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.store import Store
+from foretop_core.tables.engine.columns import Column
+from foretop_core.tables.engine.render_context import RenderContextFactory
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources import findings
+from foretop_core.tables.resources.nonadmin import NonAdminView
+from foretop_core.tables.resources.queue import QueueView
+from foretop_core.tables.resources.runs import RestoresView
+from foretop_core.tables.resources.schedules import SchedulesView
+from tests.objects import NOW, backup, schedule
+from tests.tui.fake_source import FilledSource
+from tests.tui.pilot import TINY, screen
+
+_AT_40 = 36
+"""What a line of 40 cells has for columns."""
+
+
+@pytest.mark.parametrize(
+    ("spec", "columns", "natural", "essential"),
+    [
+        (TRIAGE, findings.COLUMNS, {"subject": 40, "what": 60, "severity": 9, "since": 6}, {"subject", "what"}),
+        (
+            NONADMIN,
+            NonAdminView().columns,
+            {"namespace": 12, "name": 26, "velero": 15},
+            {"namespace", "name", "velero"},
+        ),
+        (QUEUE, QueueView().columns, {"position": 4, "name": 60, "when": 13}, {"position", "name", "when"}),
+        (RESTORES, RestoresView().columns, {"name": 60, "backup": 60, "phase": 15}, {"name", "phase"}),
+    ],
+    ids=["triage", "nonadmin", "queue", "restores"],
+)
+def test_forty_cells_have_what_a_row_is_about_and_how_it_is(
+    spec: TableSpec, columns: tuple[Column[Any], ...], natural: dict[str, int], essential: set[str]
+) -> None:
+    sizes = [max(column.cells, natural.get(column.name, len(column.title))) for column in columns]
+    slots = arrange(columns, sizes, _AT_40, spec.priorities)
+    shown = {columns[slot.index].name: slot.width for slot in slots}
+    assert essential <= shown.keys()
+    assert slots[-1].x + slots[-1].width <= _AT_40
+
+
+async def test_triage_says_at_forty_by_twelve_what_is_wrong_with_the_finding_under_the_cursor() -> None:
+    async with screen(size=TINY) as shown:
+        await shown.settle()
+        assert isinstance(shown.app.main_screen.page, TablePage)
+        assert len([line for line in shown.lines[4:7] if line.strip()]) == 3, shown.text
+        first = shown.pane
+        assert len(first.split()) > 3
+        await shown.press("down")
+        assert shown.pane != first
+
+
+async def test_forty_cells_show_which_section_of_how_many_is_open() -> None:
+    async with screen(size=TINY) as shown:
+        await shown.press("2", "enter", "right")
+        assert "─ Events ─ 2 of 5 sections ─" in shown.lines[4]
+
+
+async def test_a_page_takes_no_room_before_it_is_the_one_on_the_screen() -> None:
+    async with screen() as shown:
+        await shown.settle()
+        before = shown.table.size
+        page = await shown.app.main_screen._page("backups")
+        await shown.pilot._wait_for_screen()
+        assert shown.table.size == before
+        assert not page.display
+
+
+def _strip(objects: list[Resource], cells: int = 80) -> list[Line]:
+    store = Store()
+    clock = ManualClock(NOW)
+    store.fill("prod", objects, clock)
+    key = ObjectRef("prod", SCHEDULE.name, "velero", "etcd")
+    found = store.get(key)
+    assert found is not None
+    entry = SchedulesView().entry(store, key, found)  # type: ignore[arg-type]
+    assert entry is not None
+    render = RenderContextFactory(store, "prod").render_context(NOW)
+    return wrap(run_strip(entry, render, cells), cells)
+
+
+def _etcd(hour: int, minutes: int, phase: str = "Completed", **more: Any) -> Resource:
+    at = f"{hour:02}:00"
+    return backup(
+        f"etcd-{hour:02}",
+        phase,
+        created=f"{at}:03",
+        started=f"{at}:03",
+        ended=f"{hour:02}:{minutes:02}:03",
+        of="etcd",
+        **more,
+    )
+
+
+def test_a_strip_of_runs_is_as_high_as_they_took_and_marks_failures_besides_their_colour() -> None:
+    runs = [_etcd(0, 5), _etcd(1, 30, "Failed"), _etcd(2, 10)]
+    lines = _strip([schedule("etcd", "0 * * * *", last="02:00:03"), *runs])
+    assert _text(lines[0]) == "Runs     ▂█▃"
+    assert _text(lines[1]).rstrip() == "          F"
+    assert lines[0][-2].style == style_of(Tone.BAD)
+    assert "the highest bar is 30 minutes" in _text(lines[2])
+    assert "F failed" in _text(lines[3])
+    assert to_ascii(_text(lines[0]), ascii=True).isascii()
+
+
+def test_a_run_that_was_missed_has_its_place_in_the_strip() -> None:
+    lines = _strip([schedule("etcd", "0 * * * *", last="02:00:03"), _etcd(0, 5), _etcd(2, 5)])
+    assert _text(lines[0]) == "Runs     █ █"
+    assert _text(lines[1]).rstrip() == "          _"
+
+
+def test_a_wider_line_has_a_longer_strip() -> None:
+    objects = [schedule("etcd", "0 * * * *", last="02:00:03"), *(_etcd(hour, 5) for hour in range(3))]
+    assert _text(_strip(objects, 13)[0]) == "Runs     ██"
+    assert _text(_strip(objects)[0]) == "Runs     ███"
+
+
+async def test_a_schedule_whose_backups_are_not_visible_is_not_said_to_have_made_none() -> None:
+    async with screen(FilledSource([schedule("etcd", "0 * * * *", last="02:00:03")])) as shown:
+        await shown.press("2")
+        assert "Last backup 02:00:03Z" in shown.pane
+        assert "it is not visible here" in shown.pane
+        assert "not made a backup" not in shown.pane
+
+
+def _text(line: Line) -> str:
+    return "".join(piece.text for piece in line)
