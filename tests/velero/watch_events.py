@@ -15,6 +15,9 @@ from tests.real.cluster import RealCluster
 
 KINDS = ("schedules", "backups", "restores", "deletebackuprequests", "downloadrequests", "backupstoragelocations")
 
+_NO_READ_LIMIT = urllib3.Timeout(connect=60.0, read=None)
+"""A kind may have no events for as long as a story lasts."""
+
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
@@ -31,7 +34,9 @@ class WatchEvents:
 
     def __init__(self, api_server: RealCluster, namespace: str) -> None:
         self.events: list[WatchEvent] = []
-        self._pool = urllib3.PoolManager(ca_certs=str(api_server.ca), maxsize=len(KINDS), retries=False, timeout=600.0)
+        self._pool = urllib3.PoolManager(
+            ca_certs=str(api_server.ca), maxsize=len(KINDS), retries=False, timeout=_NO_READ_LIMIT
+        )
         self._headers = {"Authorization": f"Bearer {api_server.token('admin')}"}
         self._responses: list[urllib3.BaseHTTPResponse] = []
         self._threads: list[threading.Thread] = []
