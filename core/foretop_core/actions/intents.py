@@ -26,11 +26,11 @@ from foretop_core.models.kinds import (
     POD_VOLUME_BACKUP,
     RESTORE,
     SCHEDULE,
+    VELERO_DEPLOYMENT,
     Kind,
     RequiredPermission,
 )
 from foretop_core.rules import phases
-from foretop_core.rules.servers import VELERO_DEPLOYMENT
 
 Applies: TypeAlias = Callable[[Resource, Callable[[], bool]], str]
 """Why it cannot be asked of an object, "" where it can; the second tells whether data is being moved for it.

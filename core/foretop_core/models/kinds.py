@@ -9,6 +9,8 @@ from foretop_core.models.wire import ObjectRef, Resource
 
 VELERO = "velero.io"
 OADP = "oadp.openshift.io"
+VELERO_DEPLOYMENT = "velero"
+"""The name of the Deployment of a Velero server."""
 
 
 @dataclass(frozen=True, slots=True)

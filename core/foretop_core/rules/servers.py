@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from foretop_core.models import Deployment
+from foretop_core.models import Deployment, kinds
 from foretop_core.rules.snapshot import VeleroInfo
 
-VELERO_DEPLOYMENT = "velero"
+VELERO_DEPLOYMENT = kinds.VELERO_DEPLOYMENT
 OADP_DEPLOYMENT = "openshift-adp-controller-manager"
 _OLM_OWNER = "olm.owner"
 _OADP_OWNER = re.compile(r"oadp-operator\.v(.+)")
