@@ -32,7 +32,6 @@ _ALLOWED = re.compile(
     r"|\x1b\[\?[0-9;]+(?:[hl]|\$p)"
     r"|\x1b\[[<>=?]?[0-9;]*[uctq]"
     r"|\x1b\]22;[a-z-]*\x07"
-    r"|\x1b\](?:2|9|777;notify;foretop);(?P<told>[^\x00-\x1f\x7f-\x9f;]{1,130})\x1b\\\\"
     r"|\x1b\]52;c;(?P<copied>[A-Za-z0-9+/=]*)\x07"
     r"|[\r\n]"
 )
@@ -49,39 +48,6 @@ def test_the_grammar_notices_what_is_not_ours() -> None:
     for sent in ("\x1b]0;own\x07", "\x1b]52;c;o!\x07", "\x9b31m", "\u202e", "\x07", "\x1bP", "\x1b[2J\x1bc", "\x0e"):
         assert foreign(f"before {sent} after".encode()) != [], sent
     assert foreign("\x1b[1;31mplain é 漢字\x1b[0m\x1b[?25l\r\n".encode()) == []
-
-
-_CALM = "thresholds: {{overdue: {0}, gap: {0}, forgottenPause: {0}, recentFailure: 1s, nothingMoved: {0}}}\n"
-_TOLD = "notify: {severity: note, bell: true, desktop: osc777, title: true}\n"
-
-
-def test_a_new_finding_of_a_hostile_object_is_told_by_one_sequence_of_printable_text(tmp_path: Path) -> None:
-    """A file that makes triage stricter while it runs makes findings that are new.
-
-    The clock of the box hardly moves, so triage looks again only when its limits change.
-    """
-    file = tmp_path / "foretop" / "config.yaml"
-    file.parent.mkdir()
-    file.write_text(_TOLD + _CALM.format("999d"))
-    environ = {"PYTHONPATH": _CODE, "XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
-    with Terminal(_BOX, 120, 40, environ, tmp_path) as terminal:
-        terminal.shows("live")
-        file.write_text(_TOLD + _CALM.format("998d"))
-        terminal.titled(lambda title: "minicluster" in title and "loading" not in title)
-        terminal.settled()
-        assert b"\x1b]777" not in bytes(terminal.output)
-        file.write_text(f"{_TOLD}thresholds: {{comesAfter: 0s}}\n")
-        terminal.until(lambda _: b"\x1b]777;notify;foretop;" in bytes(terminal.output))
-        terminal.press("q")
-        terminal.ended()
-        output = bytes(terminal.output)
-    rung = output.replace(b"\a\x1b]777", b"\x1b]777")
-    assert len(rung) < len(output)
-    assert foreign(rung) == []
-    told = [found["told"] for found in _ALLOWED.finditer(rung.decode(errors="replace")) if found["told"]]
-    assert any("minicluster: " in one for one in told)
-    assert MARK not in terminal.title
-    assert output.rfind(b"\x1b[23;2t") > output.rfind(b"\x1b]2;")
 
 
 @pytest.mark.parametrize("pages", ["123", "456", "789"])

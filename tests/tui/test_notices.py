@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -12,6 +13,7 @@ from foretop_core.config.settings import NotifySettings
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP
+from foretop_core.rules.triage import Thresholds
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
 from tests.tui.hostile_box import HOSTILE
 
@@ -68,6 +70,14 @@ def test_a_new_finding_rings_once_and_is_named() -> None:
     assert "\a\x1b]9;prod-eu: " in written
     assert "late" in written
     assert at.look(_ALL) == ""
+
+
+def test_a_stricter_threshold_makes_a_new_finding() -> None:
+    at = Written()
+    at.state.thresholds = Thresholds(overdue=timedelta(days=60))
+    at.look(_ALL)
+    at.state.thresholds = Thresholds(comes_after=timedelta())
+    assert "\a\x1b]9;prod-eu: schedule velero/etcd-hourly: overdue" in at.look(_ALL)
 
 
 def test_several_at_once_are_one_notice() -> None:
