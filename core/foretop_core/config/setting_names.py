@@ -27,8 +27,11 @@ PAGE_COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "storage": (
         *("namespace", "name", "kind", "phase", "checked", "synced"),
-        *("mode", "default", "what", "bucket"),
+        *("mode", "default", "what", "bucket", "prefix", "region"),
     ),
+    "pods": ("namespace", "name", "role", "ready", "status", "restarts", "node", "age"),
+    "movements": ("namespace", "name", "run", "phase", "progress", "left", "rate", "size", "node", "kind"),
+    "repositories": ("namespace", "name", "volumes", "storage", "type", "phase", "maintained", "what"),
 }
 """By page, the columns of its table; the other pages have none."""
 ActionName = Literal[
@@ -45,6 +48,7 @@ ActionName = Literal[
     "fetch-nonadmin-results",
     "cancel-movements",
     "create-schedule",
+    "edit-schedule",
     "delete-schedule",
     "delete-backup",
     "extend-backup",
@@ -57,10 +61,13 @@ ActionName = Literal[
     "yaml",
     "describe",
     "results",
+    "pod-log",
+    "copy-finding",
     "copy-name",
     "copy-namespace",
     "prime",
     "horizon",
+    "collisions",
     "take",
     "filter",
     "search",

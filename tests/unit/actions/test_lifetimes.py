@@ -39,7 +39,7 @@ def test_a_date_sets_the_expiration_and_the_matching_ttl() -> None:
 
 def test_a_shorter_lifetime_is_planned_with_a_warning() -> None:
     (step,) = plan_extend(SNAPSHOT, [KEPT], NewLifetime(ttl="23h"), NOW).steps
-    assert step.warnings == ("That is 60 minutes earlier than before.",)
+    assert step.warnings == ("That is 1 hour earlier than before.",)
 
 
 @pytest.mark.parametrize("phase", ["", "New", "InProgress", "Failed", "FailedValidation", "Deleting"])
