@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from tests.tour.touring import Where
 
-
 _TABS = re.compile(r" 1.* 9")
 
 

@@ -52,13 +52,14 @@ class Plan:
     def __init__(self, size: tuple[int, int], *, by_bytes: bool = False) -> None:
         self._by_bytes = by_bytes
         self._sized = size != SMALL
+        self._opens = by_bytes and size != TINY
         self._wanted = _MIND_THE_SIZE - _HAS_NO_ROOM if size == TINY else _MIND_THE_SIZE
         self._taken: set[tuple[str, str, str]] = set()
         self.pressed: set[tuple[str, str]] = set()
 
     def visits(self, place: Place) -> bool:
         """At other sizes than 80 by 24 the pilot is in every view, and who types also opens what can be opened."""
-        return not self._sized or place.kind in _VIEWS or (self._by_bytes and place.kind not in ("row", "detail"))
+        return not self._sized or place.kind in _VIEWS or (self._opens and place.kind not in ("row", "detail"))
 
     def wants(self, place: Place, step: Step) -> bool:
         if self._sized and step.what not in self._wanted:
