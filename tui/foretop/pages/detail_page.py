@@ -235,7 +235,7 @@ class DetailPage(Page, can_focus=True):
         bar = [Span("─")]
         for section in self._sections:
             bar += [Span(f" {_title_of(section)} ", CURSOR if section == self.section else PLAIN), Span("─")]
-        if self.section in self._sections and line_width(bar) > self.app.size.width:
+        if self.section in self._sections and line_width(tuple(bar)) > self.app.size.width:
             which = f" {self._sections.index(self.section) + 1} of {len(self._sections)} sections "
             return [Span("─"), Span(f" {_title_of(self.section)} ", CURSOR), Span("─"), Span(which, DIM), Span("─")]
         return bar
