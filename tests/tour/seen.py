@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from tests.tour.touring import Where
 
+_TABS = re.compile(r" 1.* 9")
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -25,9 +27,9 @@ class Seen:
 
     @property
     def is_framed(self) -> bool:
-        """Tabs, a rule, and the keys at the bottom between two lines that go across."""
+        """Tabs, by name or by digit alone, a rule, and the keys at the bottom between two lines that go across."""
         tabs, rules = self.lines[1], (self.lines[2], self.lines[-2])
-        return "Triage" in tabs and "9" in tabs and all("──" in rule for rule in rules) and bool(self.lines[-1].strip())
+        return _TABS.match(tabs) is not None and all("──" in rule for rule in rules) and bool(self.lines[-1].strip())
 
     @property
     def head(self) -> tuple[str, str]:

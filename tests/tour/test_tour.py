@@ -30,15 +30,17 @@ from tests.tour.seen import Seen
 from tests.tour.tour import PLACES, Ask, Place, walk
 from tests.tour.touring import SteppedBox, Touring, Where, session_before
 from tests.tui.acting import Watching
-from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, Screen
 
 _PATIENCE = 30.0
 _BETWEEN_STEPS = 0.1
 _AWAKE = Ask((), lambda seen: "✗" in seen.lines[0], "what is wrong is found", time_goes_on=True)
-_SIZES = pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
+_SIZES = pytest.mark.parametrize("size", [TINY, SMALL, MIDDLE, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
 _EVERYWHERE = frozenset({"open", "filter", "faults", "wide", "group"})
 """What depends on the view that it is pressed in; all else is the same in every view of a kind."""
 _MIND_THE_SIZE = frozenset({"open", "wide", "full", "horizon", "page(1)", "scroll_pane(1)"})
+_HAS_NO_ROOM = frozenset({"wide"})
+"""What the least size has no room for."""
 _VIEWS = frozenset({"table", "calendar", "primer"})
 _OFTEN_SPELT = frozenset({"table", "filter"})
 """Kinds whose own keys come from terminals in many spellings, or are text."""
@@ -47,18 +49,20 @@ _OFTEN_SPELT = frozenset({"table", "filter"})
 class Plan:
     """Which keys are pressed where, and which were."""
 
-    def __init__(self, *, by_bytes: bool = False, sized: bool = False) -> None:
+    def __init__(self, size: tuple[int, int], *, by_bytes: bool = False) -> None:
         self._by_bytes = by_bytes
-        self._sized = sized
+        self._sized = size != SMALL
+        self._opens = by_bytes and size != TINY
+        self._wanted = _MIND_THE_SIZE - _HAS_NO_ROOM if size == TINY else _MIND_THE_SIZE
         self._taken: set[tuple[str, str, str]] = set()
         self.pressed: set[tuple[str, str]] = set()
 
     def visits(self, place: Place) -> bool:
-        """At other sizes than the smallest the pilot is in every view, and who types also opens what can be opened."""
-        return not self._sized or place.kind in _VIEWS or (self._by_bytes and place.kind not in ("row", "detail"))
+        """At other sizes than 80 by 24 the pilot is in every view, and who types also opens what can be opened."""
+        return not self._sized or place.kind in _VIEWS or (self._opens and place.kind not in ("row", "detail"))
 
     def wants(self, place: Place, step: Step) -> bool:
-        if self._sized and step.what not in _MIND_THE_SIZE:
+        if self._sized and step.what not in self._wanted:
             return False
         if self._by_bytes and step.is_own and place.kind not in _OFTEN_SPELT:
             return False
@@ -151,7 +155,7 @@ async def _person(size: tuple[int, int], folder: Path) -> AsyncIterator[Person]:
 async def test_every_key_by_pilot(size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Touring, "my_zone", ZoneInfo("Europe/Berlin"))
-    plan = Plan(sized=size != SMALL)
+    plan = Plan(size)
     async with _person(size, tmp_path) as person:
         await person.walk(plan)
         assert not person.shown.faults
@@ -230,9 +234,9 @@ def _in_one_go(keys: tuple[str, ...]) -> list[tuple[str, ...]]:
 def test_every_key_as_the_bytes_of_a_terminal(size: tuple[int, int], tmp_path: Path) -> None:
     paths = os.pathsep.join(str(_REPOSITORY / folder) for folder in ("core", "tui", ""))
     environ = {"PYTHONPATH": paths, "TZ": "Europe/Berlin", "XDG_STATE_HOME": str(tmp_path)}
-    plan = Plan(by_bytes=True, sized=size != SMALL)
+    plan = Plan(size, by_bytes=True)
     with Terminal([sys.executable, "-m", "tests.tour.touring"], *size, environ, tmp_path) as terminal:
-        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.shows(lambda lines: "API ●" in lines[0])
         Typist(terminal).walk(plan)
         terminal.signal(signal.SIGUSR2)
         terminal.press("\x03")

@@ -79,7 +79,7 @@ def _in(page: str) -> Callable[[Seen], bool]:
         seen.where.page == page
         and not seen.where.window
         and (bool(seen.where.cursor) or page == "primer")
-        and "● live" in seen.lines[0]
+        and "API ●" in seen.lines[0]
         and "Loading…" not in seen.text
     )
 

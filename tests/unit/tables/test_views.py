@@ -234,7 +234,7 @@ def test_a_run_whose_items_are_done_shows_its_data_in_every_table() -> None:
     run = backup("v-1", "InProgress", created="02:37:00", started="02:37:01", labels=uuid, progress=done)
     moving = upload(of="v-1", phase="InProgress", progress={"bytesDone": 43, "totalBytes": 100})
     tenants = nab("mine", veleroBackup=velero("v-1", "u-1"))
-    assert Shown("queue", [run, moving]).text("items") == [["◐", "data 43%"]]
+    assert Shown("queue", [run, moving]).text("items") == [["◐", "▇▇▇▇▁▁▁▁▁▁ data 43%"]]
     assert Shown("nonadmin", [run, moving, tenants]).text("progress") == [["◐", "data 43%"]]
     assert Shown("queue", [run]).text("items") == [["◐", "▇▇▇▇▇▇▇▇▇▇ 100%"]]
 

@@ -21,7 +21,7 @@ from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 from foretop_core.tables.text.progress_bar import bar
 
-_LEAST_DATA_BAR = 5
+_LEAST_DATA_BAR = 6
 """A shorter bar has no room beside the word."""
 
 
