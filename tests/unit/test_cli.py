@@ -108,7 +108,7 @@ def test_next_prints_each_answer_with_its_releases_if_they_differ(capsys: pytest
     assert capsys.readouterr().out.splitlines() == [
         "0 */24 * * *   is read differently by different Velero releases",
         "Velero up to 1.18.2   at 00:00 every day (UTC)",
-        "  Mon 16 Nov 2026 00:00:00Z   in 21h18m",
+        "  Mon 16 Nov 2026 00:00:00Z   in 21 hours and 18 minutes",
         'Velero 1.18.3 and later   refused: step (24) must be less than range size (24): "*/24"',
         "Kubernetes reads a CronJob as Velero 1.15 to 1.18.2 does.",
     ]

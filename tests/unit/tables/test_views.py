@@ -350,7 +350,10 @@ def test_the_columns_for_wide_output_only() -> None:
         "queue": ["namespace"],
         "backups": ["namespace", "items"],
         "restores": ["namespace"],
-        "storage": ["namespace", "bucket"],
+        "storage": ["namespace", "bucket", "prefix", "region"],
+        "pods": ["namespace"],
+        "movements": ["namespace", "kind"],
+        "repositories": ["namespace"],
     }
 
 

@@ -20,6 +20,8 @@ from foretop_core.models.kinds import CRON_JOB, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import FAULTY
 
+# Deferred imports: the log of a pod and the text of a finding are loaded when they are first asked for.
+
 _HAVE_FAULTS = FAULTY - {"FailedValidation"}
 """Velero writes no results for what it refuses."""
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
