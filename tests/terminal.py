@@ -62,6 +62,9 @@ class Terminal:
         self._stream = pyte.ByteStream(self._screen)
         self._lock = threading.Condition()
         self._looked: list[tuple[str, str]] = []
+        self._reads = threading.Event()
+        self._reads.set()
+        self._bytes_a_second = 0
         self.output = bytearray()
 
     def __enter__(self) -> Self:
@@ -94,6 +97,7 @@ class Terminal:
             self._program.kill()
             self._program.wait()
         os.close(self._stopping[1])
+        self._reads.set()
         self._reader.join()
         for descriptor in (self._stopping[0], self._terminal, self._far_side):
             os.close(descriptor)
@@ -119,6 +123,28 @@ class Terminal:
 
     def signal(self, number: signal.Signals) -> None:
         self._program.send_signal(number)
+
+    def stop_reading(self) -> None:
+        """From now on it takes nothing more than the system's own buffer holds, as a frozen SSH client does."""
+        self._reads.clear()
+
+    def read_again(self) -> None:
+        self._reads.set()
+
+    def unread(self) -> int:
+        """How many bytes wait to be read."""
+        return int(struct.unpack("i", fcntl.ioctl(self._terminal, termios.FIONREAD, b"\0" * 4))[0])
+
+    def slow_down(self, baud: int) -> None:
+        """It takes no more than a serial line of this speed."""
+        self._bytes_a_second = baud // 10
+
+    def ended_unread(self, limit: float = PATIENCE) -> int:
+        """Waits for the program to end though nobody reads what it writes; its exit code."""
+        try:
+            return self._program.wait(limit)
+        except subprocess.TimeoutExpired:
+            raise AssertionError("it waits for a terminal that does not read") from None
 
     def hang_up(self) -> int:
         """Takes the terminal away, as a lost connection does; the program's exit code."""
@@ -236,7 +262,10 @@ class Terminal:
         poll.register(self._terminal, select.POLLIN)
         poll.register(self._stopping[0], select.POLLIN)
         while all(descriptor == self._terminal for descriptor, _ in poll.poll()):
-            data = os.read(self._terminal, 65536)
+            self._reads.wait()
+            data = os.read(self._terminal, self._bytes_a_second // 20 or 65536)
+            if self._bytes_a_second:
+                time.sleep(len(data) / self._bytes_a_second)
             with self._lock:
                 self.output += data
                 self._stream.feed(data.replace(_UNKNOWN_TO_THE_EMULATOR, b""))

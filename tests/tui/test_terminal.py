@@ -36,7 +36,7 @@ def kubeconfig() -> Iterator[str]:
             server.terminate()
 
 
-def _is_left_as_found(terminal: Terminal) -> None:
+def is_left_as_found(terminal: Terminal) -> None:
     assert terminal.modes() == terminal.modes_before
     assert terminal.settings() == terminal.settings_before
     assert terminal.output.count(b"\x1b[>") == terminal.output.count(b"\x1b[<u"), "the keyboard's mode is given back"
@@ -59,7 +59,7 @@ def test_a_visit_from_the_start_over_filter_and_detail_to_the_end(kubeconfig: st
         terminal.shows(lambda lines: not any("Overview ─ Volumes" in line for line in lines))
         terminal.press("q")
         assert terminal.ended() == 0
-        _is_left_as_found(terminal)
+        is_left_as_found(terminal)
 
 
 @pytest.mark.parametrize("environ", [{}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
@@ -72,7 +72,7 @@ def test_what_is_typed_before_the_screen_is_there_is_not_lost(environ: dict[str,
         terminal.shows("etcd-hourly")
         terminal.press("q")
         assert terminal.ended() == 0
-        _is_left_as_found(terminal)
+        is_left_as_found(terminal)
 
 
 def test_what_is_typed_while_the_terminal_is_asked_is_not_taken_for_its_answer() -> None:
@@ -107,7 +107,7 @@ def test_the_terminal_is_left_as_it_was_found(way: str | signal.Signals) -> None
         else:
             terminal.press(way)
             assert terminal.ended() == 0
-        _is_left_as_found(terminal)
+        is_left_as_found(terminal)
 
 
 def test_a_program_that_loses_its_terminal_ends() -> None:
@@ -141,7 +141,7 @@ def test_a_crash_leaves_the_terminal_in_order_a_report_and_no_values(tmp_path: P
         terminal.shows("ZeroDivisionError: a fault with 19 letters in it")
         assert TOKEN.encode() not in terminal.output
         assert b"Traceback" not in terminal.output
-        _is_left_as_found(terminal)
+        is_left_as_found(terminal)
     (report,) = (tmp_path / "foretop").glob("crash-*.txt")
     assert report.stat().st_mode & 0o777 == 0o600
     assert TOKEN not in report.read_text()
@@ -168,7 +168,7 @@ def test_hostile_bytes_from_the_terminal_end_nothing(bytes_in: str) -> None:
         terminal.shows("CRON")
         terminal.press("q")
         assert terminal.ended() == 0
-        _is_left_as_found(terminal)
+        is_left_as_found(terminal)
 
 
 def test_noise_from_the_terminal_ends_nothing() -> None:
@@ -293,7 +293,7 @@ def test_a_plugin_that_needs_a_person_gets_the_terminal(kubeconfig: str, tmp_pat
         terminal.shows(lambda lines: "● live" in lines[0])
         terminal.press("q")
         assert terminal.ended() == 0
-        _is_left_as_found(terminal)
+        is_left_as_found(terminal)
         assert token.encode() not in terminal.output
 
 

@@ -6,12 +6,17 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 
 from foretop.app import Dashboard
 from foretop.terminal.probe import TerminalProbe, ask_width, is_ssh, needs_ascii
+from foretop.terminal.textual_internals import give_back_terminal
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
+
+_GRACE = 5.0
+"""Seconds in which a screen ends that was asked to; a terminal that takes no output would hold it for ever."""
 
 
 def detect_display(
@@ -44,11 +49,25 @@ def run_dashboard(
 async def _run(app: Dashboard, display_options: DisplayOptions) -> int | None:
     """A polite kill and a lost terminal end the screen as a key would."""
     loop = asyncio.get_running_loop()
+    ended = threading.Event()
+
+    def end(number: int, _frame: object) -> None:
+        """A loop that waits for a terminal which does not read hears nothing, but this is called all the same."""
+        threading.Thread(target=_end_anyway, args=(app, ended, 128 + number), daemon=True).start()
+        loop.call_soon_threadsafe(app.exit, 128 + number)
+
     ends = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
-    for number in ends:
-        loop.add_signal_handler(number, app.exit, 128 + number)
+    before = {number: signal.signal(number, end) for number in ends}
     try:
         return await app.run_async(mouse=display_options.mouse)
     finally:
-        for number in ends:
-            loop.remove_signal_handler(number)
+        ended.set()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end_anyway(app: Dashboard, ended: threading.Event, code: int) -> None:
+    """Nothing is lost: every write is in the journal before it is sent."""
+    if not ended.wait(_GRACE):
+        give_back_terminal(app)
+        os._exit(code)

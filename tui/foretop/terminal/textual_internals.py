@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import codecs
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
@@ -25,6 +27,11 @@ from textual.strip import Strip
 
 _LARGEST = 2000
 """Columns or lines of a terminal."""
+_GIVEN_BACK = (
+    b"\x1b[?2026l\x1b[<u\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l"
+    b"\x1b[?7h\x1b[?25h\x1b[0m\x1b[?1049l"
+)
+"""Keyboard, mouse, focus, paste, size, line wrap, cursor, colours and screen as they were."""
 
 
 class Painter(Protocol):
@@ -170,6 +177,21 @@ def switch_mouse(app: App[Any], on: bool) -> None:
         driver._mouse = True
         switch()
         driver._mouse = on
+
+
+def give_back_terminal(app: App[Any]) -> None:
+    """Gives the terminal its settings back without waiting for it, and its modes where it takes output at all."""
+    import termios
+
+    before = getattr(getattr(app, "_driver", None), "attrs_before", None)
+    target = sys.__stderr__
+    with suppress(OSError, ValueError, termios.error):
+        if target is None or before is None:
+            return
+        termios.tcsetattr(target.fileno(), termios.TCSANOW, before)
+        termios.tcflush(target.fileno(), termios.TCOFLUSH)
+        os.set_blocking(target.fileno(), False)
+        os.write(target.fileno(), _GIVEN_BACK)
 
 
 class InternalsApp(App[int]):
