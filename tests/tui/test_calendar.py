@@ -297,7 +297,7 @@ async def test_lanes_of_two_clusters_say_whose_they_are() -> None:
     async with calendar(source) as (shown, _):
         assert lane_of(shown, "eu etcd-hourly")
         assert lane_of(shown, "us etcd-hourly")
-        assert "together" not in shown.text
+        assert "together" not in shown.pane
 
 
 async def test_a_very_small_terminal_still_has_lanes() -> None:

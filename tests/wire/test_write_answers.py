@@ -29,6 +29,7 @@ from foretop_core.actions.plan_sender import MOST_TRIES, Outcome
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.run_files import RunFile, file_plan
+from foretop_core.actions.schedule_edits import ScheduleEdit, plan_edit_schedule
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
 from foretop_core.actions.server_default import plan_server_default
 from foretop_core.minicluster.box import MiniCluster
@@ -73,7 +74,7 @@ def by_name(name: str, held: str = "schedules") -> Select:
     return lambda snapshot: [one for one in getattr(snapshot, held) if one.name == name]
 
 
-WISHES: list[tuple[Select, Planner]] = [
+PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("nightly"), pausing),
     (by_name("resting"), unpausing(Choice.SKIP)),
     (by_name("gold-1"), plan_back_up_now),
@@ -82,6 +83,7 @@ WISHES: list[tuple[Select, Planner]] = [
     (by_name("old"), lambda s, items, now: plan_create_schedules(s, [NewSchedule("velero", "new", "@daily")], now)),
     (by_name("old"), plan_delete_schedule),
     (by_name("ended", "backups"), plan_delete_backup),
+    (by_name("gold-2"), lambda s, items, now: plan_edit_schedule(s, items, ScheduleEdit({"schedule": "@daily"}), now)),
     (by_name("spare", "backups"), lambda s, items, now: plan_extend(s, items, NewLifetime(ttl="720h"), now)),
     (by_name("orders", "nabs"), plan_delete_nab),
     (by_name("orders-back", "nars"), plan_delete_nar),
@@ -97,7 +99,7 @@ def serving_default(snapshot: ClusterSnapshot, items: Iterable[Any], now: dateti
 def plans(executor: PlanExecutor, box: MiniCluster) -> list[tuple[Plan, Planner]]:
     """One for every action."""
     snapshot = executor.snapshot()
-    made = [(planner(snapshot, list(select(snapshot)), NOW), planner) for select, planner in WISHES]
+    made = [(planner(snapshot, list(select(snapshot)), NOW), planner) for select, planner in PLANNERS]
     server = from_builtins(Deployment, box.storage.get(box.storage.kind("Deployment"), "velero", "velero"))
     made.append((serving_default(snapshot, [server], NOW), serving_default))
     running = list(by_name("running", "backups")(snapshot))
@@ -311,9 +313,9 @@ async def test_a_server_that_never_lets_a_write_through_is_asked_a_few_times_onl
             wire.misbehave = None
 
 
-@pytest.mark.parametrize("index", range(len(WISHES)))
+@pytest.mark.parametrize("index", range(len(PLANNERS)))
 async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Path, wire: Wire) -> None:
-    select, planner = WISHES[index]
+    select, planner = PLANNERS[index]
     async with box_with(WORLD) as box, hand_in(box, tmp_path) as executor:
         snapshot = executor.snapshot()
         plan = planner(snapshot, list(select(snapshot)), NOW)
