@@ -201,6 +201,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     """Takes the plugin's whole family along: a helper that it started may hold the pipes open."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    # A pipe whose reading is paused never shows its end, and wait() would wait for that.
+    process._transport.close()  # type: ignore[attr-defined]
     await process.wait()
 
 
