@@ -151,6 +151,10 @@ class TablePage(FilterablePage):
         self._tell()
         self.post_message(self.Altered())
 
+    @on(Table.Resized)
+    def _table_resized(self) -> None:
+        self.post_message(self.Altered())
+
     def _tell(self) -> None:
         """The pane says what there is to say about the row under the cursor."""
         key = self.table.cursor

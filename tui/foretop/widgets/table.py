@@ -223,6 +223,7 @@ class Table(TableBase, can_focus=True):
             self.rows.pump()
             self._follow()
             self._paint(whole=True)
+            self.post_message(self.Resized())
 
     def on_mouse_scroll_down(self) -> None:
         self.action_move(3)

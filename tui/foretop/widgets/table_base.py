@@ -42,6 +42,9 @@ class TableBase(Widget):
     class CursorMoved(Message):
         """Another object is under the cursor, or its row changed."""
 
+    class Resized(Message):
+        """Another number of rows fits, and so their count reads otherwise."""
+
     def __init__(self, priorities: ColumnPriorities, *, ascii: bool, flash: bool, id: str | None = None) -> None:
         super().__init__(id=id)
         self._priorities = priorities
