@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 import pytest
@@ -24,6 +25,7 @@ from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, KINDS, NAB, NAR, RESTORE, SCHEDULE, STORAGE
+from tests.tui.acting import stand
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
@@ -37,6 +39,7 @@ _PIECE = re.compile(
 _GROUND = re.compile(r'<rect fill="(#\w+)" (x="[\d.]+" y="[\d.]+" width="[\d.]+")')
 _HINT = re.compile(r"fill: #c5c8c6;?")
 _PLAIN = ""
+ROOMY = (120, 36)
 _CELL = 12.2
 """How wide the template draws a cell."""
 
@@ -88,14 +91,15 @@ def _signed_out(source: FilledSource) -> None:
 
 
 PICTURES = (
-    Picture("triage", "default"),
+    Picture("triage", "default", size=ROOMY),
     Picture("80x24", "default", ("7",), snapshot="svg"),
-    Picture("schedules", "default", ("2",)),
-    Picture("nonadmin", "default", ("3",)),
-    Picture("queue", "default", ("4",)),
-    Picture("calendar", "default", ("5",)),
-    Picture("primer", "primed-cron", ("6",)),
-    Picture("detail", "default", ("3", "enter")),
+    Picture("schedules", "default", ("2",), ROOMY),
+    Picture("nonadmin", "default", ("3",), ROOMY),
+    Picture("queue", "default", ("4",), ROOMY),
+    Picture("calendar", "default", ("5",), ROOMY),
+    Picture("primer", "default", ("2", "p"), ROOMY),
+    Picture("detail", "default", ("3", "enter"), ROOMY),
+    Picture("schedule", "default", ("2", "/", *"metrics", "enter", "enter"), ROOMY),
     Picture("storage", "default", ("9",)),
     Picture("help", "default", ("?",)),
     Picture("calm", "quiet", snapshot="svg"),
@@ -118,6 +122,14 @@ PICTURES = (
     Picture("theme-high-contrast", "default", theme="high-contrast"),
     Picture("theme-colour-blind", "default", theme="colour-blind"),
 )
+
+LIVE = (
+    Picture("unpause", "maintenance", ("2", "down", "u"), ROOMY),
+    Picture("edit", "default", ("2", "e"), ROOMY),
+    Picture("pods", "dead", ("colon", *"pods", "enter"), ROOMY),
+    Picture("results", "default", ("7", "/", *"phase:Part", "enter", "e"), ROOMY),
+)
+"""Situations that need a cluster behind them: dialogs, and what is read only when it is looked at."""
 
 
 @cache
@@ -148,6 +160,16 @@ async def draw(picture: Picture) -> str:
     async with looking_at(picture) as shown:
         drawn = shown.app.export_screenshot(title=f"foretop: {picture.name}")
         return _CHANCE.sub("terminal-", _FONTS.sub("", drawn))
+
+
+async def draw_live(picture: Picture, folder: Path) -> str:
+    """The picture of a screen before the box."""
+    with pytest.MonkeyPatch.context() as environ:
+        environ.delenv("NO_COLOR", raising=False)
+        async with stand(picture.scene, folder, environ, size=picture.size) as at:
+            await at.shown.press(*picture.keys)
+            await at.shown.settle()
+            return _CHANCE.sub("terminal-", _FONTS.sub("", at.shown.app.export_screenshot(title="foretop")))
 
 
 async def kept(picture: Picture) -> str:
@@ -189,6 +211,10 @@ def main(arguments: Sequence[str]) -> None:
     folder.mkdir(exist_ok=True)
     for picture in PICTURES:
         (folder / f"{picture.name}.svg").write_text(asyncio.run(draw(picture)))
+        print(picture.name, flush=True)
+    for picture in LIVE:
+        with TemporaryDirectory() as private:
+            (folder / f"{picture.name}.svg").write_text(asyncio.run(draw_live(picture, Path(private))))
         print(picture.name, flush=True)
 
 
