@@ -91,7 +91,7 @@ def where(app: Dashboard, dealt: int) -> Where:
         "window": "" if screen is frame else type(screen).__name__,
         "focus": f"{type(focused).__name__}#{focused.id or ''}" if focused is not None else "",
         "field": focused.id or "" if isinstance(focused, Input) else "",
-        "scrolls": any(_is_longer(pane) for pane in inside.query("ProsePane, LogLines") if pane.display),
+        "scrolls": any(_is_longer(pane) for pane in inside.query("TextPane, LogLines") if pane.display),
         "faults": sum("could not be drawn" in text for _, text in app.told),
         "own": _not_typed(_own_keys(app), focused),
         "offered": _not_typed(_offered(frame), focused) if screen is frame else {},

@@ -135,6 +135,8 @@ async def stand(
     speed: float = 1.0,
     made_by: Callable[[Session], Dashboard] | None = None,
 ) -> AsyncIterator[Stand]:
+    # What a key saves lands beside the rest of the test, and not in the checkout.
+    monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     monkeypatch.setenv("LOGNAME", "maria")
     box = SimulatedCluster(find_scene(render), ScenarioOptions(behaviour=behaviour), FIXED_START, speed)
