@@ -16,7 +16,7 @@ from tests.wire.calling import still_box
 __all__ = ["still_box"]
 _README = (Path(__file__).parents[2] / "README.md").read_text()
 _SHOWN = re.compile(r"^ {4}(foretop\b.*)$|`(foretop(?: [^`]*)?)`", re.MULTILINE)
-_PLACEHOLDER = {"KIND": "schedule", "NAME": "nightly", "velero/daily": "velero/nightly"}
+_PLACEHOLDER = {"WHO": "auditor", "KIND": "schedule", "NAME": "nightly", "velero/daily": "velero/nightly"}
 _READS = ("get", "describe", "report", "doctor", "explain", "next", "primer", "upgrade-check", "journal", "completion")
 _FILE = """
 apiVersion: velero.io/v1
