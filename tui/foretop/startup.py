@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from foretop.app import Dashboard
 from foretop.terminal.probe import TerminalProbe, ask_width, is_ssh, needs_ascii
-from foretop.terminal.textual_internals import give_back_terminal
+from foretop.terminal.textual_internals import end_anyway
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 
@@ -43,6 +43,8 @@ def run_dashboard(
     """Runs until the person leaves; the exit code is that of the command line."""
     app = Dashboard(open_source, display_options, config)
     answer = asyncio.run(_run(app, display_options))
+    if os.name == "posix" and answer == 128 + signal.SIGHUP:
+        _let_the_terminal_go()
     return answer if isinstance(answer, int) else app.return_code or 0
 
 
@@ -53,7 +55,7 @@ async def _run(app: Dashboard, display_options: DisplayOptions) -> int | None:
 
     def end(number: int, _frame: object) -> None:
         """A loop that waits for a terminal which does not read hears nothing, but this is called all the same."""
-        threading.Thread(target=_end_anyway, args=(app, ended, 128 + number), daemon=True).start()
+        threading.Thread(target=end_anyway, args=(app, ended, _GRACE, 128 + number), daemon=True).start()
         loop.call_soon_threadsafe(app.exit, 128 + number)
 
     ends = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
@@ -66,8 +68,8 @@ async def _run(app: Dashboard, display_options: DisplayOptions) -> int | None:
             signal.signal(number, handler)
 
 
-def _end_anyway(app: Dashboard, ended: threading.Event, code: int) -> None:
-    """Nothing is lost: every write is in the journal before it is sent."""
-    if not ended.wait(_GRACE):
-        give_back_terminal(app)
-        os._exit(code)
+def _let_the_terminal_go() -> None:
+    """What is still to be written goes nowhere: a flush that fails at the end would change the exit code."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from threading import Event
 from typing import Any, Protocol
 
 from rich.console import Console, RenderableType
@@ -179,7 +180,14 @@ def switch_mouse(app: App[Any], on: bool) -> None:
         driver._mouse = on
 
 
-def give_back_terminal(app: App[Any]) -> None:
+def end_anyway(app: App[Any], ended: Event, grace: float, code: int) -> None:
+    """Ends the program where it has not ended by itself in time; every write is in the journal before it is sent."""
+    if not ended.wait(grace):
+        _give_back_terminal(app)
+        os._exit(code)
+
+
+def _give_back_terminal(app: App[Any]) -> None:
     """Gives the terminal its settings back without waiting for it, and its modes where it takes output at all."""
     import termios
 
