@@ -1,5 +1,6 @@
 """Settings that every test runs with."""
 
+import itertools
 import os
 
 import pytest
@@ -21,7 +22,14 @@ _OF_THIS_MACHINE = (
 )
 
 
+_HOMES = itertools.count()
+
+
 @pytest.fixture(autouse=True)
-def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Configuration and state of a test are its own: a theme that one chose would colour the next."""
     for name in _OF_THIS_MACHINE:
         monkeypatch.delenv(name, raising=False)
+    home = tmp_path_factory.getbasetemp() / f"home-{next(_HOMES)}"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
