@@ -107,7 +107,7 @@ def _lists_collisions(before: Seen, after: Seen) -> bool:
     return opens("Choose", "Starting in the same minute")(before, after) or tells("No two schedules")(before, after)
 
 
-def _wishes() -> Iterator[tuple[str, Doing]]:
+def _write_actions() -> Iterator[tuple[str, Doing]]:
     for action in WRITE_ACTIONS:
         if (dialog := _DIALOGS.get(action.id)) is not None:
             yield action.id, _window(dialog.__name__, dialog.headline.partition("{}")[0])
@@ -119,7 +119,7 @@ def _wishes() -> Iterator[tuple[str, Doing]]:
 
 
 PROMISES: Mapping[str, Doing] = {
-    **dict(_wishes()),
+    **dict(_write_actions()),
     "open": Doing(_opens),
     "jump": Doing(_jumps, _out_of_jump, _out_of_jump),
     "yaml": _section("yaml", "apiVersion: ", "y"),
@@ -159,6 +159,7 @@ PROMISES: Mapping[str, Doing] = {
     "escape": Doing(_backs_out, (), ("enter",)),
     "back": Doing(_backs_or_ends, (), ("enter",)),
     "help": _window("HelpScreen", "Keys"),
+    "theme": _toast("Theme ", *["ctrl+t"] * 4),
     "zone": Doing(tells("Times in"), ("Z", "Z"), ("Z", "Z")),
     "relist": _toast("Retrying now"),
     "full": Doing(lambda before, after: before.is_framed and not after.is_framed, ("f",), ("f",)),
@@ -211,6 +212,7 @@ _OWN: Mapping[str, Doing] = {
     "search": Doing(types_into("search")),
     "save": Doing(tells("aved"), ()),
     "wrap": Doing(changes, ("w",)),
+    "topics": Doing(opens("Choose", "due")),
 }
 
 
