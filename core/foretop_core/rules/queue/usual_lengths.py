@@ -22,6 +22,8 @@ from foretop_core.rules import phases
 from foretop_core.rules.queue.positions import Run
 from foretop_core.rules.sentences import Text
 
+_LONGEST = timedelta(days=365)
+"""An estimate beyond this says nothing, and adding it to a date could overflow."""
 LAST_RUNS = 10
 FEWEST_RUNS = 3
 
@@ -147,7 +149,8 @@ def _by_items(run: Run, elapsed: timedelta) -> timedelta | None:
     progress = run.status.progress
     if progress is None or not 0 < progress.done < progress.total_items:
         return None
-    return elapsed * (progress.total_items / progress.done)
+    ratio = progress.total_items / progress.done
+    return elapsed * ratio if elapsed < _LONGEST / ratio else None
 
 
 def _why_unknown(owner: Owner, runs: int) -> str:
