@@ -31,7 +31,7 @@ def check_settings(found: ConfigReading) -> None:
 def theme_problem(settings: Settings, name: str) -> str:
     """Why a theme cannot be used; "" where it can."""
     themes = (*BUILT_IN_THEMES, *settings.skins)
-    return "" if name in themes else f"there is no theme {quoted(name)}{nearest(name, themes)}"
+    return "" if name in themes else f"theme {quoted(name)} does not exist{nearest(name, themes)}"
 
 
 def zone_problem(name: str) -> str:
@@ -41,7 +41,7 @@ def zone_problem(name: str) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        return f"there is no zone {quoted(name)}{nearest(name, [*ZONE_WORDS, *available_timezones()])}"
+        return f"zone {quoted(name)} does not exist{nearest(name, [*ZONE_WORDS, *available_timezones()])}"
     return ""
 
 
@@ -62,5 +62,5 @@ def _has(found: ConfigReading, path: SettingPath, at: Iterable[str], name: str) 
     known = PAGE_COLUMNS[path[-1]]
     if name in known:
         return True
-    found.note((*path, *at), f"there is no column {quoted(name)}{nearest(name, known)}")
+    found.note((*path, *at), f"column {quoted(name)} does not exist{nearest(name, known)}")
     return False

@@ -25,7 +25,7 @@ _PROTECTED = "every context is read-only until this is fixed"
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """What the user's file says; the default of every setting where there is no file."""
+    """What the user's file says; every setting has its default without a file."""
 
     path: Path
     settings: Settings = DEFAULT_SETTINGS

@@ -42,7 +42,7 @@ def _value(setting: str, text: str) -> Any:
 def _problem(found: ConfigReading, setting: str, text: str) -> str:
     match setting:
         case "page":
-            return "" if text in PAGE_NAMES else f"there is no page {quoted(text)}{nearest(text, PAGE_NAMES)}"
+            return "" if text in PAGE_NAMES else f"page {quoted(text)} does not exist{nearest(text, PAGE_NAMES)}"
         case "theme":
             return theme_problem(found.settings, text)
         case "timeZone":

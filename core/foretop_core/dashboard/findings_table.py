@@ -57,7 +57,7 @@ class FindingsTableModel(TableModel):
         return self._reversed
 
     def close(self) -> None:
-        """The findings are read anew every time: there is nothing to end."""
+        """Nothing to end: findings are read from the state every time."""
 
     def pump(self) -> bool:
         seen = (self.state.findings_revision, self.state.focus, self.filter_text, self._opened)

@@ -90,11 +90,11 @@ def test_a_mistake_is_told_on_standard_error_and_the_rest_is_shown(
     printed = capsys.readouterr()
     assert printed.err.splitlines() == [
         f"foretop: {file}:1: unknown setting 'paeg'; did you mean page?",
-        "foretop: FORETOP_PAGE: there is no page 'backupz'; did you mean backups?",
+        "foretop: FORETOP_PAGE: page 'backupz' does not exist; did you mean backups?",
     ]
     assert "light" in printed.out
 
 
 def test_a_theme_that_is_not_there_is_refused_in_one_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--theme", "drak", "config", "show"]) == 2
-    assert "--theme: there is no theme 'drak'; did you mean dark?" in capsys.readouterr().err
+    assert "--theme: theme 'drak' does not exist; did you mean dark?" in capsys.readouterr().err

@@ -26,7 +26,7 @@ BROKEN = {
     "a misspelled setting": ("them: dark", "2: unknown setting 'them'; did you mean theme?"),
     "an unknown setting": ("colour: red", "2: unknown setting 'colour'"),
     "a misspelled value": ("page: backup", "2: page: 'backup' is not valid; did you mean backups?"),
-    "a theme that does not exist": ("theme: darc", "2: theme: there is no theme 'darc'; did you mean dark?"),
+    "a theme that does not exist": ("theme: darc", "2: theme: theme 'darc' does not exist; did you mean dark?"),
     "text for a number": ("thresholds: {mostCollisions: many}", "2: thresholds.mostCollisions: must be a number"),
     "a number below the least": ("thresholds: {mostCollisions: 0}", "2: thresholds.mostCollisions: must be a number"),
     "text for a switch": ("mouse: sometimes", "2: mouse: must be true or false, not 'sometimes'"),
@@ -41,7 +41,7 @@ BROKEN = {
     ),
     "a misspelled column": (
         "pages:\n  backups:\n    columns: [name, stared]",
-        "4: pages.backups.columns.1: there is no column 'stared'; did you mean started?",
+        "4: pages.backups.columns.1: column 'stared' does not exist; did you mean started?",
     ),
     "columns of a page without a table": ("pages: {calendar: {sort: name}}", "2: pages.calendar: this page has no"),
     "a misspelled page": (
@@ -53,7 +53,7 @@ BROKEN = {
     "a tone that is none": ("skins: {mine: {bda: red}}", "2: skins.mine: unknown name 'bda'; did you mean bad?"),
     "a misspelled zone": (
         "timeZone: Europe/Berlim",
-        "2: timeZone: there is no zone 'Europe/Berlim'; did you mean Europe",
+        "2: timeZone: zone 'Europe/Berlim' does not exist; did you mean Europe",
     ),
     "a setting given twice": ("theme: dark\ntheme: light", "3: theme is set twice, first on line 2; this one is used"),
     "a name that is no text": ("? [a]\n: b", "2: a name must be text"),
