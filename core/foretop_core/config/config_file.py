@@ -42,10 +42,6 @@ class ConfigFile:
     def exists(self) -> bool:
         return self.stamp != _ABSENT
 
-    def sets(self, *path: str) -> bool:
-        """Whether the file has this setting, and nothing goes over it."""
-        return path in self.lines and path[0] not in self.from_environment
-
     def protection(self, context: str) -> ContextSettings:
         """Whether a context may be written to, and how that is confirmed."""
         found = self.settings.contexts.get(context, ContextSettings())

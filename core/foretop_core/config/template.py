@@ -88,11 +88,3 @@ TEMPLATE = """\
 #  desktop: osc777
 #  title: false
 """
-
-
-def uncommented(template: str = TEMPLATE) -> str:
-    """The file with every setting in use; sentences, which begin with a blank, stay comments."""
-    return "".join(
-        line[1:] if line.startswith("#") and (line[1:2].isalpha() or line.startswith("#  ")) else line
-        for line in template.splitlines(keepends=True)
-    )

@@ -9,7 +9,7 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.config.config_file import read_config
-from foretop_core.config.template import TEMPLATE, uncommented
+from foretop_core.config.template import TEMPLATE
 from foretop_core.config.thresholds import thresholds_of
 from foretop_core.rules.triage import Thresholds
 
@@ -39,6 +39,14 @@ def test_init_writes_a_file_that_sets_nothing_and_never_over_another(
     assert run(["config", "init"]) == 2
     assert "exists already" in capsys.readouterr().err
     assert file.read_text() == "page: queue\n"
+
+
+def uncommented() -> str:
+    """The file with every setting in use; sentences, which begin with a blank, stay comments."""
+    return "".join(
+        line[1:] if line.startswith("#") and (line[1:2].isalpha() or line.startswith("#  ")) else line
+        for line in TEMPLATE.splitlines(keepends=True)
+    )
 
 
 def test_every_setting_is_in_the_commented_file_with_its_default(

@@ -159,8 +159,8 @@ namespaces:
     assert settings.pages["backups"].columns == ("name", "phase")
     assert settings.pages["backups"].reverse
     assert found.protection("prod-eu") == ContextSettings(production=True)
-    assert found.sets("thresholds", "overdue")
-    assert not found.sets("namespaces")
+    assert ("thresholds", "overdue") in found.lines
+    assert ("namespaces",) not in found.lines
 
 
 def test_without_a_file_no_parser_is_loaded() -> None:
