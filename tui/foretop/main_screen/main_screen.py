@@ -310,18 +310,21 @@ class MainScreen(Screen[None]):
     # Keys
 
     def handler(self, action_id: str) -> Handler | None:
-        """What carries an action out here and now: the page on the screen comes before all others."""
-        carriers: list[ActionCarrier] = [self.write_actions, self.object_actions, self.screen_actions, self]
+        """What carries an action out here and now."""
+        carrier, handler = self._carriers().get(action_id, (None, None))
+        return handler if carrier is not None and carrier.offers(action_id) else None
+
+    def _carriers(self) -> dict[str, tuple[ActionCarrier, Handler]]:
+        """Who carries each action out: the page on the screen comes before all others."""
+        carriers: list[ActionCarrier] = [self, self.screen_actions, self.object_actions, self.write_actions]
         if self.page is not None:
-            carriers.insert(0, self.page)
-        for carrier in carriers:
-            if (found := carrier.handlers().get(action_id)) is not None:
-                return found if carrier.offers(action_id) else None
-        return None
+            carriers.append(self.page)
+        return {name: (carrier, handler) for carrier in carriers for name, handler in carrier.handlers().items()}
 
     def available(self) -> list[Action]:
         """What would do something here and now."""
-        return [action for action in self.actions if self.handler(action.id) is not None]
+        carriers = self._carriers()
+        return [one for one in self.actions if one.id in carriers and carriers[one.id][0].offers(one.id)]
 
     def offered(self) -> list[Action]:
         """What is held out to a person: with read-only no writes, though their keys still say what would happen."""

@@ -56,17 +56,14 @@ class TablePage(FilterablePage):
         self.rows: TableModel | None = None
         self._problem = ""
         self._page_settings: PageSettings | None = None
+        self.table = Table(spec.priorities, ascii=display_options.ascii, flash=display_options.flash)
 
     def compose(self) -> ComposeResult:
         yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.display_options.ascii)
         with Container(classes="body"):
-            yield Table(self.spec.priorities, ascii=self.display_options.ascii, flash=self.display_options.flash)
+            yield self.table
             yield Divider(ascii=self.display_options.ascii, id="divider")
             yield TextPane(ascii=self.display_options.ascii, whole=False, id="pane")
-
-    @property
-    def table(self) -> Table:
-        return self.query_one(Table)
 
     def attach(self, state: DashboardState) -> None:
         super().attach(state)
