@@ -104,7 +104,7 @@ class Stand:
     async def paste(self, text: str) -> None:
         assert self.shown.app._driver is not None
         self.shown.app._driver.send_message(events.Paste(text))
-        await self.shown.pilot.pause()
+        await self.shown.idle()
 
     async def send(self) -> None:
         """On to the knob that sends, from whatever has the focus, and presses it."""

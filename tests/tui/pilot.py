@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -34,17 +35,39 @@ class Screen:
         """Keys as the terminal sends them, each when the one before has been dealt with."""
         for key in keys:
             await self.key(key)
-        await self.pilot.pause(0)
 
     async def key(self, key: str) -> None:
         """A key, and the time that it takes to be dealt with; one that ends the app is not waited for for long."""
         self.send(key)
-        for _ in range(3):
-            await self.pilot._wait_for_screen()
         for _ in range(300):
-            if self.app._sent_at is None and not self.app._waiting_keys and self._is_drawn():
+            await self.idle()
+            if self.app._exit or (self.app._sent_at is None and not self.app._waiting_keys and self._is_drawn()):
                 break
-            await self.pilot.pause(0.01)
+            await asyncio.sleep(0.01)
+
+    async def idle(self) -> None:
+        """Waits until the event loop has nothing left to run, and the screen nothing left to draw.
+
+        Timers and threads are not waited for. Textual's own way asks each widget by a message, which costs more than
+        the key itself.
+        """
+        loop = asyncio.get_running_loop()
+        for _ in range(100_000):
+            await asyncio.sleep(0)
+            if loop._ready:  # type: ignore[attr-defined]
+                continue
+            if not self.app.is_running or not self._draws():
+                return
+        raise AssertionError(f"it is never idle; the screen:\n{self.text}")
+
+    def _draws(self) -> bool:
+        """Draws what is left to draw, at once instead of at the next frame; false where nothing is left."""
+        screen = self.app.screen
+        left = (screen._layout_required, screen._scroll_required, screen._repaint_required, screen._recompose_required)
+        if self.app._batch_count or not (any(left) or screen._dirty_widgets or screen._callbacks):
+            return False
+        screen._on_timer_update()
+        return True
 
     def _is_drawn(self) -> bool:
         """The table of the page, if it is one, shows its rows."""
@@ -65,13 +88,14 @@ class Screen:
         for _ in range(10_000):
             if is_so():
                 return
-            await self.pilot.pause(0.01)
+            await self.idle()
+            await asyncio.sleep(0.01)
         raise AssertionError(f"it never came to that; the screen:\n{self.text}")
 
     async def tick(self) -> None:
         """One beat of the pump, without waiting for its time."""
         self.app.pulse()
-        await self.pilot.pause(0)
+        await self.idle()
 
     async def settle(self) -> None:
         """Beats until one changes nothing: a table that got its size late is counted by the next beat only."""
@@ -79,7 +103,6 @@ class Screen:
         while seen != self.text:
             seen = self.text
             await self.tick()
-            await self.pilot._wait_for_screen()
 
     @property
     def lines(self) -> list[str]:
@@ -133,7 +156,7 @@ class Screen:
 
     async def on(self, key: ObjectRef) -> None:
         assert self.table.go_to(key), f"{key} is not among the rows"
-        await self.pilot.pause(0)
+        await self.idle()
 
 
 @asynccontextmanager

@@ -135,7 +135,7 @@ async def _second(app: Writing, shown: Driven) -> int:
     app.taken()
     before = shown.status
     await shown.until(lambda: shown.status != before)
-    await shown.pilot.pause()
+    await shown.idle()
     return app.taken()
 
 

@@ -83,7 +83,7 @@ async def test_the_night_of_the_sketch_is_drawn_under_its_hours(size: tuple[int,
 async def test_the_pane_says_what_comes_next_and_who_starts_with_it() -> None:
     async with calendar() as (shown, lanes):
         assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
-        await shown.pilot.pause()
+        await shown.idle()
         assert "PreScaledCronJob orders in batch, 0 6 * * *, at 06:00 every day" in shown.pane
         assert "in 3h18m: 06:00  Mon 16 06:00" in shown.pane
         assert "06:00 together with etcd-hourly" in shown.pane
@@ -94,7 +94,7 @@ async def test_the_pane_says_what_comes_next_and_who_starts_with_it() -> None:
 async def test_a_paused_one_says_when_it_would_run_and_a_broken_one_why_not() -> None:
     async with calendar() as (shown, lanes):
         assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "broken"))
-        await shown.pilot.pause()
+        await shown.idle()
         assert 'It does not run: end of range (8) above maximum (7): "8".' in shown.pane
         await shown.press("down")
         assert "03:00  03:30  04:00  04:30  if it were not paused" in shown.pane
@@ -165,7 +165,7 @@ async def test_time_passes_and_what_has_run_leaves_the_lane() -> None:
         assert "03:00" not in next(line for line in shown.lines if "next 6h" in line)
         assert lane_of(shown, "etcd-hourly").count("|") == before
         assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "etcd-hourly"))
-        await shown.pilot.pause()
+        await shown.idle()
         assert "04:00  05:00  06:00  07:00" in shown.pane
 
 
@@ -242,7 +242,7 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
 async def test_the_pane_scrolls_where_it_does_not_fit() -> None:
     async with calendar(size=(60, 17)) as (shown, lanes):
         assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
-        await shown.pilot.pause()
+        await shown.idle()
         assert "by autogen-orders" not in shown.text
         await shown.press(*["shift+down"] * 5)
         assert "by autogen-orders" in shown.text

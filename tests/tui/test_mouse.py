@@ -35,7 +35,7 @@ def test_a_key_of_the_footer_is_found_under_its_key_and_its_word() -> None:
 
 async def click(shown: Screen, place: str, x: int, y: int = 0) -> None:
     await shown.pilot.click(place, offset=(x, y))
-    await shown.pilot.pause(0)
+    await shown.idle()
 
 
 async def test_a_click_opens_a_tab_sorts_by_a_title_chooses_a_row_and_presses_a_key() -> None:

@@ -31,7 +31,7 @@ def value(shown: Screen, field: str) -> str:
 async def paste(shown: Screen, text: str) -> None:
     assert shown.app._driver is not None
     shown.app._driver.send_message(events.Paste(text))
-    await shown.pilot.pause()
+    await shown.idle()
 
 
 async def pasted(shown: Screen, text: str, minutes: str = "") -> None:

@@ -80,7 +80,7 @@ async def test_a_page_takes_no_room_before_it_is_the_one_on_the_screen() -> None
         await shown.settle()
         before = shown.table.size
         page = await shown.app.main_screen._page("backups")
-        await shown.pilot._wait_for_screen()
+        await shown.idle()
         assert shown.table.size == before
         assert not page.display
 
