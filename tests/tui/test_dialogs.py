@@ -34,6 +34,7 @@ def plan_now(at: Stand) -> Plan:
     return at.dialog.planned.plan
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_every_dialog_is_left_by_enter_on_cancel_and_has_sent_nothing(
     size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -237,6 +238,7 @@ async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch
         assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/downloadrequests"]
 
 
+@pytest.mark.sweep
 async def test_read_only_opens_every_dialog_and_sends_nothing_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,7 @@ async def test_pause_and_unpause_are_two_keys_and_each_says_what_it_skips(
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_no_key_reaches_the_page_below_a_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = {key for action in ACTIONS for key in action.keys} | {*"123456789jkgG"}
     ways_out = {"escape", "q", "ctrl+c", "enter"}

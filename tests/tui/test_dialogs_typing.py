@@ -160,6 +160,7 @@ def _is_button(widget: Widget | None) -> str:
     return str(widget.id) if isinstance(widget, DialogButton) else ""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("place", OPENED, ids=lambda place: f"{place[0]}{place[1].__name__}")
 async def test_no_key_but_enter_sends_anything_from_any_dialog(
     place: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -186,6 +187,7 @@ async def test_no_key_but_enter_sends_anything_from_any_dialog(
         assert at.shown.faults == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("place", OPENED, ids=lambda place: f"{place[0]}{place[1].__name__}")
 async def test_every_dialog_opens_in_its_first_field_and_tab_comes_to_the_action_last(
     place: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -50,6 +50,7 @@ def test_the_grammar_notices_what_is_not_ours() -> None:
     assert foreign("\x1b[1;31mplain é 漢字\x1b[0m\x1b[?25l\r\n".encode()) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("pages", ["123", "456", "789"])
 def test_no_key_on_any_page_lets_a_sequence_of_an_object_through(pages: str, tmp_path: Path) -> None:
     environ = {"PYTHONPATH": _CODE, "XDG_STATE_HOME": str(tmp_path)}

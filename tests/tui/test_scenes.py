@@ -20,6 +20,7 @@ def objects_of(name: str) -> list[Resource]:
     return SimulatedCluster(SCENES[name], ScenarioOptions(seed=1), FIXED_START).objects()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["default", "outage", "volumes", "nonadmin-status"])
 async def test_every_row_of_every_view_can_be_told(name: str) -> None:
     async with screen(FilledSource(objects_of(name))) as shown:
@@ -33,6 +34,7 @@ async def test_every_row_of_every_view_can_be_told(name: str) -> None:
         assert shown.faults == []
 
 
+@pytest.mark.sweep
 async def test_every_kind_of_object_opens_in_all_its_parts() -> None:
     async with screen(FilledSource(objects_of("default"))) as shown:
         for tab in TABS:

@@ -84,6 +84,7 @@ async def test_a_page_that_cannot_be_drawn_leaves_the_others_alone(
         await _still_works(shown)
 
 
+@pytest.mark.sweep
 async def test_a_terminal_of_twenty_by_five_cells_breaks_no_key() -> None:
     async with screen(size=(20, 5)) as shown:
         for page in "123456789":

@@ -171,6 +171,7 @@ def test_hostile_bytes_from_the_terminal_end_nothing(bytes_in: str) -> None:
         is_left_as_found(terminal)
 
 
+@pytest.mark.sweep
 def test_noise_from_the_terminal_ends_nothing() -> None:
     """Neither keys that quit nor those that stop or suspend are in it."""
     dice = random.Random(14)

@@ -15,6 +15,7 @@ _MOUSE = 1000 << 5
 _NAME = base64.b64encode(b"broken")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("term", ["linux", "xterm", "screen.xterm-256color", "rxvt-unicode-256color"])
 def test_a_visit_in_terminals_of_every_kind(term: str) -> None:
     with Terminal(_VISITED, 80, 24, {"TERM": term}) as terminal:

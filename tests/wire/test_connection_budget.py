@@ -8,6 +8,8 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from foretop_core.clock import ManualClock, SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.connection_budget import RESERVED, connection_budget
@@ -26,6 +28,7 @@ __all__ = ["wire"]
 READ = ("get", "list", "watch")
 
 
+@pytest.mark.sweep
 def test_a_mass_restore_and_a_thousand_namespaces_stay_live_under_256_descriptors(tmp_path: Path) -> None:
     names = [f"team-{number:04}" for number in range(1000)]
     tenant = User(
