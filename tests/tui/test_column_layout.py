@@ -9,8 +9,8 @@ from foretop.pages.table_spec import TableSpec
 from foretop.widgets.column_layout import ColumnPriorities, arrange
 from foretop.widgets.table_strips import has_room_for_count
 from foretop_core.models.velero import ItemProgress
+from foretop_core.tables.engine.cell_fitting import fit, wording
 from foretop_core.tables.engine.columns import Cell, Column
-from foretop_core.tables.engine.layout import fit, wording
 from foretop_core.tables.engine.status_glyphs import Tone, phase_briefs
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminView

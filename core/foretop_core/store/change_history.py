@@ -56,9 +56,6 @@ class ChangeHistory:
         """The last changes of all objects, including deleted ones, oldest first."""
         return tuple(self._all)
 
-    def progress_of(self, key: ObjectRef) -> ProgressRecord | None:
-        return self._progress.get(key)
-
     def all_progress(self, context: str) -> Iterator[tuple[ObjectRef, ProgressRecord]]:
         """The progress of all work under way in one cluster."""
         return ((key, record) for key, record in self._progress.items() if key.context == context)

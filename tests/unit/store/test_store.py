@@ -6,7 +6,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP, SCHEDULE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.store import Store, UnreadableObject
+from foretop_core.store import ProgressRecord, Store, UnreadableObject
 from foretop_core.store.store_sink import REMEMBERED_DELETIONS
 from tests.unit.store.making import START, Watched, backup, gone, nab, schedule
 
@@ -250,6 +250,11 @@ def test_the_way_of_a_tenants_backup_goes_on_after_created() -> None:
     ]
 
 
+def progress_of(seen: Watched, name: str) -> ProgressRecord | None:
+    key = seen.key(name)
+    return dict(seen.store.history.all_progress(key.context)).get(key)
+
+
 def test_unchanged_items_are_timed_from_their_last_change() -> None:
     seen = Watched()
     running = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
@@ -258,14 +263,14 @@ def test_unchanged_items_are_timed_from_their_last_change() -> None:
         return backup("a", version, progress={"itemsBackedUp": items, "totalItems": 100}, **running)
 
     seen.list(at(1, 10))
-    first = seen.store.history.progress_of(seen.key("a"))
+    first = progress_of(seen, "a")
     assert first is not None
     assert (first.since, first.seen_moving) == (START, False)
     seen.clock.advance(timedelta(minutes=5))
     seen.sink.apply("MODIFIED", at(2, 12))
     seen.clock.advance(timedelta(minutes=5))
     seen.sink.apply("MODIFIED", at(3, 12))
-    progress = seen.store.history.progress_of(seen.key("a"))
+    progress = progress_of(seen, "a")
     assert progress is not None
     assert (progress.done, progress.total, progress.since - START, progress.seen_moving) == (
         12,
@@ -275,7 +280,7 @@ def test_unchanged_items_are_timed_from_their_last_change() -> None:
     )
     ended = {**running, "completionTimestamp": "2026-11-15T02:50:00Z"}
     seen.sink.apply("MODIFIED", backup("a", 4, **ended))
-    assert seen.store.history.progress_of(seen.key("a")) is None
+    assert progress_of(seen, "a") is None
 
 
 def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:

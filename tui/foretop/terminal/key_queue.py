@@ -1,6 +1,6 @@
 """Keys in order: each is handled before the next one is routed.
 
-Textual service a key to the focus of the moment and looks at the next one at once. Where keys come in one go, as over a
+Textual sends a key to the focus of the moment and looks at the next one at once. Where keys come in one go, as over a
 slow line, from a paste or a script, the letters after `/` would still go to the table, and the `q` of `:q` would
 close the palette that the colon has just opened.
 """

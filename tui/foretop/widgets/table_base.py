@@ -28,8 +28,8 @@ from foretop.widgets.table_strips import (
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.tables.engine.cell_fitting import wording
 from foretop_core.tables.engine.columns import Row
-from foretop_core.tables.engine.layout import wording
 
 _FLASHED = 0.6
 _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from foretop_core.tables.engine.cell_fitting import fit
+from foretop_core.tables.engine.columns import Cell, Column
+from foretop_core.tables.text.cell_text import cut
+
+
+def test_an_owner_is_abbreviated_before_it_is_cut() -> None:
+    column: Column[object] = Column("from", "FROM", lambda _entry, _scene: "", lambda _: None)
+    cell = Cell("nab team-pay/ledger", briefs=("nab team-pay", "team-pay", "nab"))
+    fitted = [fit(cell, column, size) for size in (19, 18, 11, 5, 2)]
+    assert fitted == ["nab team-pay/ledger", "nab team-pay", "team-pay", "nab", "n…"]
+
+
+def test_the_name_of_a_tenants_backup_is_cut_in_its_uuid() -> None:
+    name = "team-pay-ledger-0651-16-c9f0a1b2-1111-4222-8333-a1d79d284934"
+    assert cut(name, 26) == "team-pay-ledger-0651-…4934"
