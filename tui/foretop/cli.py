@@ -35,6 +35,8 @@ COMMANDS = {
     "nar": ("foretop.commands.nar", "Delete non-admin restores, and read their results."),
     "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
+    "acknowledge": ("foretop.commands.acknowledge", "Acknowledge findings: they are known, and no longer count."),
+    "unacknowledge": ("foretop.commands.unacknowledge", "Let acknowledged findings count again."),
     "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
     "explain": ("foretop.commands.explain", "Explain when schedules run, skips, the queue, phases, cron dialects."),
     "config": ("foretop.commands.config", "Show, write and explain the configuration file."),

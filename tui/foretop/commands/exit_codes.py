@@ -20,7 +20,7 @@ EXIT_CODES = (
         "report",
         {
             0: "no problems",
-            1: "findings of severity error, or an unreadable object",
+            1: "findings of severity error (with --acknowledged, open ones only), or an unreadable object",
             **_ALWAYS,
             3: "no such findings, but not everything was visible",
         },

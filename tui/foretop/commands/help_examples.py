@@ -20,6 +20,8 @@ EXAMPLES = {
     "doctor": "foretop doctor --roles velero-admin --velero-namespace openshift-adp",
     "upgrade-check": "foretop upgrade-check --to 1.18.3",
     "journal": "foretop journal -o json",
+    "acknowledge": "foretop acknowledge schedule/nightly --for shift --reason 'the bucket is being moved'",
+    "unacknowledge": "foretop unacknowledge schedule/nightly",
     "config show": "foretop config show",
     "config path": "foretop config path",
     "config init": "foretop config init",
