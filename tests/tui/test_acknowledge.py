@@ -19,7 +19,7 @@ async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
         await at.see("h acknowledge")
         first, before = at.shown.names()[0], len(at.shown.names())
         await at.shown.press("h")
-        await at.see("Acknowledge schedule", "A reason is needed", "Known until", "[ Cancel ]")
+        await at.see("Acknowledge storage", "A reason is needed", "Known until", "[ Cancel ]")
         await at.paste("the bucket is being moved")
         await at.shown.press("enter")
         await at.shown.press("right")
@@ -31,11 +31,11 @@ async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
         assert [one.reason for one in acknowledgements_of(os.environ).read().values()] == ["the bucket is being moved"]
         assert at.writes == []
         await at.shown.press("H")
-        await at.see("acknowledged by", "until 06:00:00Z: the bucket is being")
+        await at.see("acknowledged by", "until 06:00:00Z: the buc…")
         await at.shown.press("G")
         await at.see("(only you see this)", "h open again")
         await at.shown.press("h")
-        await at.see("Open again: schedule", "of yours: open again at once")
+        await at.see("Open again: storage", "of yours: open again at once")
         await at.send()
         await at.shown.until(lambda: not at.has_dialog and first in at.shown.names())
         assert acknowledgements_of(os.environ).read() == {}

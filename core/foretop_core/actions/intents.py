@@ -500,9 +500,12 @@ INTENTS = (
 
 
 def told_rights(intents: Iterable[Intent] = INTENTS) -> Iterator[tuple[RequiredPermission, Kind, str]]:
-    """The rights that the doctor looks at, with the kind that the action is asked of and what one can do with them."""
+    """The rights that the doctor looks at, each once, with the kind that the first action that needs it is asked of
+    and what one can do with it."""
+    told: set[RequiredPermission] = set()
     for intent in intents:
-        if intent.purpose:
-            for needed in (*intent.rights, *intent.reads):
+        for needed in (*intent.rights, *intent.reads) if intent.purpose else ():
+            if needed not in told:
+                told.add(needed)
                 asked_of = needed.kind if needed.kind in intent.kinds else intent.kinds[0]
                 yield needed, asked_of, intent.purpose
