@@ -126,6 +126,7 @@ PROMISES: Mapping[str, Doing] = {
     "describe": _section("describe", "Name  ", "d"),
     "results": Doing(goes_to_section("results", ""), in_detail=("d", "d")),
     "copy_finding": Doing(copies_and_says_so, (), ()),
+    "acknowledged": Doing(tells("cknowledged"), ("H",)),
     "copy_name": Doing(copies_and_says_so, (), ()),
     "copy_namespace": Doing(copies_and_says_so, (), ()),
     "prime": Doing(
@@ -159,6 +160,7 @@ PROMISES: Mapping[str, Doing] = {
     "escape": Doing(_backs_out, (), ("enter",)),
     "back": Doing(_backs_or_ends, (), ("enter",)),
     "help": _window("HelpScreen", "Keys"),
+    "handover": _window("HandoverScreen", "Hand-over at "),
     "theme": _toast("Theme ", *["ctrl+t"] * 4),
     "zone": Doing(tells("Times in"), ("Z", "Z"), ("Z", "Z")),
     "relist": _toast("Retrying now"),

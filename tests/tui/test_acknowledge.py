@@ -59,3 +59,17 @@ async def test_what_everybody_sees_is_previewed_and_sent_as_an_annotation(
         assert len(at.writes) == 1
         assert at.writes[0].startswith("PATCH ")
         assert acknowledgements_of(os.environ).read() == {}
+
+
+async def test_the_hand_over_is_read_on_the_screen_and_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+        await at.shown.until(lambda: bool(at.shown.names()))
+        await at.shown.press("ctrl+o")
+        await at.see("Hand-over at", "Wrong now (", "m copy as Markdown")
+        await at.shown.press("m")
+        await at.shown.until(lambda: at.shown.app.clipboard.startswith("# Hand-over at"))
+        await at.shown.press("c")
+        await at.shown.until(lambda: at.shown.app.clipboard.startswith("Hand-over at"))
+        await at.shown.press("escape")
+        assert at.shown.page == "triage"
+        assert at.shown.faults == []

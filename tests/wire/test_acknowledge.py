@@ -135,3 +135,19 @@ def test_a_sentence_says_that_a_finding_is_known(foretop: Foretop, capsys: pytes
     assert sum(line.startswith("New ") for line in lines) == len(lines) - 1
     assert foretop("describe", "schedule", "nightly") == 0
     assert "Known: acknowledged by admin until 06:00:00Z" in capsys.readouterr().out
+
+
+def test_the_hand_over_has_what_is_wrong_what_is_known_and_what_was_written(
+    foretop: Foretop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert foretop("acknowledge", NIGHTLY, *WHY, "--shared", "--yes") == 0
+    assert foretop("schedule", "pause", "gold-1", "--reason", "upgrade", "--yes") == 0
+    capsys.readouterr()
+    assert foretop("handover") == 0
+    text = capsys.readouterr().out
+    assert "✗ error: schedule velero/gold-2: overdue" in text
+    assert "acknowledged by admin until 06:00:00Z: the bucket is being moved" in text
+    assert "admin: PATCH minicluster schedule velero/gold-1: done" in text
+    assert "by admin: upgrade (gold-1)" in text
+    assert foretop("handover", "-o", "markdown") == 0
+    assert capsys.readouterr().out.startswith("# Hand-over at 2026-11-15T02:41:07Z: minicluster\n\n## Wrong now (")

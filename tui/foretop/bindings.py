@@ -279,6 +279,14 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.GO,
         words=("pauses", "maintenance"),
     ),
+    Action(
+        "handover",
+        ("ctrl+o",),
+        "ctrl+o",
+        "hand-over to the next shift, to read and copy",
+        ActionGroup.GO,
+        words=("shift", "handoff"),
+    ),
     Action("previous", ("left_square_bracket",), "[", "back", ActionGroup.GO, disabled_reason="This is the first view"),
     Action(
         "next", ("right_square_bracket",), "]", "forward again", ActionGroup.GO, disabled_reason="This is the last view"

@@ -37,6 +37,7 @@ COMMANDS = {
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
     "acknowledge": ("foretop.commands.acknowledge", "Acknowledge findings: they are known, and no longer count."),
     "unacknowledge": ("foretop.commands.unacknowledge", "Let acknowledged findings count again."),
+    "handover": ("foretop.commands.handover", "Print the hand-over to the next shift, as text or Markdown."),
     "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
     "explain": ("foretop.commands.explain", "Explain when schedules run, skips, the queue, phases, cron dialects."),
     "config": ("foretop.commands.config", "Show, write and explain the configuration file."),

@@ -87,6 +87,7 @@ ActionName = Literal[
     "save",
     "palette",
     "windows",
+    "handover",
     "previous",
     "next",
     "last",

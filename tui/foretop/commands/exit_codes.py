@@ -30,7 +30,7 @@ EXIT_CODES = (
     ),
     ExitCodeRow("doctor", {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}),
     ExitCodeRow(
-        "get, describe, next, primer, watch, journal",
+        "get, describe, next, primer, watch, handover, journal",
         {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **_ALWAYS},
     ),
     ExitCodeRow("config", {0: "printed or written", 1: "printed; the configuration has mistakes", **_ALWAYS}),

@@ -19,6 +19,7 @@ EXAMPLES = {
     "watch": "foretop watch --severity error --exec 'logger -t foretop \"$FORETOP_EVENT $FORETOP_NAME $FORETOP_WHAT\"'",
     "doctor": "foretop doctor --roles velero-admin --velero-namespace openshift-adp",
     "upgrade-check": "foretop upgrade-check --to 1.18.3",
+    "handover": "foretop handover -o markdown > handover.md",
     "journal": "foretop journal -o json",
     "acknowledge": "foretop acknowledge schedule/nightly --for shift --reason 'the bucket is being moved'",
     "unacknowledge": "foretop unacknowledge schedule/nightly",
