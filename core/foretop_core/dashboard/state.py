@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from foretop_core.actions.acknowledgement_file import AcknowledgementFile
+from foretop_core.actions.managed_by import owner_warning
 from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.dashboard.failure_log import FailureLog
@@ -31,6 +32,7 @@ from foretop_core.rules.triage import (
     with_acknowledgements,
 )
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
+from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
 from foretop_core.store import ContextHealth, Store
 from foretop_core.store.objects import UnreadableObject
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
@@ -78,6 +80,7 @@ class DashboardState:
         """The revision of the findings: higher whenever a new look at the clusters found something else."""
         self._ticks = ticks
         self._own = own
+        self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
         self._read_own = -_SOONEST.total_seconds()
         self._stages = {context: RenderContextFactory(source.store, context) for context in source.contexts}
@@ -256,6 +259,20 @@ class DashboardState:
             return False
         return self.health(context).state is WatchState.SYNCING
 
+    def note_undone(self, undone: UndoneChange) -> None:
+        """Triage lists it for five minutes."""
+        self._undone = (*self._undone, undone)
+        self._gather()
+
+    def _undone_findings(self) -> tuple[Finding, ...]:
+        self._undone = tuple(one for one in self._undone if self.clock(one.target.context) - one.at < SHOWN_FOR)
+        latest = {one.target: one for one in self._undone}
+        found = []
+        for one in latest.values():
+            item = self._object(one.target)
+            found.append(undone_finding(one, owner_warning(item) if item is not None else ""))
+        return tuple(found)
+
     def acknowledge(self, new: Iterable[Acknowledgement]) -> None:
         """Known from now on to the person at the terminal; raises ForetopError where it cannot be kept."""
         if self._own is not None:
@@ -286,8 +303,9 @@ class DashboardState:
             finding for context in self.contexts for finding in self._settled.get(context, Debounced()).shown.values()
         )
         not_judged = self._not_judged()
-        blind = self._not_seen(some=bool(open_ones or not_judged))
-        others, known_others = self._parted((*blind, *not_judged))
+        undone = self._undone_findings()
+        blind = self._not_seen(some=bool(open_ones or not_judged or undone))
+        others, known_others = self._parted((*blind, *not_judged, *undone))
         shown = (*others, *aggregated(open_ones))
         acknowledged = (*known_others, *aggregated(known))
         unseen = tuple(gap for context in self.contexts for gap in self._unseen(context))

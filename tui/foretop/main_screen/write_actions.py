@@ -29,6 +29,7 @@ from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_
 from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server
 from foretop_core.rules.triage.schedules import WINDOW_OVERRUN
+from foretop_core.rules.undone import UndoneChange
 from foretop_core.tables.resources.findings import key_of
 
 if TYPE_CHECKING:
@@ -254,8 +255,16 @@ class WriteActions:
 
         assert self.host.state is not None
         if self._service is None or self._service.source is not self.host.state.source:
-            self._service = ActionService(self.host.state.source, os.environ)
+            self._service = ActionService(self.host.state.source, os.environ, self._tell_undone)
         return self._service
+
+    def _tell_undone(self, undone: UndoneChange) -> None:
+        """In a toast, and for a while among the findings."""
+        if self.host.state is not None:
+            self.host.state.note_undone(undone)
+            at = humanize.time(undone.at, self.host.state.clock(undone.target.context), self.host.state.zone)
+            told = f"{undone.target}: {undone.brief} at {at}"
+            self.host.app.notify(told, severity="warning")
 
     def _open(self, intent: Intent, chosen: ActionTargets) -> None:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.
