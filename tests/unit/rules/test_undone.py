@@ -130,7 +130,7 @@ ARGO = [owned("argocd-controller", "2026-11-01T00:00:00Z", "spec", "schedule")]
 
 def test_a_label_that_velero_copied_makes_argo_cd_prune_backups() -> None:
     (found,) = tracked(INSTANCE, labels=INSTANCE, managedFields=ARGO)
-    assert found.what == "Argo CD takes 2 backups of it for its own and may prune them"
+    assert found.what == "Argo CD may prune its backups"
     assert len(found.related) == 2
     own = {"argocd.argoproj.io/instance": "policies"}
     assert len(tracked(own, labels=own)) == 1

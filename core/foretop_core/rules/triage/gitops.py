@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from foretop_core.models import Backup, Schedule
-from foretop_core.rules import humanize
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
@@ -30,17 +29,15 @@ def tracked_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         ]
         if not copies:
             continue
-        count = humanize.count(len(copies), "backup")
-        names = humanize.join([backup.name for backup in copies])
         yield Finding(
             "backups-tracked",
             Severity.WARNING,
             snapshot.ref(schedule),
             None,
-            f"Argo CD takes {count} of it for its own and may prune {'it' if len(copies) == 1 else 'them'}",
-            f"{names} {'has' if len(copies) == 1 else 'have'} the label {label}={schedule.label(label)}, which Velero "
-            f"copied from the schedule. By it Argo CD counts them to the application {schedule.label(label)}; they are "
-            "not in Git, so a sync that prunes deletes the Backup objects. Their data stays in the bucket.",
+            "Argo CD may prune its backups",
+            f"Its backups have the label {label}={schedule.label(label)}, which Velero copied from the schedule. By it "
+            f"Argo CD counts them to the application {schedule.label(label)}; they are not in Git, so a sync that "
+            "prunes deletes the Backup objects. Their data stays in the bucket.",
             "Set spec.template.metadata.labels in Git, so that Velero copies those instead, or let Argo CD track by "
             "annotation (application.resourceTrackingMethod).",
             tuple(snapshot.ref(backup) for backup in copies),
