@@ -79,6 +79,11 @@ def local_zone(environ: Mapping[str, str], localtime: str = _LOCALTIME) -> tzinf
         return datetime.now(UTC).astimezone().tzinfo or UTC
 
 
+def display_zone(name: str, environ: Mapping[str, str]) -> tzinfo:
+    """That of times which belong to no object, by the configuration's word: UTC, local, expression or a name."""
+    return UTC if name in ("UTC", "expression") else named_zone(name) or local_zone(environ)
+
+
 def named_zone(name: str) -> tzinfo | None:
     """The zone of this name, such as Europe/Berlin; None for the words that name no place, and for unknown ones."""
     if "/" not in name:

@@ -330,6 +330,7 @@ _OF_OTHERS = (
         extra=(_DOWN, _END),
     ),
     _row("a storage request", _REQUEST, _on("storagelocationrequest")),
+    _dialog("acknowledge", ("1", "home"), "h", without=frozenset({"copy"})),
     _dialog("decide about a storage request", _REQUEST, "a"),
     _dialog("decide, on the knob that cancels", _REQUEST, "a", "tab"),
 )

@@ -146,10 +146,12 @@ class Dashboard(SerialKeyApp):
         """The frame is on the screen; only now come the libraries that speak to clusters."""
         try:
             self._source = await self._opened()
+            from foretop_core.actions.acknowledgement_file import acknowledgements_of
             from foretop_core.dashboard.state import DashboardState
 
             self._source.start()
-            state = DashboardState(self._source, asyncio.get_running_loop().time)
+            own = acknowledgements_of(os.environ)
+            state = DashboardState(self._source, asyncio.get_running_loop().time, own)
             self._follow_config(state)
             self.main_screen.attach(state)
             await self._pump(state)

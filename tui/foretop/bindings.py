@@ -142,6 +142,18 @@ ACTIONS: tuple[Action, ...] = (
         ("ticket",),
         instead_of=("copy_name",),
     ),
+    Action(
+        "acknowledged",
+        ("H",),
+        "H",
+        "show acknowledged findings too, or only open ones",
+        ActionGroup.PAGE,
+        "acknowledged",
+        13,
+        ("known", "hidden"),
+        takes_letter=True,
+        disabled_reason="Acknowledged findings: on the page triage (1)",
+    ),
     Action("copy_name", ("c",), "c", "copy its name", ActionGroup.OBJECT, "copy", 11),
     Action("copy_namespace", ("n",), "n", "copy its namespace", ActionGroup.OBJECT),
     Action(
@@ -266,6 +278,14 @@ ACTIONS: tuple[Action, ...] = (
         "pause windows: who paused what, why and until when",
         ActionGroup.GO,
         words=("pauses", "maintenance"),
+    ),
+    Action(
+        "handover",
+        ("ctrl+o",),
+        "ctrl+o",
+        "hand-over to the next shift, to read and copy",
+        ActionGroup.GO,
+        words=("shift", "handoff"),
     ),
     Action("previous", ("left_square_bracket",), "[", "back", ActionGroup.GO, disabled_reason="This is the first view"),
     Action(

@@ -26,6 +26,7 @@ from foretop_core.models.kinds import (
     POD_VOLUME_BACKUP,
     RESTORE,
     SCHEDULE,
+    STORAGE,
     VELERO_DEPLOYMENT,
     Kind,
     RequiredPermission,
@@ -63,6 +64,8 @@ class AskedOf(Enum):
     """Nothing yet: it is made beside the object under the cursor."""
     SERVER = auto()
     """The Velero of the object under the cursor."""
+    FINDING = auto()
+    """The marked findings, or the one under the cursor, whether they are about an object or not."""
 
 
 def _always(_item: Resource, _moves: Callable[[], bool]) -> str:
@@ -437,6 +440,37 @@ SERVER_DEFAULT = Intent(
     commands=("server set",),
     purpose="set the server's skip default",
 )
+_CARRIES_ACKNOWLEDGEMENTS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NABSL_REQUEST, NAB, NAR)
+ACKNOWLEDGE = Intent(
+    "acknowledge",
+    "Acknowledge",
+    "h",
+    _CARRIES_ACKNOWLEDGEMENTS,
+    tuple(RequiredPermission("patch", kind) for kind in _CARRIES_ACKNOWLEDGEMENTS),
+    many=True,
+    asked_of=AskedOf.FINDING,
+    page="triage",
+    short="acknowledge",
+    footer=4,
+    words=("known", "hide", "silence", "mute", "snooze"),
+    commands=("acknowledge",),
+    purpose="acknowledge findings for everybody",
+)
+UNACKNOWLEDGE = Intent(
+    "unacknowledge",
+    "Show as open again",
+    "h",
+    _CARRIES_ACKNOWLEDGEMENTS,
+    ACKNOWLEDGE.rights,
+    many=True,
+    asked_of=AskedOf.FINDING,
+    page="triage",
+    instead_of=("acknowledge",),
+    short="open again",
+    footer=4,
+    words=("unacknowledge",),
+    commands=("unacknowledge",),
+)
 
 INTENTS = (
     PAUSE,
@@ -459,12 +493,19 @@ INTENTS = (
     DELETE_NAR,
     DECIDE_STORAGE,
     SERVER_DEFAULT,
+    ACKNOWLEDGE,
+    UNACKNOWLEDGE,
 )
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
 
 def told_rights(intents: Iterable[Intent] = INTENTS) -> Iterator[tuple[RequiredPermission, Kind, str]]:
-    """The rights that the doctor looks at, with the kind that the action is asked of and what one can do with them."""
+    """The rights that the doctor looks at, each once, with the kind that the first action that needs it is asked of
+    and what one can do with it."""
+    told: set[RequiredPermission] = set()
     for intent in intents:
-        if intent.purpose:
-            yield from ((needed, intent.kinds[0], intent.purpose) for needed in (*intent.rights, *intent.reads))
+        for needed in (*intent.rights, *intent.reads) if intent.purpose else ():
+            if needed not in told:
+                told.add(needed)
+                asked_of = needed.kind if needed.kind in intent.kinds else intent.kinds[0]
+                yield needed, asked_of, intent.purpose

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.models import Resource
+from foretop_core.models import Resource, Schedule
 
 _MARKS = (
     ("argocd.argoproj.io/tracking-id", "Argo CD", "change it in the Git repository that the application follows"),
@@ -12,6 +12,24 @@ _MARKS = (
     ("meta.helm.sh/release-name", "Helm", "change the values of its release"),
     ("oadp.openshift.io/oadp", "the OADP operator", "change the DataProtectionApplication"),
 )
+
+
+_PROGRAMS = {
+    "argocd-controller": _MARKS[0][1:],
+    "argocd-application-controller": _MARKS[0][1:],
+    "kustomize-controller": _MARKS[2][1:],
+    "helm-controller": _MARKS[3][1:],
+}
+"""The names under which programs that follow Git write."""
+
+
+def gitops_manager(item: Resource) -> tuple[str, str, str] | None:
+    """The program that follows Git and has written the object: its name, whose it is, and where to change the object.
+
+    Only schedules are read with who has written them.
+    """
+    names = [entry.manager for entry in item.metadata.managed_fields] if isinstance(item, Schedule) else []
+    return next(((name, *_PROGRAMS[name]) for name in names if name in _PROGRAMS), None)
 
 
 def owner_warning(item: Resource) -> str:
@@ -24,6 +42,9 @@ def owner_warning(item: Resource) -> str:
         value = item.annotation(mark) or item.label(mark)
         if value:
             return f"It is managed by {owner} ({value}), which may undo this: {remedy} to make it permanent."
+    if (program := gitops_manager(item)) is not None:
+        name, owner, remedy = program
+        return f"It is managed by {owner} ({name} has written it), which may undo this: {remedy} to make it permanent."
     manager = item.label("app.kubernetes.io/managed-by")
     if manager in {"Helm", "argocd", "flux", "oadp-operator"}:
         return f"It is managed by {manager}, which may undo this: change it there to make it permanent."

@@ -46,16 +46,16 @@ def role_intents(holder: RoleHolder) -> tuple[Intent, ...]:
         case RoleHolder.CLUSTER_ADMIN:
             return INTENTS
         case RoleHolder.VELERO_ADMIN:
-            return tuple(intent for intent in INTENTS if _is_beside_velero(intent))
+            return tuple(intent for intent in INTENTS if any(kind in BESIDE_VELERO for kind in intent.kinds))
         case RoleHolder.OADP_TENANT:
-            return tuple(intent for intent in INTENTS if not _is_beside_velero(intent))
+            return tuple(intent for intent in INTENTS if any(kind not in BESIDE_VELERO for kind in intent.kinds))
         case RoleHolder.AUDITOR | RoleHolder.NOBODY:
             return ()
 
 
 def role_needs(holder: RoleHolder) -> RoleNeeds:
     """What the watches and the actions of a role need."""
-    acting = tuple(needed for intent in role_intents(holder) for needed in (*intent.rights, *intent.reads))
+    acting = tuple(needed for intent in role_intents(holder) for needed in _needed_by(holder, intent))
     beside = _watched(kind for kind in KINDS if kind in BESIDE_VELERO)
     others = _watched(kind for kind in KINDS if kind not in BESIDE_VELERO)
     match holder:
@@ -105,8 +105,13 @@ def role_rules(needs: Iterable[RequiredPermission]) -> list[dict[str, Any]]:
     ]
 
 
-def _is_beside_velero(intent: Intent) -> bool:
-    return all(kind in BESIDE_VELERO for kind in intent.kinds)
+def _needed_by(holder: RoleHolder, intent: Intent) -> Iterator[RequiredPermission]:
+    """Of an action on Velero's objects and on tenants' alike, the part that the role is for."""
+    sides = {kind in BESIDE_VELERO for kind in intent.kinds}
+    for needed in (*intent.rights, *intent.reads):
+        tenants = holder is RoleHolder.OADP_TENANT
+        if len(sides) == 1 or holder is RoleHolder.CLUSTER_ADMIN or (needed.kind in BESIDE_VELERO) is not tenants:
+            yield needed
 
 
 def _watched(kinds: Iterable[Kind]) -> tuple[RequiredPermission, ...]:

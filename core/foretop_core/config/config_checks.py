@@ -23,6 +23,9 @@ def check_settings(found: ConfigReading) -> None:
     if problem := zone_problem(settings.time_zone):
         found.note(("timeZone",), problem)
         settings = msgspec.structs.replace(settings, time_zone=DEFAULT_SETTINGS.time_zone)
+    if not settings.shift_ends:
+        found.note(("shiftEnds",), "must name at least one time of day such as '06:00'")
+        settings = msgspec.structs.replace(settings, shift_ends=DEFAULT_SETTINGS.shift_ends)
     pages = {page: _page(found, page, one) for page, one in settings.pages.items()}
     found.settings = msgspec.structs.replace(settings, pages=pages)
     found.mistakes.sort(key=lambda mistake: mistake.line)

@@ -31,6 +31,10 @@ Key = Annotated[
         description="a key such as x, X, ctrl+y or f5",
     ),
 ]
+ClockTime = Annotated[
+    str,
+    Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="a time of day such as '06:00'"),
+]
 Name = Annotated[str, Meta(min_length=1, description="a name")]
 Count = Annotated[int, Meta(ge=1, le=1_000_000, description="a number of 1 or more")]
 SeverityName = Literal["error", "warning", "note"]
@@ -101,6 +105,7 @@ class Settings(ConfigSection, frozen=True):
     velero_version: Version = ""
     read_only: bool = False
     time_zone: Name = "UTC"
+    shift_ends: tuple[ClockTime, ...] = ("06:00", "14:00", "22:00")
     warm_up_minutes: Annotated[int, Meta(ge=0, le=1440, description="minutes from 0 to 1440")] = 10
     mouse: bool = False
     theme: Name = "terminal"

@@ -36,6 +36,9 @@ TEMPLATE = """\
 # UTC, local, expression (that of each cron expression), or a name such as Europe/Berlin.
 #timeZone: UTC
 
+# When shifts end, in this time zone: a finding can be acknowledged until then.
+#shiftEnds: ['06:00', '14:00', '22:00']
+
 # The warm-up time that the primer starts with.
 #warmUpMinutes: 10
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.intents import Intent
-from foretop_core.actions.journal import Journal, default_path
+from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
-from foretop_core.actions.plan_sender import Result
+from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.dashboard.session_downloads import SessionDownloads
+from foretop_core.dashboard.undone_watch import watch_for_undoing
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models import Resource
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.undone import UndoneChange
 from foretop_core.store.objects import UnreadableObject
 
 
@@ -41,8 +47,16 @@ class TrackedPlan:
 class ActionService:
     """Nothing here decides: what is planned, asked and sent is the business of `foretop_core.actions`."""
 
-    def __init__(self, source: ClusterSession, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        source: ClusterSession,
+        environ: Mapping[str, str],
+        tell_undone: Callable[[UndoneChange], None] | None = None,
+    ) -> None:
+        """`tell_undone` hears of every write that somebody undoes within five minutes."""
         self.source = source
+        self._tell_undone = tell_undone
+        self._watched: dict[ObjectRef, asyncio.Task[None]] = {}
         self._environ = environ
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
@@ -109,7 +123,32 @@ class ActionService:
         for context in dict.fromkeys(step.target.context for step in plan.steps):
             await self.learn_user(context)
             async for result in self.executor(context).carry_out(_part(plan, context), planner):
+                if result.outcome is Outcome.DONE:
+                    self._watch(result)
                 yield result
+
+    def _watch(self, result: Result) -> None:
+        """Until it is undone or five minutes have passed; a later write of one's own to the object ends it."""
+        target = result.step.target
+        if (before := self._watched.pop(target, None)) is not None:
+            before.cancel()
+        if self._tell_undone is not None:
+            task = self._watched[target] = asyncio.create_task(self._watch_for_undoing(result))
+            task.add_done_callback(lambda done: self._forget(target, done))
+
+    def _forget(self, target: ObjectRef, task: asyncio.Task[None]) -> None:
+        if self._watched.get(target) is task:
+            del self._watched[target]
+        if not task.cancelled():
+            task.exception()
+
+    async def _watch_for_undoing(self, result: Result) -> None:
+        found = await watch_for_undoing(self.source, result)
+        if found is None or self._tell_undone is None:
+            return
+        self._tell_undone(found)
+        with contextlib.suppress(ForetopError):
+            Journal(default_path(self._environ)).append(_journal_entry(found))
 
     def executor(self, context: str) -> PlanExecutor:
         cluster = self._clusters[context]
@@ -129,6 +168,24 @@ class ActionService:
     async def learn_user(self, context: str) -> None:
         if context not in self._users:
             self._users[context] = await whoami(self._clusters[context].client, self._environ)
+
+
+def _journal_entry(undone: UndoneChange) -> JournalEntry:
+    """What somebody else wrote, told as such."""
+    target = undone.target
+    return JournalEntry(
+        at=rfc3339(undone.at) or "",
+        user=undone.by or "not recorded",
+        context=target.context,
+        kind=target.kind,
+        namespace=target.namespace,
+        name=target.name,
+        method="PATCH" if undone.fields else "POST",
+        before={".".join(one.path): one.written for one in undone.fields},
+        patch={".".join(one.path): one.before for one in undone.fields},
+        result=f"{undone.brief}; foretop only saw it",
+        id=secrets.token_hex(8),
+    )
 
 
 def _login(environ: Mapping[str, str]) -> str:

@@ -12,19 +12,21 @@ from foretop_core.dashboard.table_models import FAULTS, TableModel
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, opened, ungathered
+from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.columns import Cell, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.filter_fields import NamedFields
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.sorted_rows import SortedRows
+from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.json_items import Item, finding_item
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding
 from foretop_core.tables.text.cell_text import clean
 
 _UUID = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{6}([0-9a-f]{6})$")
-_SUBJECT = [column.name for column in findings.COLUMNS].index("subject")
+_SUBJECT, _WHAT = ([column.name for column in findings.COLUMNS].index(name) for name in ("subject", "what"))
 
 
 class FindingsTableModel(TableModel):
@@ -35,6 +37,8 @@ class FindingsTableModel(TableModel):
         self._table: SortedRows[Finding] = SortedRows(rank)
         self._sorted_by, self._reversed = "severity", False
         self._opened: frozenset[ObjectRef] = frozenset()
+        self.shows_acknowledged = False
+        """Whether the findings that are known are listed too."""
         self._seen: tuple[object, ...] = ()
 
     @property
@@ -56,11 +60,21 @@ class FindingsTableModel(TableModel):
     def reversed(self) -> bool:
         return self._reversed
 
+    def take_over(self, before: TableModel) -> None:
+        super().take_over(before)
+        self.shows_acknowledged = isinstance(before, FindingsTableModel) and before.shows_acknowledged
+
     def close(self) -> None:
         """Nothing to end: findings are read from the state every time."""
 
     def pump(self) -> bool:
-        seen = (self.state.findings_revision, self.state.focus, self.filter_text, self._opened)
+        seen = (
+            self.state.findings_revision,
+            self.state.focus,
+            self.filter_text,
+            self._opened,
+            self.shows_acknowledged,
+        )
         if self._seen == seen:
             return False
         self._seen = seen
@@ -68,10 +82,11 @@ class FindingsTableModel(TableModel):
 
     def _lines(self) -> Iterator[Finding]:
         """What is narrowed to a namespace or filtered is shown one by one: a line of many could not be searched."""
+        listed = (*self.state.findings, *(self.state.acknowledged if self.shows_acknowledged else ()))
         if self.state.focus.namespace or self.filter_text:
-            yield from ungathered(self.state.findings)
+            yield from ungathered(listed)
             return
-        for finding in self.state.findings:
+        for finding in listed:
             yield finding
             if findings.key_of(finding) in self._opened:
                 yield from opened(finding)
@@ -102,7 +117,12 @@ class FindingsTableModel(TableModel):
         shown = _subject_shown(entry, render)
         if self._stands_under_its_cause(entry):
             shown = f"└ {shown}"
-        return replace(row, cells=(*row.cells[:_SUBJECT], Cell(shown), *row.cells[_SUBJECT + 1 :]))
+        cells = [*row.cells]
+        cells[_SUBJECT] = Cell(shown)
+        if entry.acknowledged is not None:
+            known = render.text(acknowledgement_text(entry.acknowledged))
+            cells[_WHAT] = Cell(f"acknowledged {known} ({cells[_WHAT].text})", Tone.DIM)
+        return replace(row, cells=tuple(cells))
 
     def _stands_under_its_cause(self, entry: Finding) -> bool:
         """Not where a person has sorted otherwise, or narrowed the cause away."""

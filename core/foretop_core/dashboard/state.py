@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from foretop_core.actions.acknowledgement_file import AcknowledgementFile
+from foretop_core.actions.managed_by import owner_warning
+from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.dashboard.failure_log import FailureLog
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.models import DataMovement
+from foretop_core.models import DataMovement, Resource
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import (
+    Acknowledgement,
     Debounced,
     Finding,
     Severity,
@@ -25,8 +29,12 @@ from foretop_core.rules.triage import (
     failure_finding,
     triage,
     ungathered,
+    with_acknowledgements,
 )
+from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
+from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
 from foretop_core.store import ContextHealth, Store
+from foretop_core.store.objects import UnreadableObject
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
 from foretop_core.tables.resources.visibility_findings import (
@@ -51,19 +59,30 @@ _NEVER = (datetime.min.replace(tzinfo=UTC), (-1, -1))
 class DashboardState:
     """One beat of the pump sees one moment: everything drawn in it is of the same second."""
 
-    def __init__(self, source: ClusterSession, ticks: Callable[[], float]) -> None:
+    def __init__(
+        self, source: ClusterSession, ticks: Callable[[], float], own: AcknowledgementFile | None = None
+    ) -> None:
+        """`own` is what the person at the terminal has acknowledged for themselves."""
         self.source = source
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
         self.focus = NamespaceScope()
         self.thresholds = Thresholds()
+        self.shift_ends = DEFAULT_SETTINGS.shift_ends
         self.findings: tuple[Finding, ...] = ()
+        """Those that nobody has acknowledged."""
+        self.acknowledged: tuple[Finding, ...] = ()
+        """Those that are known, each with its acknowledgement."""
         self.unseen: tuple[VisibilityGap, ...] = ()
         self.ended_movements: dict[ObjectRef, tuple[DataMovement, ...]] = {}
         """By backup or restore that has ended, its data movements, once they were listed: they are not watched."""
         self.findings_revision = 0
         """The revision of the findings: higher whenever a new look at the clusters found something else."""
         self._ticks = ticks
+        self._own = own
+        self._undone: tuple[UndoneChange, ...] = ()
+        self._known: OwnAcknowledgements = {}
+        self._read_own = -_SOONEST.total_seconds()
         self._stages = {context: RenderContextFactory(source.store, context) for context in source.contexts}
         self._scenes: dict[str, RenderContext] = {}
         self._clocks: dict[str, datetime] = {}
@@ -163,7 +182,7 @@ class DashboardState:
 
     def judge(self, *, at_once: bool = False) -> None:
         """Looks for what is wrong, where something changed or time has passed."""
-        if self._gathered != self._log.revision:
+        if self._gathered != self._log.revision or self._has_new_acknowledgements():
             self._gather()
         began = self._ticks()
         changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
@@ -240,17 +259,70 @@ class DashboardState:
             return False
         return self.health(context).state is WatchState.SYNCING
 
+    def note_undone(self, undone: UndoneChange) -> None:
+        """Triage lists it for five minutes."""
+        self._undone = (*self._undone, undone)
+        self._gather()
+
+    def _undone_findings(self) -> tuple[Finding, ...]:
+        self._undone = tuple(one for one in self._undone if self.clock(one.target.context) - one.at < SHOWN_FOR)
+        latest = {one.target: one for one in self._undone}
+        found = []
+        for one in latest.values():
+            item = self._object(one.target)
+            found.append(undone_finding(one, owner_warning(item) if item is not None else ""))
+        return tuple(found)
+
+    def acknowledge(self, new: Iterable[Acknowledgement]) -> None:
+        """Known from now on to the person at the terminal; raises ForetopError where it cannot be kept."""
+        if self._own is not None:
+            self._own.add(new, self.clock())
+            self._take_acknowledgements()
+
+    def unacknowledge(self, keys: Iterable[tuple[str, str]]) -> None:
+        """Open again, by context and id; raises ForetopError where that cannot be kept."""
+        if self._own is not None:
+            self._own.remove(keys, self.clock())
+            self._take_acknowledgements()
+
+    def _take_acknowledgements(self) -> None:
+        self._known = self._own.read() if self._own is not None else {}
+        self._gather()
+
+    def _has_new_acknowledgements(self) -> bool:
+        """Another foretop of the same person may have written; looked at once a second."""
+        if self._own is None or self._ticks() < self._read_own + _SOONEST.total_seconds():
+            return False
+        self._read_own = self._ticks()
+        before, self._known = self._known, self._own.read()
+        return before is not self._known
+
     def _gather(self) -> None:
         self._gathered = self._log.revision
-        shown = aggregated(
+        open_ones, known = self._parted(
             finding for context in self.contexts for finding in self._settled.get(context, Debounced()).shown.values()
         )
         not_judged = self._not_judged()
-        shown = (*self._not_seen(some=bool(shown or not_judged)), *not_judged, *shown)
+        undone = self._undone_findings()
+        blind = self._not_seen(some=bool(open_ones or not_judged or undone))
+        others, known_others = self._parted((*blind, *not_judged, *undone))
+        shown = (*others, *aggregated(open_ones))
+        acknowledged = (*known_others, *aggregated(known))
         unseen = tuple(gap for context in self.contexts for gap in self._unseen(context))
-        if (shown, unseen) != (self.findings, self.unseen):
-            self.findings, self.unseen = shown, unseen
+        if (shown, acknowledged, unseen) != (self.findings, self.acknowledged, self.unseen):
+            self.findings, self.acknowledged, self.unseen = shown, acknowledged, unseen
             self.findings_revision += 1
+
+    def _parted(self, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
+        """Those that nobody has acknowledged, and those that are known."""
+        parts: tuple[list[Finding], list[Finding]] = ([], [])
+        for finding in with_acknowledgements(findings, self._known, self._object, self.clock):
+            parts[finding.acknowledged is not None].append(finding)
+        return parts
+
+    def _object(self, key: ObjectRef) -> Resource | None:
+        found = self.store.get(key)
+        return None if isinstance(found, UnreadableObject) else found
 
     def _unseen(self, context: str) -> tuple[VisibilityGap, ...]:
         if context in self._failed_judging:

@@ -115,6 +115,16 @@ class ClusterSnapshot:
         """Names an object of this cluster; the model types are named as the API names the kinds."""
         return ObjectRef(self.context, type(item).__name__, item.namespace, item.name)
 
+    def find(self, ref: ObjectRef) -> Resource | None:
+        """The object of this name among those that an operator works with; None where it is not there."""
+        return self._by_ref.get(ref)
+
+    @cached_property
+    def _by_ref(self) -> Mapping[ObjectRef, Resource]:
+        runs: tuple[Resource, ...] = (*self.backups, *self.restores, *self.nabs, *self.nars)
+        places: tuple[Resource, ...] = (*self.schedules, *self.storage, *self.storage_requests)
+        return {self.ref(item): item for item in (*runs, *places)}
+
     def server(self, namespace: str) -> VeleroInfo:
         return self.servers.get(namespace, VeleroInfo())
 

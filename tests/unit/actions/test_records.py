@@ -9,7 +9,17 @@ import click
 import pytest
 
 from foretop.bindings import ACTIONS, KeyConflict, action_of, check_keys, check_letters
-from foretop.commands import backup, nab, nar, restore, schedule, server, storage_request
+from foretop.commands import (
+    acknowledge,
+    backup,
+    nab,
+    nar,
+    restore,
+    schedule,
+    server,
+    storage_request,
+    unacknowledge,
+)
 from foretop.commands.write_command import WriteCommand
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_registry import check_dialogs
@@ -101,6 +111,7 @@ def test_write_commands_and_records_match_one_to_one() -> None:
         for name, command in group.commands.items()
         if isinstance(command, WriteCommand)
     }
+    there |= {str(one.command.name) for one in (acknowledge, unacknowledge) if isinstance(one.command, WriteCommand)}
     assert there == {words for intent in INTENTS for words in intent.commands}
     assert {intent.id for intent in INTENTS if not intent.commands} == {i.id for i in INTENTS if i.fetches}
 

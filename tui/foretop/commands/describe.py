@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 import click
@@ -17,6 +18,7 @@ from foretop.commands.object_selection import select_one
 from foretop.commands.output import say, warn
 from foretop.panes.detail_sections import describe, relatives
 from foretop.widgets.paragraphs import Paragraph, paragraph, wrap
+from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.run_files import velero_run
 from foretop_core.actions.run_movements import events_of, movements_of
 from foretop_core.dashboard.state import DashboardState
@@ -28,6 +30,7 @@ from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
+from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
 from foretop_core.tables.resources.finding_text import DESCRIBED
 
@@ -54,9 +57,9 @@ async def _describe(kind: Kind, name: str, session_options: SessionOptions) -> i
         context, resource = _find(session, good, kind, name)
         key = ObjectRef(context, kind.name, resource.namespace, resource.name)
         missing = await _fetch_more(session, context, resource)
-        state = DashboardState(session, time.monotonic)
+        state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ))
         state.judge(at_once=True)
-        findings = _findings(state.findings, key, state.now(context))
+        findings = _findings((*state.findings, *state.acknowledged), key, state.now(context))
         _print([*describe(state, key, resource, once=True), *_related(state, key), *findings])
         warn(missing)
         return 1 if bad or missing else 0
@@ -101,12 +104,15 @@ def _related(state: DashboardState, key: ObjectRef) -> list[Paragraph]:
 
 def _findings(findings: Iterable[Finding], key: ObjectRef, now: datetime) -> list[Paragraph]:
     mine = [found for found in findings if key in (found.subject, *found.related)]
-    said = [
-        paragraph(line)
-        for found in mine
-        for line in (f"{found.severity.value}: {render(found.what, now)}", f"  Do: {render(found.remedy, now)}")
-    ]
+    said = [paragraph(line) for found in mine for line in _told(found, now)]
     return [paragraph(""), paragraph("Findings", bold=True), *said] if said else []
+
+
+def _told(found: Finding, now: datetime) -> Iterator[str]:
+    yield f"{found.severity.value}: {render(found.what, now)}"
+    if found.acknowledged is not None:
+        yield f"  Known: acknowledged {render(acknowledgement_text(found.acknowledged), now)}"
+    yield f"  Do: {render(found.remedy, now)}"
 
 
 def _print(paragraphs: Sequence[Paragraph]) -> None:

@@ -20,7 +20,7 @@ EXIT_CODES = (
         "report",
         {
             0: "no problems",
-            1: "findings of severity error, or an unreadable object",
+            1: "findings of severity error (with --acknowledged, open ones only), or an unreadable object",
             **_ALWAYS,
             3: "no such findings, but not everything was visible",
         },
@@ -30,12 +30,12 @@ EXIT_CODES = (
     ),
     ExitCodeRow("doctor", {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}),
     ExitCodeRow(
-        "get, describe, next, primer, watch, journal",
+        "get, describe, next, primer, watch, handover, journal",
         {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **_ALWAYS},
     ),
     ExitCodeRow("config", {0: "printed or written", 1: "printed; the configuration has mistakes", **_ALWAYS}),
     ExitCodeRow(
-        "schedule, backup, restore, nab, nar, storage-request, server",
+        "schedule, backup, restore, nab, nar, storage-request, server, acknowledge, unacknowledge",
         {
             0: "done",
             1: "some failed",

@@ -8,13 +8,17 @@ from foretop.commands.view_rows import RowChange
 from foretop_core.tables.resources.json_items import Item
 
 _GONE = "DELETED"
+_KNOWN = "Acknowledged"
 
 
 class FindingSentences:
-    """The sentences printed so far; only another severity or another sentence of a finding is a change."""
+    """The sentences printed so far; only another severity or another sentence of a finding is a change.
+
+    A finding that is acknowledged says so once, and is new again when that ends.
+    """
 
     def __init__(self) -> None:
-        self._said: dict[str, tuple[str, str]] = {}
+        self._said: dict[str, tuple[str, ...]] = {}
 
     def of(self, changes: Iterable[RowChange]) -> list[tuple[RowChange, str]]:
         """The changes that are worth a sentence, each with it."""
@@ -25,15 +29,26 @@ class FindingSentences:
             if change.type == _GONE:
                 found.append((change, f"Resolved: {place(item)}: {item['what']}."))
                 continue
-            self._said[item["id"]] = said = (item["severity"], item["what"])
+            known = item["acknowledged"] is not None
+            self._said[item["id"]] = said = (_KNOWN,) if known else (item["severity"], item["what"])
+            word = _KNOWN if known else "New" if before in (None, (_KNOWN,)) else "Changed"
             if before != said:
-                found.append((change, sentence(item, "Changed" if before else "New")))
+                found.append((change, sentence(item, word)))
         return found
 
 
 def sentence(item: Item, word: str) -> str:
     since = f", since {item['since']}" if item["since"] else ""
-    return f"{word} {item['severity']}: {place(item)}: {item['what']}{since}. {_ended(item['remedy'])}".rstrip()
+    return f"{word} {item['severity']}: {place(item)}: {item['what']}{since}. {_ended(_rest(item))}".rstrip()
+
+
+def _rest(item: Item) -> str:
+    """What to do, or who says that it may wait."""
+    known = item["acknowledged"]
+    if known is None:
+        return str(item["remedy"])
+    until = f"until {known['until']}" if known["until"] else "until it changes"
+    return f"Known by {known['by']} {until}: {known['reason']}"
 
 
 def place(item: Item) -> str:

@@ -27,6 +27,9 @@ def _metrics(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Sam
     schedules, findings, line = report["schedules"], report["findings"], report["queue"]
     yield "report_timestamp_seconds", "When the report was made.", [({}, _seconds(report["at"]) or 0.0)]
     yield "findings", "Findings by severity and code.", _counted(findings, "context", "severity", "code")
+    if "acknowledged" in report:
+        apart = _counted(report["acknowledged"], "context", "severity", "code")
+        yield "findings_acknowledged", "Acknowledged findings by severity and code.", apart
     yield "unreadable", "Objects and clusters that could not be read.", [({}, float(len(report["unreadable"])))]
     yield "not_visible", "Kinds that could not be seen.", [({}, float(len(report["notSeen"])))]
     yield "queue", "Backups and restores that run or wait.", _counted(line, "context", "namespace", "kind", "phase")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,6 +16,7 @@ from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.metrics import metrics_text
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
+from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.config.thresholds import thresholds_of
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
@@ -24,7 +26,16 @@ from foretop_core.rules.dialects import NONE_GIVEN
 from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Severity, Thresholds, Triage, aggregated, failure_finding, triage
+from foretop_core.rules.triage import (
+    Severity,
+    Thresholds,
+    Triage,
+    aggregated,
+    failure_finding,
+    triage,
+    with_acknowledgements,
+)
+from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.tables.resources.json_items import (
     Item,
     finding_item,
@@ -43,36 +54,45 @@ _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 @click.option("--at", "at", metavar="TIME", help="Analyse as of this time instead of now.")
 @output_option
 @click.option("--prometheus", is_flag=True, help="Print metrics for Prometheus' textfile collector.")
-def command(session_options: SessionOptions, source: str | None, at: str | None, form: str, prometheus: bool) -> int:
+@click.option(
+    "--acknowledged",
+    "apart",
+    is_flag=True,
+    help="List acknowledged findings apart, and leave them out of the exit code.",
+)
+def command(
+    session_options: SessionOptions, source: str | None, at: str | None, form: str, prometheus: bool, apart: bool
+) -> int:
     """Report next runs, queue and findings of a cluster or of a file.
 
     Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
-    3 nothing found but not everything seen or judged.
+    3 nothing found but not everything seen or judged. With --acknowledged, findings that are acknowledged do not count.
     """
     if prometheus and form != "text":
         raise click.UsageError("give --prometheus or -o, not both")
     form = "prometheus" if prometheus else form
     now = argument_values.moment(at)
     if source is None:
-        return asyncio.run(_of_clusters(session_options, now if at else None, form))
+        return asyncio.run(_of_clusters(session_options, now if at else None, form, apart))
     read = argument_values.objects(source)
     given = session_options.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
-    return report_snapshots([(snapshot, now)], read.unreadable, form, thresholds_of(session_options.thresholds))
+    limits = thresholds_of(session_options.thresholds)
+    return report_snapshots([(snapshot, now)], read.unreadable, form, limits, apart=apart)
 
 
 def report_on_clusters(session_options: SessionOptions) -> int:
     """One plain report, as a build log wants it."""
-    return asyncio.run(_of_clusters(session_options, None, "text"))
+    return asyncio.run(_of_clusters(session_options, None, "text", apart=False))
 
 
-async def _of_clusters(session_options: SessionOptions, at: datetime | None, form: str) -> int:
+async def _of_clusters(session_options: SessionOptions, at: datetime | None, form: str, apart: bool) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
-        return report_snapshots(snapshots, (*unreadable(session), *lost), form, session.thresholds)
+        return report_snapshots(snapshots, (*unreadable(session), *lost), form, session.thresholds, apart=apart)
 
 
 def report_snapshots(
@@ -80,14 +100,18 @@ def report_snapshots(
     unreadable: Sequence[Unreadable],
     form: str,
     limits: Thresholds | None = None,
+    *,
+    apart: bool = False,
 ) -> int:
-    """Prints the report on some clusters, and answers with its exit code."""
+    """Prints the report on some clusters, and answers with its exit code; `apart` parts off what is acknowledged."""
     now = snapshots[0][1]
-    parts = [_on_cluster(snapshot, at, limits) for snapshot, at in snapshots]
+    own = acknowledgements_of(os.environ).read()
+    parts = [_on_cluster(snapshot, at, limits, own, apart=apart) for snapshot, at in snapshots]
     found = [judged for _, judged in parts]
+    names = ("schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
     answer = {
         "at": rfc3339(now),
-        **{name: [item for part, _ in parts for item in part[name]] for name in ("schedules", "queue", "findings")},
+        **{name: [item for part, _ in parts for item in part[name]] for name in names},
         "unreadable": [unreadable_item(problem) for problem in unreadable],
         "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],
     }
@@ -102,7 +126,12 @@ def report_snapshots(
 
 
 def _on_cluster(
-    snapshot: ClusterSnapshot, at: datetime, limits: Thresholds | None
+    snapshot: ClusterSnapshot,
+    at: datetime,
+    limits: Thresholds | None,
+    own: OwnAcknowledgements,
+    *,
+    apart: bool,
 ) -> tuple[dict[str, list[Item]], Triage]:
     """The report on one cluster; a part that fails is left out, and is a finding instead."""
     judged = triage(snapshot, at, limits)
@@ -118,12 +147,18 @@ def _on_cluster(
         queue = queue_items(snapshot, at)
     except Exception as problem:
         failures.append(Failure(snapshot.context, "the queue", None, problem_text(problem)))
-    findings = [
-        finding_item(finding, at) for finding in (*map(failure_finding, failures), *aggregated(judged.findings))
-    ]
+    marked = tuple(with_acknowledgements(judged.findings, own, snapshot.find, lambda _: at))
+    known = [finding for finding in marked if apart and finding.acknowledged is not None]
+    counted = tuple(finding for finding in marked if not apart or finding.acknowledged is None)
+    findings = (*map(failure_finding, failures), *aggregated(counted))
     return (
-        {"schedules": schedules, "queue": queue, "findings": findings},
-        replace(judged, failures=tuple(failures)),
+        {
+            "schedules": schedules,
+            "queue": queue,
+            "findings": [finding_item(finding, at) for finding in findings],
+            "acknowledged": [finding_item(finding, at) for finding in aggregated(known)],
+        },
+        replace(judged, findings=counted, failures=tuple(failures)),
     )
 
 
@@ -135,7 +170,12 @@ def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
 
 def print_report(answer: dict[str, Any], now: datetime) -> None:
     say(f"As of {answer['at']}")
-    _findings(answer["findings"], answer["notSeen"], now)
+    known = answer.get("acknowledged", [])
+    _findings(answer["findings"], answer["notSeen"], now, also_known=bool(known))
+    if known:
+        say()
+        say(f"Acknowledged ({len(known)})")
+        _finding_lines(known, now)
     if answer["schedules"]:
         say()
         say(f"Schedules ({len(answer['schedules'])})")
@@ -148,18 +188,27 @@ def print_report(answer: dict[str, Any], now: datetime) -> None:
         table(head, [_queue_row(item, now) for item in answer["queue"]])
 
 
-def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now: datetime) -> None:
-    if not findings:
+def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now: datetime, *, also_known: bool) -> None:
+    if not findings and also_known:
+        say("No problems that are not known.")
+    elif not findings:
         say("No problems in what is visible." if unseen else "No problems.")
+    _finding_lines(findings, now)
+    for gap in unseen:
+        say(f"Not visible: {' '.join(filter(None, (gap['context'], gap['kind'])))} ({gap['reason']})")
+
+
+def _finding_lines(findings: list[dict[str, Any]], now: datetime) -> None:
     for item in findings:
         place = "/".join(filter(None, (item["namespace"], item["name"])))
         since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
         say()
         say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['kind']} {place}: {item['what']}{since}")
         say(f"    {item['evidence']}")
+        if known := item["acknowledged"]:
+            until = f"until {_when(known['until'], now)}" if known["until"] else "until it changes"
+            say(f"    Known: acknowledged by {known['by']} {until}: {known['reason']}")
         say(f"    Do: {item['remedy']}")
-    for gap in unseen:
-        say(f"Not visible: {' '.join(filter(None, (gap['context'], gap['kind'])))} ({gap['reason']})")
 
 
 def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -10,12 +11,15 @@ from collections.abc import AsyncIterator, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.lifecycle import reason
+from foretop_core.rules.triage import Finding
+from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
 from foretop_core.tables.engine.columns import Cell, Row
 from foretop_core.tables.engine.view_registry import VIEWS
@@ -34,7 +38,7 @@ class PrintedTable(ABC):
     def __init__(self, session: Session, watched: Collection[str] | None) -> None:
         self.changed = asyncio.Event()
         self._session = session
-        self._state = DashboardState(session, time.monotonic)
+        self._state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ))
         self._feed = session.store.feed.subscribe(watched, self.changed.set)
         self.titles: list[tuple[str, bool]] = []
         """Of each column, and whether it is for wide output only."""
@@ -111,8 +115,9 @@ class FindingRows(PrintedTable):
     def __init__(self, session: Session, wanted: str) -> None:
         super().__init__(session, None)
         self._model = FindingsTableModel(self._state)
+        self._model.shows_acknowledged = True
         self._model.narrow(wanted)
-        self.titles = [(column.title, column.wide) for column in findings.COLUMNS]
+        self.titles = [*((column.title, column.wide) for column in findings.COLUMNS), ("ACKNOWLEDGED", False)]
 
     def pump(self) -> None:
         super().pump()
@@ -129,7 +134,14 @@ class FindingRows(PrintedTable):
         return {key: self._model.item(key) for key, _ in self._model.ordered()}
 
     def rows(self) -> list[Row]:
-        return [findings.paint(found, self._state.render_context_of(found)) for _, found in self._model.ordered()]
+        return [self._row(found) for _, found in self._model.ordered()]
+
+    def _row(self, found: Finding) -> Row:
+        render = self._state.render_context_of(found)
+        row = findings.paint(found, render)
+        known = found.acknowledged
+        said = clean(render.text(acknowledgement_text(known))) if known is not None else ""
+        return replace(row, cells=(*row.cells, Cell(said)))
 
 
 def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:

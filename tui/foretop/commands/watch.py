@@ -40,7 +40,8 @@ def command(session_options: SessionOptions, hook: str | None, severity: str, ex
     """Watch for findings until interrupted: print a sentence for each change, or run a command.
 
     CMD gets the finding as JSON on standard input and in FORETOP_EVENT (new, changed, resolved), FORETOP_SEVERITY,
-    FORETOP_CODE, FORETOP_CONTEXT, FORETOP_KIND, FORETOP_NAMESPACE, FORETOP_NAME and FORETOP_WHAT. One runs at a time.
+    FORETOP_CODE, FORETOP_CONTEXT, FORETOP_KIND, FORETOP_NAMESPACE, FORETOP_NAME and FORETOP_WHAT. One runs at a time,
+    and none for a finding that is acknowledged.
     """
     levels = frozenset(level.value for level in _LEVELS[severity])
     return asyncio.run(_watch(session_options, hook, levels, existing, once))
@@ -59,7 +60,7 @@ async def _watch(
                 if hook is None:
                     say(line)
                     sys.stdout.flush()
-                else:
+                elif change.type == "DELETED" or change.item["acknowledged"] is None:
                     await _run(hook, change)
             if once and counts and told:
                 return 0

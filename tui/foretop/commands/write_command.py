@@ -100,11 +100,21 @@ def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what every write takes; the command gets `write_options`."""
 
     @functools.wraps(command)
+    def checked(*arguments: Any, write_options: WriteOptions, **options: Any) -> Any:
+        write_options.check()
+        return command(*arguments, write_options=write_options, **options)
+
+    return unchecked_acting_options(checked)
+
+
+def unchecked_acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a command that finds out later whether it writes to the cluster, and calls `check` itself then."""
+
+    @functools.wraps(command)
     def with_manner(
         *arguments: Any, dry_run: str | None, yes: bool, form: str, confirm_context: str | None, **options: Any
     ) -> Any:
         write_options = WriteOptions(dry_run or "", yes, form, confirm_context or "")
-        write_options.check()
         return command(*arguments, write_options=write_options, **options)
 
     for option in (

@@ -101,6 +101,14 @@ class ActionDialog(DialogBoard):
         """What else is to be said before the plan."""
         return []
 
+    def is_worth_sending(self, plan: Plan) -> bool:
+        """Whether there is anything to do."""
+        return bool(plan.steps)
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.service.is_read_only(self.contexts)
+
     def summary(self, plan: Plan) -> list[str]:
         """What else is told of several in one line, behind how many there are."""
         return []
@@ -175,7 +183,7 @@ class ActionDialog(DialogBoard):
             self.problem = ""
         except ForetopError as problem:
             self.planned, self.problem = None, str(problem)
-        if self.planned is not None and not self._asked_rights:
+        if self.planned is not None and self.planned.plan.steps and not self._asked_rights:
             self._asked_rights = True
             self._ask_rights(self.planned)
         self.update_choices()
@@ -226,8 +234,7 @@ class ActionDialog(DialogBoard):
         cancel.say("Cancel" if self.dialog_state is DialogState.ASKING else "Close")
         if self.dialog_state is DialogState.ASKING:
             go.display = True
-            read_only = self.service.is_read_only(self.contexts)
-            go.say(READ_ONLY if read_only else self.confirm_label, dead=bool(self._why_not()))
+            go.say(READ_ONLY if self.is_read_only else self.confirm_label, dead=bool(self._why_not()))
         else:
             go.display = (
                 self.dialog_state is DialogState.DONE and self.plan_run is not None and bool(self.plan_run.rest)
@@ -236,11 +243,11 @@ class ActionDialog(DialogBoard):
 
     def _why_not(self) -> str:
         """Why the knob does nothing just now."""
-        if self.service.is_read_only(self.contexts):
+        if self.is_read_only:
             return "Not sent: read-only is on"
         if self.problem or self._refusal:
             return "Not sent; see the error above"
-        if self.planned is None or not self.planned.plan.steps:
+        if self.planned is None or not self.is_worth_sending(self.planned.plan):
             return "Nothing to send"
         return "" if self.is_confirmed else self.unconfirmed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.triage import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +19,5 @@ class ActionTargets:
     """Why marked objects are left out, and how many for each reason."""
     window: str = ""
     """The pause window that is resumed, where one is."""
+    findings: tuple[Finding, ...] = ()
+    """What an action on findings is about, one by one; the keys are those of their rows."""

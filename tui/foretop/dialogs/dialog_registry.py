@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from textual.screen import Screen
 
 from foretop.dialogs import confirm_dialogs
+from foretop.dialogs.acknowledge_dialogs import AcknowledgeDialog, FindingsDialog, UnacknowledgeDialog
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.edit_dialog import EditScheduleDialog
@@ -18,6 +19,7 @@ from foretop.dialogs.results_viewer import Keep, ResultsViewer
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
 from foretop_core.dashboard.action_service import ActionService
+from foretop_core.dashboard.state import DashboardState
 
 _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.PAUSE.id: PauseDialog,
@@ -36,6 +38,8 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.RESTORE_FROM.id: RestoreDialog,
     intents.CREATE_SCHEDULE.id: CreateScheduleDialog,
     intents.EDIT_SCHEDULE.id: EditScheduleDialog,
+    intents.ACKNOWLEDGE.id: AcknowledgeDialog,
+    intents.UNACKNOWLEDGE.id: UnacknowledgeDialog,
 }
 
 
@@ -50,11 +54,14 @@ check_dialogs(_DIALOGS, intents.INTENTS)
 
 
 def make_dialog(
-    service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool, keep: Keep
+    service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool, keep: Keep, state: DashboardState
 ) -> Screen[None]:
-    """`keep` takes results that were fetched."""
+    """`keep` takes results that were fetched; `state` has the findings that a person may acknowledge."""
     if intent in (intents.LOGS, intents.NONADMIN_LOGS):
         return LogViewer(service, targets.keys[0], ascii)
     if intent in (intents.RESULTS, intents.NONADMIN_RESULTS):
         return ResultsViewer(service, targets.keys[0], ascii, keep)
-    return _DIALOGS[intent.id](service, intent, targets, ascii)
+    dialog = _DIALOGS[intent.id]
+    if issubclass(dialog, FindingsDialog):
+        return dialog(service, intent, targets, ascii, state)
+    return dialog(service, intent, targets, ascii)

@@ -328,7 +328,7 @@ class MainScreen(Screen[None]):
 
     def offered(self) -> list[Action]:
         """What is held out to a person: with read-only no writes, though their keys still say what would happen."""
-        writes = self.write_actions.handlers() if self.display_options.read_only else {}
+        writes = self.write_actions.only_writes() if self.display_options.read_only else frozenset()
         return [one for one in self.available() if one.id not in writes]
 
     def applicable_actions(self) -> list[ApplicableAction]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from foretop.bindings import Handler
 from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
-from foretop.pages.findings_page import finding_under_cursor, place_of, toggle_members
+from foretop.pages.findings_page import finding_under_cursor, place_of, toggle_acknowledged, toggle_members
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.pages.tabs import DETAIL
@@ -18,12 +18,15 @@ from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import CRON_JOB, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
+from foretop_core.rules.triage import ungathered
 
 # Deferred imports: the log of a pod and the text of a finding are loaded when they are first asked for.
 
 _HAVE_FAULTS = FAULTY - {"FailedValidation"}
 """Velero writes no results for what it refuses."""
+_NONE_KNOWN = "No finding is acknowledged"
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
 
 
@@ -52,6 +55,7 @@ class ObjectActions:
             "pod_log": self.do_pod_log,
             "jump": self.do_jump,
             "copy_finding": self.do_copy_finding,
+            "acknowledged": self.do_acknowledged,
             "copy_name": self.do_copy_name,
             "copy_namespace": self.do_copy_namespace,
         }
@@ -64,6 +68,8 @@ class ObjectActions:
         match action_id:
             case "open":
                 return self.host.current != DETAIL and (subject is not None or finding_under_cursor(page) is not None)
+            case "acknowledged":
+                return self.host.current == "triage"
             case "copy_finding":
                 return finding_under_cursor(page) is not None
             case "copy_name":
@@ -183,6 +189,17 @@ class ObjectActions:
             from foretop_core.tables.resources.finding_text import finding_text
 
             copy(self.host.app, finding_text(finding, state.render_context_of(finding).now))
+
+    def do_acknowledged(self) -> None:
+        state = self.host.state
+        if state is None or (shown := toggle_acknowledged(self.host.page)) is None:
+            return
+        known = sum(1 for _ in ungathered(state.acknowledged))
+        self.host.pulse()
+        if not shown:
+            self.host.app.notify("Acknowledged findings are hidden")
+        else:
+            self.host.app.notify(f"{humanize.count(known, 'acknowledged finding')} shown" if known else _NONE_KNOWN)
 
     def do_copy_name(self) -> None:
         if key := self._subject():

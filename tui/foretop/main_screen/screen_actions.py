@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from foretop.bindings import Handler
@@ -28,6 +29,8 @@ from foretop_core.rules.pause_windows import pause_windows, window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 
+# Deferred imports: the hand-over is loaded when it is first asked for.
+
 
 class ScreenActions:
     """The handlers of those actions."""
@@ -48,6 +51,7 @@ class ScreenActions:
             "theme": self.app_host.cycle_theme,
             "suspend": self.do_suspend,
             "windows": self.do_windows,
+            "handover": self.do_handover,
         }
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -60,6 +64,8 @@ class ScreenActions:
                 return isinstance(page, TablePage) and page.rows is not None and page.rows.table.total > 0
             case "sign_in":
                 return state is not None and bool(signed_out(state))
+            case "handover":
+                return state is not None and state.has_judged
             case "all_namespaces":
                 return state is not None and bool(state.focus)
             case _:
@@ -107,6 +113,18 @@ class ScreenActions:
         labels = [window_line(window, state.now(context), state.zone) for context, window in found]
         title = "Pause windows: enter shows the schedules, U there resumes them"
         self.host.app.push_screen(Choose(title, labels, self.host.display_options.ascii), chosen)
+
+    def do_handover(self) -> None:
+        """The whole of what the dashboard watches, whatever the page is narrowed to."""
+        # With the first hand-over: no page needs it to be drawn.
+        from foretop.dialogs.handover_screen import HandoverScreen
+        from foretop_core.dashboard.handover import handover_text
+        from foretop_core.dashboard.handover_state import handover_of
+
+        if (state := self.host.state) is not None:
+            told = handover_of(state, os.environ)
+            text, markdown = (handover_text(told, state.zone, markdown=form) for form in (False, True))
+            self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
 
     def do_help(self) -> None:
         self.host.app.push_screen(

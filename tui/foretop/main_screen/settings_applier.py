@@ -77,6 +77,7 @@ class SettingsApplier:
             cluster.client.protection = self._config.config.protection(context)
         if before is None or before.time_zone != settings.time_zone:
             self._state.zoning = zoning(settings.time_zone, self._host.my_zone)
+        self._state.shift_ends = settings.shift_ends
         limits = thresholds_of(settings.thresholds)
         if limits != self._state.thresholds:
             self._state.thresholds = limits

@@ -14,9 +14,10 @@ from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
 from foretop.main_screen.object_actions import run_under_cursor
 from foretop.pages.detail_page import DetailPage
-from foretop.pages.findings_page import finding_under_cursor
+from foretop.pages.findings_page import finding_under_cursor, findings_chosen
 from foretop.pages.table_page import TablePage
 from foretop_core.actions import intents
+from foretop_core.actions.acknowledging import intent_for
 from foretop_core.actions.intents import INTENTS, AskedOf, Intent
 from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models import Deployment, Schedule
@@ -28,6 +29,8 @@ from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_
 from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server
 from foretop_core.rules.triage.schedules import WINDOW_OVERRUN
+from foretop_core.rules.undone import UndoneChange
+from foretop_core.tables.resources.findings import key_of
 
 if TYPE_CHECKING:
     from foretop_core.dashboard.action_service import ActionService
@@ -62,6 +65,9 @@ class WriteActions:
             return False
         if intent is intents.EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
             return False  # the key is that of the results
+        if intent.asked_of is AskedOf.FINDING:
+            found = findings_chosen(self.host.page)
+            return bool(found) and intent_for(found) is intent
         if intent.asked_of is not AskedOf.CHOSEN:
             return intent.asked_of is AskedOf.NEW or bool(self._server().keys)
         if intent.only_in_results and not (isinstance(page := self.host.page, DetailPage) and page.has_list):
@@ -81,6 +87,8 @@ class WriteActions:
         intent = _BY_ID.get(action_id)
         if intent is None:
             return ""
+        if intent.asked_of is AskedOf.FINDING:
+            return f"{intent.title}: only findings, on the page triage"
         if intent not in (intents.PAUSE, intents.UNPAUSE):
             return self._why_not_here(intent)
         if self._can(intent):
@@ -118,6 +126,10 @@ class WriteActions:
     def _ask(self, intent: Intent) -> None:
         self._open(intent, self._wanted(intent))
 
+    def only_writes(self) -> frozenset[str]:
+        """The actions that can do nothing where no cluster may be written to."""
+        return frozenset(self._handlers) - {one.id for one in INTENTS if one.asked_of is AskedOf.FINDING}
+
     def about(self, action_id: str) -> tuple[ObjectRef, ...]:
         """The objects that the dialog would be about."""
         if action_id == RESUME:
@@ -129,7 +141,18 @@ class WriteActions:
     def _wanted(self, intent: Intent) -> ActionTargets:
         if intent.asked_of is AskedOf.NEW:
             return self._home()
+        if intent.asked_of is AskedOf.FINDING:
+            return self._findings(intent)
         return self._server() if intent.asked_of is AskedOf.SERVER else self._chosen(intent)
+
+    def _findings(self, intent: Intent) -> ActionTargets:
+        """Of those chosen, the ones that the key is for: open ones to acknowledge, else all that are known."""
+        found = tuple(
+            one
+            for one in findings_chosen(self.host.page)
+            if (one.acknowledged is None) == (intent is intents.ACKNOWLEDGE)
+        )
+        return ActionTargets(tuple(key_of(one) for one in found), findings=found)
 
     def _can(self, intent: Intent) -> bool:
         """Asked for every key at every change: it looks no further than it must."""
@@ -232,15 +255,24 @@ class WriteActions:
 
         assert self.host.state is not None
         if self._service is None or self._service.source is not self.host.state.source:
-            self._service = ActionService(self.host.state.source, os.environ)
+            self._service = ActionService(self.host.state.source, os.environ, self._tell_undone)
         return self._service
+
+    def _tell_undone(self, undone: UndoneChange) -> None:
+        """In a toast, and for a while among the findings."""
+        if self.host.state is not None:
+            self.host.state.note_undone(undone)
+            at = humanize.time(undone.at, self.host.state.clock(undone.target.context), self.host.state.zone)
+            told = f"{undone.target}: {undone.brief} at {at}"
+            self.host.app.notify(told, severity="warning")
 
     def _open(self, intent: Intent, chosen: ActionTargets) -> None:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.
         from foretop.dialogs.dialog_registry import make_dialog
 
         ascii = self.host.display_options.ascii
-        self.host.app.push_screen(make_dialog(self.service, intent, chosen, ascii, self._keep_results))
+        assert self.host.state is not None
+        self.host.app.push_screen(make_dialog(self.service, intent, chosen, ascii, self._keep_results, self.host.state))
 
     def _keep_results(self, key: ObjectRef, results: Results) -> None:
         """For the page that they were asked for on, if it is still there."""

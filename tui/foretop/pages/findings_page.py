@@ -8,7 +8,7 @@ from foretop.pages.table_page import TablePage
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.related_objects import PAGE_OF
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.triage import Finding
+from foretop_core.rules.triage import Finding, ungathered
 
 _SHOWN_BY = {
     "velero-no-pulse": "queue",
@@ -24,6 +24,24 @@ def finding_under_cursor(page: Page | None) -> Finding | None:
     if not isinstance(page, TablePage) or not isinstance(page.rows, FindingsTableModel) or page.table.cursor is None:
         return None
     return page.rows.table.get(page.table.cursor)
+
+
+def findings_chosen(page: Page | None) -> tuple[Finding, ...]:
+    """The marked findings, or the one under the cursor; those that a line gathers one by one."""
+    if not isinstance(page, TablePage) or not isinstance(page.rows, FindingsTableModel):
+        return ()
+    marked = [found for row in page.table.marked if (found := page.rows.table.get(row)) is not None]
+    under = finding_under_cursor(page)
+    chosen = marked or ([under] if under is not None else [])
+    return tuple({(one.context, one.id): one for one in ungathered(chosen)}.values())
+
+
+def toggle_acknowledged(page: Page | None) -> bool | None:
+    """Lists what is known as well, or not; whether it is listed now, None where there is no such list."""
+    if not isinstance(page, TablePage) or not isinstance(page.rows, FindingsTableModel):
+        return None
+    page.rows.shows_acknowledged = not page.rows.shows_acknowledged
+    return page.rows.shows_acknowledged
 
 
 def place_of(finding: Finding, targets: tuple[ObjectRef, ...]) -> PageAddress | None:

@@ -99,7 +99,7 @@ def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]
         paragraph(f"{humanize.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
         paragraph(made, Tone.PLAIN if job else Tone.WARN, label=" "),
     ]
-    for finding in state.findings:
+    for finding in (*state.findings, *state.acknowledged):
         if finding.subject == item.key:
             evidence = state.render_context_of(finding).text(finding.evidence)
             said.append(paragraph(evidence, Tone.BAD, label=" "))

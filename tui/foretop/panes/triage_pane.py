@@ -11,7 +11,8 @@ from foretop_core.rules.forecast import invalid, may_be_due, next_run
 from foretop_core.rules.queue import Run, has_ended
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Finding
+from foretop_core.rules.triage import Acknowledgement, Finding, ungathered
+from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.findings import subject_text
@@ -27,12 +28,23 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
     because = (
         (paragraph(f"{subject_text(cause)}: {render.text(cause.what)}", label="Cause"),) if cause is not None else ()
     )
+    known = finding.acknowledged
+    acknowledged = (
+        (paragraph(f"acknowledged {render.text(acknowledgement_text(known))}{_for_whom(known)}", label="Known"),)
+        if known is not None
+        else ()
+    )
     return (
         head,
+        *acknowledged,
         *because,
         paragraph(render.text(finding.evidence), label="Evidence", yields=True),
         paragraph(render.text(finding.remedy), label="Do"),
     )
+
+
+def _for_whom(known: Acknowledgement) -> str:
+    return " (everybody sees this)" if known.shared else " (only you see this)"
 
 
 def calm(state: DashboardState) -> list[Line]:
@@ -44,17 +56,23 @@ def calm(state: DashboardState) -> list[Line]:
         return coming
     if state.findings or not state.has_judged:
         return []
+    if state.acknowledged:
+        known = sum(1 for _ in ungathered(state.acknowledged))
+        return [
+            (
+                Span(f"{StatusGlyph.TRUE.value} ", style_of(Tone.WAITING)),
+                span("No problems that are not known.", bold=True),
+            ),
+            (span(f"  {humanize.count(known, 'finding')} acknowledged; H shows {'it' if known == 1 else 'them'}."),),
+            *_not_visible(state),
+        ]
     if state.unseen:
-        alike: dict[str, list[str]] = {}
-        for gap in state.unseen:
-            alike.setdefault(gap.reason, []).append(gap.kind or gap.context)
-        gaps = [f"{humanize.join(names, 6)} ({reason})" for reason, names in alike.items()]
         return [
             (
                 Span(f"{StatusGlyph.WAITING.value} ", style_of(Tone.WAITING)),
                 span("No problems in what is visible.", bold=True),
             ),
-            (span(f"Not visible: {humanize.join(gaps, 6)}."),),
+            *_not_visible(state),
         ]
     if not any(_is_in_use(state.render_context(context).snapshot) for context in state.contexts):
         return [
@@ -74,6 +92,15 @@ def calm(state: DashboardState) -> list[Line]:
         besides = visibility_findings(context, state.health(context), state.clock(context))
         lines += [(span(state.render_context_of(gap).text(gap.evidence), Tone.WARN),) for gap in besides]
     return lines
+
+
+def _not_visible(state: DashboardState) -> list[Line]:
+    """What could not be seen, in one line; none where all was."""
+    alike: dict[str, list[str]] = {}
+    for gap in state.unseen:
+        alike.setdefault(gap.reason, []).append(gap.kind or gap.context)
+    gaps = [f"{humanize.join(names, 6)} ({reason})" for reason, names in alike.items()]
+    return [(span(f"Not visible: {humanize.join(gaps, 6)}."),)] if gaps else []
 
 
 def _is_in_use(snapshot: ClusterSnapshot) -> bool:

@@ -27,7 +27,7 @@ class Table(TableBase, can_focus=True):
         Binding("pagedown,ctrl+f", "page(1)", show=False),
         Binding("home,g", "edge(-1)", show=False),
         Binding("end,G", "edge(1)", show=False),
-        Binding("left,h", "column(-1)", show=False),
+        Binding("left", "column(-1)", show=False),
         Binding("right", "column(1)", show=False),
     ]
 

@@ -153,6 +153,20 @@ class ScenarioBuilder:
         served = self.engine.storage.kind(kind)
         return self._try(lambda: self.engine.storage.patch(served, namespace, name, change, "kubectl"))
 
+    def adopt(self, kind: str, namespace: str, name: str, meta: Json, spec: Json) -> None:
+        """What a program that owns the object has made of it before the box opens; its backups get its labels."""
+        storage = self.engine.storage
+        held = storage.get(storage.kind(kind), namespace, name)
+        made = datetime.fromisoformat(held["metadata"]["creationTimestamp"])
+        kept = {**held["metadata"], **meta}
+        self.history.put(kind, {**held, "metadata": kept, "spec": {**held["spec"], **spec}}, made)
+        for backup in storage.list(storage.kind("Backup")):
+            labels = backup["metadata"].get("labels") or {}
+            if labels.get(SCHEDULE_LABEL) == name:
+                whole = {**backup["metadata"], "labels": {**(meta.get("labels") or {}), **labels}}
+                started = datetime.fromisoformat(whole["creationTimestamp"])
+                self.history.put("Backup", {**backup, "metadata": whole}, started)
+
     def delete(self, kind: str, namespace: str, name: str) -> bool:
         return self._try(lambda: self.engine.storage.delete(self.engine.storage.kind(kind), namespace, name))
 

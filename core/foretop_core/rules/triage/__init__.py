@@ -8,16 +8,18 @@ from datetime import datetime
 
 from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.triage import dialects, nonadmin, outcomes, priming, schedules, stalled, storage
+from foretop_core.rules.triage import dialects, gitops, nonadmin, outcomes, priming, schedules, stalled, storage
+from foretop_core.rules.triage.acknowledging import with_acknowledgements
 from foretop_core.rules.triage.aggregate import aggregated, opened, ungathered
 from foretop_core.rules.triage.correlate import correlated, link_causes
 from foretop_core.rules.triage.debounce import Debounced, debounce
-from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import Acknowledgement, Finding, Severity, Thresholds
 from foretop_core.rules.triage.guarded import Rule, apply_rule, failure_finding
 from foretop_core.rules.triage.ranking import rank
 
 __all__ = [
     "RULES",
+    "Acknowledgement",
     "Debounced",
     "Finding",
     "Severity",
@@ -29,6 +31,7 @@ __all__ = [
     "opened",
     "triage",
     "ungathered",
+    "with_acknowledgements",
 ]
 
 RULES: tuple[Rule, ...] = (
@@ -64,6 +67,7 @@ RULES: tuple[Rule, ...] = (
     nonadmin.waiting_storage_requests,
     priming.wrong_warmups,
     dialects.coming_changes,
+    gitops.tracked_backups,
 )
 
 

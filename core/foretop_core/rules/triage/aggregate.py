@@ -16,7 +16,7 @@ from foretop_core.rules.triage.ranking import rank
 _RUNS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))
 """There are thousands of these, and each is made once; a schedule or a location is a matter of its own."""
 _FEWEST = 4
-Kind = tuple[str, str, Severity, str, str]
+Kind = tuple[str, str, Severity, str, str, tuple[str, str, datetime | None] | None]
 
 
 def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -48,7 +48,9 @@ def _kind(finding: Finding) -> Kind | None:
     """What it has in common with others; None where it stands for itself."""
     if finding.subject.kind not in _RUNS or finding.because is not None or not isinstance(finding.what, str):
         return None
-    return finding.context, finding.code, finding.severity, finding.subject.kind, finding.what
+    known = finding.acknowledged
+    alike = (known.by, known.reason, known.until) if known is not None else None
+    return finding.context, finding.code, finding.severity, finding.subject.kind, finding.what, alike
 
 
 def _gathered(members: list[Finding]) -> Finding:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from foretop_core.models.wire import ObjectRef
+import msgspec
+
+from foretop_core.models.wire import ObjectRef, Time
 from foretop_core.rules.sentences import Text
 
 QUEUE = ""
@@ -17,6 +19,28 @@ class Severity(StrEnum):
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
+
+
+class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Who knows of a finding, why it may wait, and until when; as it is kept in a file or an annotation."""
+
+    finding: str
+    """The id of the finding."""
+    by: str
+    at: Time
+    severity: Severity
+    statement: str
+    """What the finding said: see `foretop_core.rules.triage.acknowledging.statement`."""
+    reason: str
+    until: Time | None = None
+    """None for until the finding says something else."""
+    context: str = ""
+    """The cluster, in the file of a person; an annotation is where it belongs."""
+
+    @property
+    def shared(self) -> bool:
+        """Everybody sees it, because it is on the object."""
+        return not self.context
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +68,8 @@ class Finding:
     """The findings of one kind that it stands for, worst and newest first."""
     needs_action: bool = True
     """False where it is only good to know: a screen that lists what to do leaves it out."""
+    acknowledged: Acknowledgement | None = None
+    """Who has said that it is known; None while nobody has."""
 
     @property
     def context(self) -> str:

@@ -19,7 +19,7 @@ class BlastRadius(IntEnum):
 _GRAVEST = {severity: place for place, severity in enumerate(Severity)}
 _LAST = float("inf")
 
-Place = tuple[tuple[int, int, float, str, str], ...]
+Place = tuple[tuple[bool, int, int, float, str, str], ...]
 
 
 def reach(finding: Finding) -> BlastRadius:
@@ -34,7 +34,8 @@ def reach(finding: Finding) -> BlastRadius:
 def rank(finding: Finding) -> Place:
     """Sorts findings. Severity counts before reach, so that a note about a server stands under every fault; of
     faults alike the one that strikes more comes first, then the newer one, which is the one to look into.
-    What has a cause stands directly under it, and lends the cause its gravity."""
+    What has a cause stands directly under it, and lends the cause its gravity. What is known comes last."""
     above = rank(finding.because) if finding.because is not None else ()
     since = -finding.since.timestamp() if finding.since else _LAST
-    return *above, (_GRAVEST[finding.weight or finding.severity], reach(finding), since, finding.context, finding.id)
+    known, gravity = finding.acknowledged is not None, _GRAVEST[finding.weight or finding.severity]
+    return *above, (known, gravity, reach(finding), since, finding.context, finding.id)

@@ -11,6 +11,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
+from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.resources.findings import subject_text
 
 DESCRIBED: Mapping[str, Kind] = {
@@ -36,6 +37,7 @@ def finding_text(finding: Finding, now: datetime) -> str:
         ("Object", subject_text(finding)),
         ("Finding", f"{finding.severity}: {render(finding.what, now)}"),
         ("Since", since),
+        ("Known", render(acknowledgement_text(finding.acknowledged), now) if finding.acknowledged else ""),
         ("Cause", f"{subject_text(cause)}: {render(cause.what, now)}" if cause is not None else ""),
         ("Evidence", render(finding.evidence, now)),
         ("Do", render(finding.remedy, now)),

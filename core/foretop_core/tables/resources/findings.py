@@ -73,12 +73,12 @@ def subject_text(finding: Finding) -> str:
 
 
 def paint(finding: Finding, render: RenderContext) -> Row:
-    mark = _MARKS[finding.severity]
+    mark = StatusGlyph.TRUE if finding.acknowledged is not None else _MARKS[finding.severity]
     return Row(key_of(finding), mark, tuple(column.cell(finding, render) for column in COLUMNS))
 
 
 def _tone(finding: Finding, _: RenderContext) -> Tone:
-    return _MARKS[finding.severity].tone
+    return Tone.DIM if finding.acknowledged is not None else _MARKS[finding.severity].tone
 
 
 COLUMNS: tuple[Column[Finding], ...] = (

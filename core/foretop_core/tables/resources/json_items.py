@@ -16,7 +16,7 @@ from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.schedule_history import last_outcome
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.triage import Finding
+from foretop_core.rules.triage import Acknowledgement, Finding
 
 Item = dict[str, Any]
 
@@ -146,6 +146,20 @@ def finding_item(finding: Finding, now: datetime) -> Item:
             {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name} for subject in finding.related
         ],
         "because": finding.because.id if finding.because else None,
+        "acknowledged": _acknowledgement_item(finding.acknowledged),
+    }
+
+
+def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
+    """`until` is null where it holds until the finding changes."""
+    if found is None:
+        return None
+    return {
+        "by": found.by,
+        "at": rfc3339(found.at),
+        "until": rfc3339(found.until),
+        "reason": found.reason,
+        "shared": found.shared,
     }
 
 

@@ -1,0 +1,99 @@
+"""What one person has acknowledged for themselves: a file that all their running foretops share."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from foretop_core.actions.journal import default_path
+from foretop_core.errors import ForetopError
+from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
+from foretop_core.rules.triage.acknowledging import LONGEST, OwnAcknowledgements
+from foretop_core.rules.triage.finding import Acknowledgement
+
+_MOST_BYTES = 16 * 1024 * 1024
+_SPARE = timedelta(days=1)
+"""What has ended is kept for so long: another cluster's clock may be behind."""
+
+
+class AcknowledgementFile:
+    """One JSON line for each; a line that cannot be read is passed over, and a file that cannot be read is empty."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stamp: tuple[int, int, int] | None = None
+        self._held: OwnAcknowledgements = {}
+
+    def read(self) -> OwnAcknowledgements:
+        """All of them, by context and finding; the file is read again only when it was written."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            self._stamp, self._held = None, {}
+            return self._held
+        stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+        if stamp != self._stamp:
+            self._stamp, self._held = stamp, {(one.context, one.finding): one for one in self._lines()}
+        return self._held
+
+    def add(self, new: Iterable[Acknowledgement], now: datetime) -> None:
+        """Raises ForetopError where it cannot be written."""
+        added = {(one.context, one.finding): one for one in new}
+        self._change(lambda held: {**held, **added}, now)
+
+    def remove(self, keys: Iterable[tuple[str, str]], now: datetime) -> None:
+        gone = frozenset(keys)
+        self._change(lambda held: {key: one for key, one in held.items() if key not in gone}, now)
+
+    def _change(self, change: Callable[[OwnAcknowledgements], OwnAcknowledgements], now: datetime) -> None:
+        """Another foretop waits meanwhile; whoever reads sees the old file or the new one, never a half of it."""
+        try:
+            with self._locked():
+                kept = {key: one for key, one in change(self.read()).items() if not _is_over(one, now)}
+                text = b"".join(msgspec.json.encode(one) + b"\n" for one in kept.values())
+                draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+                descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(text)
+                draft.replace(self.path)
+        except OSError as problem:
+            why = problem.strerror or str(problem)
+            raise ForetopError(f"{self.path} cannot be written", why, "set XDG_STATE_HOME") from None
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = self.path.with_name(f"{self.path.name}.lock")
+        with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _lines(self) -> Iterator[Acknowledgement]:
+        try:
+            with self.path.open("rb") as file:
+                lines = file.read(_MOST_BYTES).splitlines()
+        except OSError:
+            return
+        for line in lines:
+            try:
+                found = msgspec.json.decode(line, type=Acknowledgement)
+            except (ValueError, RecursionError):
+                continue
+            moments = (found.at, found.until or found.at)
+            if found.context and all(FIRST_YEAR <= moment.year <= LAST_YEAR for moment in moments):
+                yield found
+
+
+def acknowledgements_of(environ: Mapping[str, str]) -> AcknowledgementFile:
+    """Beside the journal."""
+    return AcknowledgementFile(default_path(environ).with_name("acknowledged.jsonl"))
+
+
+def _is_over(found: Acknowledgement, now: datetime) -> bool:
+    return now - _SPARE > (found.until or found.at + LONGEST)

@@ -1,0 +1,177 @@
+"""The hand-over to the next shift as text: what is wrong, known, paused, due to run, and what was written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+
+from foretop_core.actions.journal import JournalEntry
+from foretop_core.actions.write_text import change_lines
+from foretop_core.models import Schedule
+from foretop_core.rules import humanize
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.pause_windows import pause_note, pause_windows, window_line
+from foretop_core.rules.pauses import PAUSED_BATCH, pause_info
+from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.rules.triage import Finding
+from foretop_core.rules.triage.acknowledging import acknowledgement_text
+from foretop_core.tables.resources.findings import subject_text
+from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.timeline.timeline_items import TimelineItem, next_runs, timeline_item
+
+AHEAD = timedelta(hours=12)
+"""How far ahead runs are listed, and how far back what was written."""
+_MOST_RUNS = 48
+_MARKUP = re.compile(r"([\\`*_<>\[\]|#])")
+_SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """All that the next shift is told, as of one moment of each cluster."""
+
+    clusters: tuple[tuple[ClusterSnapshot, datetime], ...]
+    findings: tuple[Finding, ...]
+    acknowledged: tuple[Finding, ...]
+    unseen: tuple[VisibilityGap, ...]
+    journal: tuple[JournalEntry, ...]
+    journal_problem: str = ""
+    """Why what was written is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    title: str
+    lines: tuple[tuple[str, ...], ...]
+    """Each with what stands below it."""
+    none: str
+
+
+def handover_text(handover: Handover, zone: tzinfo, *, markdown: bool = False) -> str:
+    """The same for the screen and the command line; times in the reader's zone."""
+    now = handover.clusters[0][1]
+    names = humanize.join([snapshot.context or "a file" for snapshot, _ in handover.clusters], 5)
+    title = f"Hand-over at {rfc3339(now)}: {names}"
+    sections = tuple(_sections(handover, zone))
+    written = _markdown(title, sections) if markdown else _plain(title, sections)
+    return "\n".join(written)
+
+
+def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
+    times = {snapshot.context: now for snapshot, now in handover.clusters}
+    told = _Told(times, zone)
+    yield _counted("Wrong now", [told.finding(one) for one in handover.findings], "Nothing.")
+    yield _counted("Known", [told.known(one) for one in handover.acknowledged], "Nothing is acknowledged.")
+    if handover.unseen:
+        yield _counted("Not visible", [(told.gap(gap),) for gap in handover.unseen], "")
+    paused = [line for snapshot, now in handover.clusters for line in told.paused(snapshot, now)]
+    yield _counted("Paused", paused, "No schedule is paused.")
+    runs = sorted(found for snapshot, now in handover.clusters for found in told.runs(snapshot, now))
+    hours = int(AHEAD.total_seconds()) // 3600
+    yield _Section(f"Runs in the next {hours} hours", tuple((line,) for _, line in runs), "None.")
+    writes = [told.write(entry, handover.clusters[0][1]) for entry in handover.journal]
+    recent = [line for at, line in writes if at is not None and handover.clusters[0][1] - at <= AHEAD]
+    none = handover.journal_problem or "Nothing."
+    yield _Section(f"Written by foretop in the last {hours} hours", tuple(recent), none)
+
+
+def _counted(title: str, lines: Sequence[tuple[str, ...]], none: str) -> _Section:
+    return _Section(f"{title} ({len(lines)})" if lines else title, tuple(lines), none)
+
+
+class _Told:
+    """The lines; with several clusters each names its own."""
+
+    def __init__(self, times: dict[str, datetime], zone: tzinfo) -> None:
+        self._times = times
+        self._zone = zone
+
+    def _place(self, context: str) -> str:
+        return f"{context}: " if len(self._times) > 1 else ""
+
+    def _now(self, context: str) -> datetime:
+        return self._times.get(context) or next(iter(self._times.values()))
+
+    def finding(self, found: Finding) -> tuple[str, ...]:
+        now = self._now(found.context)
+        since = f", since {humanize.time(found.since, now, self._zone)}" if found.since else ""
+        what = render(found.what, now, self._zone)
+        head = f"{_SIGNS[found.severity.value]} {found.severity.value}: {self._place(found.context)}"
+        return f"{head}{subject_text(found)}: {what}{since}", f"Do: {render(found.remedy, now, self._zone)}"
+
+    def known(self, found: Finding) -> tuple[str, ...]:
+        now, known = self._now(found.context), found.acknowledged
+        what = f"{self._place(found.context)}{subject_text(found)}: {render(found.what, now, self._zone)}"
+        said = render(acknowledgement_text(known), now, self._zone) if known is not None else ""
+        whom = "" if known is None or known.shared else " (not shared)"
+        return what, f"acknowledged {said}{whom}"
+
+    def gap(self, gap: VisibilityGap) -> str:
+        return f"{' '.join(filter(None, (gap.context, gap.kind)))} ({gap.reason})"
+
+    def paused(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[str, ...]]:
+        """The windows, then what was paused without one."""
+        place = self._place(snapshot.context)
+        for window in pause_windows(snapshot.schedules):
+            yield (f"{place}window {window_line(window, now, self._zone)}",)
+        for schedule in snapshot.schedules:
+            if schedule.spec.paused and not schedule.annotation(PAUSED_BATCH):
+                note = render(pause_note(pause_info(schedule)), now, self._zone)
+                yield (f"{place}{schedule.namespace}/{schedule.name} {note}",)
+
+    def runs(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[datetime, str]]:
+        for schedule in snapshot.schedules:
+            item = self._item(snapshot, schedule)
+            if item is None or not item.starts:
+                continue
+            times = [run for run in next_runs(item, now, _MOST_RUNS + 1) if run - now <= AHEAD]
+            if not times:
+                continue
+            many = f"more than {_MOST_RUNS}" if len(times) > _MOST_RUNS else str(len(times))
+            more = f", {many} runs ({item.expression})" if len(times) > 1 else ""
+            first = humanize.minute(times[0], now, self._zone)
+            name = f"{self._place(snapshot.context)}{schedule.namespace}/{schedule.name}"
+            yield times[0], f"{first}  {name}{more}"
+
+    def _item(self, snapshot: ClusterSnapshot, schedule: Schedule) -> TimelineItem | None:
+        return timeline_item(snapshot.ref(schedule), schedule, lambda _, one: snapshot.readings(one))
+
+    def write(self, entry: JournalEntry, now: datetime) -> tuple[datetime | None, tuple[str, ...]]:
+        """When, and the lines; no time where the journal has none that can be read."""
+        try:
+            at = datetime.fromisoformat(entry.at)
+            when = humanize.time(at, now, self._zone)
+        except (ValueError, TypeError, OverflowError):
+            return None, ()
+        target = f"{entry.kind.lower()} {entry.namespace}/{entry.name}"
+        head = f"{when}  {entry.user}: {entry.method} {entry.context} {target}: {entry.result}"
+        return at, (head, *change_lines(entry.method, entry.patch, entry.before))
+
+
+def _plain(title: str, sections: Iterable[_Section]) -> Iterator[str]:
+    yield clean(title)
+    for section in sections:
+        yield ""
+        yield clean(section.title)
+        for head, *below in section.lines or ((section.none,),):
+            yield clean(f"  {head}")
+            yield from (clean(f"      {line}") for line in below)
+
+
+def _markdown(title: str, sections: Iterable[_Section]) -> Iterator[str]:
+    yield f"# {_escaped(title)}"
+    for section in sections:
+        yield ""
+        yield f"## {_escaped(section.title)}"
+        yield ""
+        for head, *below in section.lines or ((section.none,),):
+            yield f"- {_escaped(head)}"
+            yield from (f"  - {_escaped(line)}" for line in below)
+
+
+def _escaped(text: str) -> str:
+    """Names come from the cluster: none of them makes markup."""
+    return _MARKUP.sub(r"\\\1", clean(text))

@@ -1,0 +1,125 @@
+"""After a write the object is watched for five minutes: whether somebody puts it back, and who."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from foretop_core.actions.plan_sender import Result
+from foretop_core.actions.plans import PlanStep
+from foretop_core.dashboard.cluster_session import ClusterSession
+from foretop_core.errors import ForetopError
+from foretop_core.models.wire import as_json, is_earlier
+from foretop_core.rules.undone import (
+    FieldPath,
+    UndoneChange,
+    WrittenField,
+    has_written,
+    last_writer,
+    put_back,
+    value_at,
+    written_fields,
+)
+from foretop_core.store.objects import UnreadableObject
+
+WATCHED_FOR = 300.0
+"""Seconds; a controller that heals itself comes back within minutes."""
+_LOOK_EACH = 0.2
+
+
+async def watch_for_undoing(source: ClusterSession, result: Result, within: float = WATCHED_FOR) -> UndoneChange | None:
+    """What was undone, as soon as that is seen; None where nothing was within the time.
+
+    The watches tell that something may have been; then the server is asked whether it was, and by whom.
+    """
+    step = result.step
+    watch = _UndoWatch(source, step, _object(result.answer))
+    if step.write.method == "POST" or (step.write.method == "PATCH" and not watch.fields):
+        return None
+    news = asyncio.Event()
+    feed = source.store.feed.subscribe([step.target.kind], news.set)
+    try:
+        async with asyncio.timeout(within):
+            while True:
+                news.clear()
+                feed.drain()
+                if (found := await watch.look()) is not None:
+                    return found
+                await news.wait()
+                await asyncio.sleep(_LOOK_EACH)
+    except TimeoutError:
+        return None
+    finally:
+        source.store.feed.unsubscribe(feed)
+
+
+class _UndoWatch:
+    """One write, and which of its fields were seen to be what was written: only those can be put back."""
+
+    def __init__(self, source: ClusterSession, step: PlanStep, answer: Mapping[str, Any]) -> None:
+        self._source = source
+        self._step = step
+        self._answer = answer
+        self.fields = written_fields(step.write.body, step.write.before) if step.write.method == "PATCH" else ()
+        self._applied = {one.path for one in self.fields if has_written(one, answer)}
+        self._written_at = self._now
+
+    @property
+    def _now(self) -> datetime:
+        return self._source.clock(self._step.target.context).now()
+
+    async def look(self) -> UndoneChange | None:
+        held = self._source.store.get(self._step.target)
+        if held is None or isinstance(held, UnreadableObject):
+            return None
+        if self._step.write.method == "DELETE":
+            return await self._created_again() if held.metadata.uid != self._step.uid else None
+        shown = as_json(held)
+        self._applied |= {one.path for one in self.fields if has_written(one, shown)}
+        if not put_back(self._seen, shown) or is_earlier(held.metadata.resource_version, self._version):
+            return None
+        return await self._put_back()
+
+    @property
+    def _seen(self) -> list[WrittenField]:
+        return [one for one in self.fields if one.path in self._applied]
+
+    @property
+    def _version(self) -> str:
+        return str(value_at(self._answer, ("metadata", "resourceVersion")) or "")
+
+    async def _put_back(self) -> UndoneChange | None:
+        """By the object as the server has it: the store knows not every field."""
+        whole = await self._fetched()
+        if whole is None:
+            return None
+        back = put_back(self._seen, whole)
+        return self._undone(back, whole, back[0].path) if back else None
+
+    async def _created_again(self) -> UndoneChange | None:
+        whole = await self._fetched()
+        again = whole is not None and value_at(whole, ("metadata", "uid")) != self._step.uid
+        return self._undone((), whole, ("spec",)) if whole is not None and again else None
+
+    def _undone(self, back: tuple[WrittenField, ...], whole: Mapping[str, Any], path: FieldPath) -> UndoneChange:
+        by, at = last_writer(whole, path)
+        return UndoneChange(self._step.target, back, self._written_at, at or self._now, by)
+
+    async def _fetched(self) -> Mapping[str, Any] | None:
+        try:
+            return await self._source.fetch_object(self._step.target)
+        except ForetopError:
+            return None
+
+
+def _object(answer: bytes) -> Mapping[str, Any]:
+    """What the server answered the write with; nothing where that was lost."""
+    try:
+        found = msgspec.json.decode(answer)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, Mapping) else {}

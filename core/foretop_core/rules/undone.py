@@ -1,0 +1,144 @@
+"""Changes that somebody undoes: whether what was written has been put back, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
+from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.triage.finding import Finding, Severity
+
+SHOWN_FOR = timedelta(minutes=5)
+"""How long Triage lists a change that was undone."""
+CODE = "change-undone"
+FieldPath = tuple[str, ...]
+_USED_UP = frozenset({("spec", "skipImmediately")})
+"""What Velero sets back itself once it has acted on it."""
+_KEPT_BY_PEOPLE = ("spec", "metadata")
+"""The status is the controllers' own."""
+_EMPTY = (None, False, "")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenField:
+    """One field that was written: what it was set to, None for removed, and what it was before."""
+
+    path: FieldPath
+    written: Any
+    before: Any
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneChange:
+    """A change that was put back, or a deleted object that was created again."""
+
+    target: ObjectRef
+    fields: tuple[WrittenField, ...]
+    """None of them where the object was created again."""
+    written_at: datetime
+    at: datetime
+    by: str
+    """The program that the API server names as the writer; "" where that is not known."""
+
+    @property
+    def brief(self) -> str:
+        what = "put back" if self.fields else "created again"
+        return f"{what} by {self.by}" if self.by else f"{what}; by whom is not recorded"
+
+
+def written_fields(body: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[WrittenField, ...]:
+    """Of a merge patch, the fields whose return to what they were would undo it."""
+    found = (WrittenField(path, value, value_at(before, path)) for path, value in _leaves(body))
+    return tuple(one for one in found if one.path not in _USED_UP and not _alike(one.written, one.before))
+
+
+def has_written(field: WrittenField, held: Mapping[str, Any]) -> bool:
+    """Whether an object has what was written."""
+    return _alike(value_at(held, field.path), field.written)
+
+
+def put_back(fields: Iterable[WrittenField], held: Mapping[str, Any]) -> tuple[WrittenField, ...]:
+    """Those of the fields that are again what they were before the write."""
+    return tuple(one for one in fields if _alike(value_at(held, one.path), one.before))
+
+
+def last_writer(held: Mapping[str, Any], path: FieldPath) -> tuple[str, datetime | None]:
+    """The manager of a field and when it wrote, as the API server records them; "" where it does not."""
+    found: list[tuple[datetime | None, str]] = []
+    entries = (held.get("metadata") or {}).get("managedFields") or ()
+    for entry in entries if isinstance(entries, list | tuple) else ():
+        if isinstance(entry, Mapping) and _owns(entry.get("fieldsV1"), path):
+            found.append((_time(entry.get("time")), str(entry.get("manager") or "")))
+    if not found:
+        return "", None
+    at, manager = max(found, key=lambda one: one[0].timestamp() if one[0] else 0.0)
+    return manager, at
+
+
+def undone_finding(undone: UndoneChange, owner: str) -> Finding:
+    """`owner` is what the object itself tells of who keeps it; "" where it tells nothing."""
+    who = undone.by or "somebody"
+    lead = sentence("foretop wrote it at ", undone.written_at, ". ")
+    if undone.fields:
+        names = humanize.join([".".join(one.path) for one in undone.fields])
+        evidence = sentence(lead, f"{who} set {names} back at ", undone.at, ".")
+    else:
+        evidence = sentence(
+            "foretop deleted it at ", undone.written_at, f". {who} created it again at ", undone.at, "."
+        )
+    remedy: Text = owner or "Change it where it is kept, or ask its owner to leave it alone meanwhile."
+    return Finding(CODE, Severity.WARNING, undone.target, undone.at, undone.brief, evidence, remedy)
+
+
+def value_at(held: Mapping[str, Any], path: FieldPath) -> Any:
+    found: Any = held
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def _leaves(part: Mapping[str, Any], above: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+    for key, value in part.items():
+        path = (*above, key)
+        if not above and key not in _KEPT_BY_PEOPLE:
+            continue
+        if path[0] == "metadata" and len(path) == 2 and key not in ("annotations", "labels"):
+            continue
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, path)
+        else:
+            yield path, value
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """The API leaves out what is empty."""
+    return one == other or (_is_empty(one) and _is_empty(other))
+
+
+def _is_empty(value: Any) -> bool:
+    return value in _EMPTY or (isinstance(value, Mapping | list | tuple) and not value)
+
+
+def _owns(fields: Any, path: FieldPath) -> bool:
+    """Lists and maps may be owned as a whole."""
+    for key in path:
+        if not isinstance(fields, Mapping):
+            return False
+        if f"f:{key}" not in fields:
+            return False
+        fields = fields[f"f:{key}"]
+        if fields == {}:
+            return True
+    return True
+
+
+def _time(text: Any) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text)
+    except (ValueError, TypeError):
+        return None
+    return found if found.tzinfo else None

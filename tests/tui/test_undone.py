@@ -1,0 +1,93 @@
+"""A write that a GitOps controller puts back: told on the screen, in Triage and in the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop_core.actions.intents import DELETE_SCHEDULE, PAUSE
+from foretop_core.actions.pausing import PauseRequest, plan_pause
+from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plans import Plan
+from foretop_core.actions.schedules import plan_delete_schedule
+from foretop_core.dashboard.action_service import ActionService
+from foretop_core.dashboard.undone_watch import watch_for_undoing
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.undone import UndoneChange
+from tests.tui.acting import stand
+from tests.tui.pilot import MIDDLE
+
+
+async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("gitops", tmp_path, monkeypatch, size=MIDDLE, speed=5.0) as at:
+        await at.go("2", at.key(SCHEDULE, "orders-hourly"))
+        await at.shown.press("s")
+        await at.see("Pause orders-hourly", "It is managed by Argo CD (argocd-controller has written it)")
+        await at.send()
+        await at.shown.until(lambda: at.object("Schedule", "orders-hourly")["spec"].get("paused") is True)
+        await at.shown.press("escape")
+        await at.shown.until(lambda: any("put back by argocd-controller" in text for _, text in at.shown.app.told))
+        assert not at.object("Schedule", "orders-hourly")["spec"].get("paused")
+        await at.shown.press("1")
+        await at.see("schedule orders-hourly put back by argocd-controller")
+        await at.shown.until(lambda: at.journal[-1].user == "argocd-controller")
+        assert at.journal[-1].result == "put back by argocd-controller; foretop only saw it"
+        assert at.shown.faults == []
+
+
+async def test_pausing_and_unpausing_by_hand_is_not_told_as_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("gitops", tmp_path, monkeypatch, size=MIDDLE, speed=5.0) as at:
+        await at.go("2", at.key(SCHEDULE, "by-hand"))
+        await at.shown.press("s")
+        await at.see("Pause by-hand")
+        await at.send()
+        await at.shown.until(lambda: at.object("Schedule", "by-hand")["spec"].get("paused") is True)
+        await at.shown.press("escape")
+        await at.shown.press("u")
+        await at.see("Unpause by-hand")
+        await at.send()
+        await at.shown.until(lambda: not at.object("Schedule", "by-hand")["spec"].get("paused"))
+        await at.shown.press("escape")
+        await at.shown.pilot.pause(1.0)
+        assert not any("put back" in text for _, text in at.shown.app.told)
+
+
+async def test_a_deleted_schedule_that_comes_back_is_told_with_who_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("gitops", tmp_path, monkeypatch, speed=5.0) as at:
+        told: list[UndoneChange] = []
+        service = ActionService(at.session, {"XDG_STATE_HOME": str(tmp_path)}, told.append)
+        plan = service.plan(DELETE_SCHEDULE, plan_delete_schedule, [at.key(SCHEDULE, "ledger-nightly")]).plan
+        assert [one.outcome async for one in service.carry_out(plan, plan_delete_schedule)] == [Outcome.DONE]
+        await at.shown.until(lambda: bool(told))
+        assert told[0].brief == "created again by argocd-controller"
+
+
+async def test_what_nobody_undoes_in_time_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("gitops", tmp_path, monkeypatch) as at:
+        service = ActionService(at.session, {"XDG_STATE_HOME": str(tmp_path)})
+        request = PauseRequest("maria", "w1")
+
+        def planner(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+            return plan_pause(snapshot, items, request, now)
+
+        plan = service.plan(PAUSE, planner, [at.key(SCHEDULE, "by-hand")]).plan
+        (result,) = [one async for one in service.carry_out(plan, planner)]
+        assert result.outcome is Outcome.DONE
+        assert await watch_for_undoing(at.session, result, within=0.5) is None
+        await at.shown.until(lambda: at.object("Schedule", "by-hand")["spec"].get("paused") is True)
+        at.patch("Schedule", "by-hand", {"spec": {"paused": False}})
+        found = await watch_for_undoing(at.session, result, within=20)
+        assert found is not None
+        assert found.by == "kubectl"
+        assert ("spec", "paused") in [one.path for one in found.fields]

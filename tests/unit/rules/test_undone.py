@@ -1,0 +1,159 @@
+"""Changes that somebody undoes, and backups that a program that follows Git takes for its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foretop_core.actions.managed_by import owner_warning
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.sentences import render
+from foretop_core.rules.triage import Finding, triage
+from foretop_core.rules.undone import (
+    UndoneChange,
+    has_written,
+    last_writer,
+    put_back,
+    undone_finding,
+    written_fields,
+)
+from tests.objects import NOW, at, backup, schedule
+
+PAUSE = {
+    "metadata": {"uid": "1", "resourceVersion": "7", "annotations": {"foretop.io/paused-by": "maria"}},
+    "spec": {"paused": True, "skipImmediately": True},
+    "status": {"expiration": "x"},
+}
+FIELDS = written_fields(PAUSE, {"spec": {"paused": False}})
+
+
+def test_only_fields_that_people_keep_can_be_put_back() -> None:
+    assert [one.path for one in FIELDS] == [("metadata", "annotations", "foretop.io/paused-by"), ("spec", "paused")]
+    assert written_fields({"spec": {"paused": True}}, {"spec": {"paused": True}}) == ()
+
+
+@pytest.mark.parametrize(
+    ("held", "back"),
+    [
+        ({"spec": {"paused": True}}, False),
+        ({"spec": {"paused": False}}, True),
+        ({"spec": {}}, True),
+        ({}, True),
+    ],
+)
+def test_a_field_is_put_back_when_it_is_what_it_was_and_an_absent_one_counts_as_false(
+    held: dict[str, Any], back: bool
+) -> None:
+    paused = [one for one in FIELDS if one.path == ("spec", "paused")]
+    assert bool(put_back(paused, held)) is back
+    assert has_written(paused[0], held) is not back
+
+
+def test_a_field_that_is_a_third_thing_is_changed_and_not_put_back() -> None:
+    fields = written_fields({"spec": {"schedule": "0 3 * * *"}}, {"spec": {"schedule": "0 2 * * *"}})
+    assert put_back(fields, {"spec": {"schedule": "0 4 * * *"}}) == ()
+
+
+def owned(manager: str, time: str | None, *path: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for key in reversed(path):
+        fields = {f"f:{key}": fields}
+    return {"manager": manager, "time": time, "fieldsV1": fields}
+
+
+def test_the_writer_of_a_field_is_whom_the_api_server_records_last() -> None:
+    entries = [
+        owned("kubectl", "2026-11-15T02:00:00Z", "spec", "paused"),
+        owned("argocd-controller", "2026-11-15T02:44:00Z", "spec", "paused"),
+        owned("velero-server", "2026-11-15T02:45:00Z", "status", "lastBackup"),
+    ]
+    held = {"metadata": {"managedFields": entries}}
+    assert last_writer(held, ("spec", "paused")) == ("argocd-controller", at("02:44:00"))
+    assert last_writer(held, ("spec", "template", "ttl")) == ("", None)
+
+
+@pytest.mark.parametrize(
+    "entries", [None, "x", [3], [{"manager": 4, "fieldsV1": []}], [owned("a", "soon", "spec", "paused")]]
+)
+def test_odd_records_of_writers_are_no_reason_to_fail(entries: Any) -> None:
+    assert last_writer({"metadata": {"managedFields": entries}}, ("spec", "paused"))[1] is None
+
+
+def undone(by: str) -> UndoneChange:
+    fields = tuple(one for one in FIELDS if one.path[0] == "spec")
+    return UndoneChange(ObjectRef("prod", "Schedule", "velero", "nightly"), fields, at("02:40:00"), at("02:40:04"), by)
+
+
+def test_who_undid_it_is_told_where_it_is_known_and_only_there() -> None:
+    assert undone("argocd-controller").brief == "put back by argocd-controller"
+    assert undone("").brief == "put back; by whom is not recorded"
+    found = undone_finding(undone("argocd-controller"), "Change it in Git.")
+    assert render(found.evidence, NOW) == (
+        "foretop wrote it at 02:40:00Z. argocd-controller set spec.paused back at 02:40:04Z."
+    )
+    assert found.remedy == "Change it in Git."
+
+
+# Who keeps an object
+
+
+@pytest.mark.parametrize(
+    ("meta", "told"),
+    [
+        ({"managedFields": [owned("argocd-controller", None, "spec")]}, "managed by Argo CD (argocd-controller has"),
+        ({"managedFields": [owned("kustomize-controller", None, "spec")]}, "managed by Flux (kustomize-controller has"),
+        ({"annotations": {"argocd.argoproj.io/tracking-id": "app:x"}}, "managed by Argo CD (app:x)"),
+        ({"labels": {"app.kubernetes.io/instance": "shop"}}, ""),
+        ({"managedFields": [owned("kubectl-edit", None, "spec")]}, ""),
+    ],
+)
+def test_the_owner_of_an_object_is_named_where_its_marks_or_its_writers_tell(meta: dict[str, Any], told: str) -> None:
+    warning = owner_warning(schedule(**meta))
+    assert told in warning
+    assert bool(told) is bool(warning)
+
+
+# Backups that Argo CD takes for its own
+
+
+def tracked(copied: dict[str, str], **meta: Any) -> list[Finding]:
+    made = [backup(f"nightly-{n}", of="nightly", labels=copied) for n in (1, 2)]
+    snapshot = assemble([schedule(last="02:00:03", **meta), *made])
+    return [one for one in triage(snapshot, NOW).findings if one.code == "backups-tracked"]
+
+
+INSTANCE = {"app.kubernetes.io/instance": "policies"}
+ARGO = [owned("argocd-controller", "2026-11-01T00:00:00Z", "spec", "schedule")]
+
+
+def test_a_label_that_velero_copied_makes_argo_cd_prune_backups() -> None:
+    (found,) = tracked(INSTANCE, labels=INSTANCE, managedFields=ARGO)
+    assert found.what == "Argo CD may prune its backups"
+    assert len(found.related) == 2
+    own = {"argocd.argoproj.io/instance": "policies"}
+    assert len(tracked(own, labels=own)) == 1
+
+
+@pytest.mark.parametrize(
+    ("copied", "meta"),
+    [
+        ({}, {"labels": INSTANCE, "managedFields": ARGO}),
+        (INSTANCE, {"labels": INSTANCE}),
+        (INSTANCE, {"labels": INSTANCE, "managedFields": [owned("helm", None, "spec")]}),
+        (
+            INSTANCE,
+            {
+                "labels": INSTANCE,
+                "managedFields": ARGO,
+                "annotations": {"argocd.argoproj.io/tracking-id": "policies:velero.io/Schedule:velero/nightly"},
+            },
+        ),
+    ],
+    ids=["nothing was copied", "a chart's label", "helm", "tracked by annotation"],
+)
+def test_backups_that_argo_cd_does_not_take_for_its_own_are_no_finding(
+    copied: dict[str, str], meta: dict[str, Any]
+) -> None:
+    assert tracked(copied, **meta) == []

@@ -1,0 +1,133 @@
+"""The hand-over to the next shift, as it is read and as it is pasted into a ticket."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, timedelta
+from zoneinfo import ZoneInfo
+
+from foretop_core.actions.acknowledging import AcknowledgeRequest
+from foretop_core.actions.journal import JournalEntry
+from foretop_core.dashboard.handover import Handover, handover_text
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.snapshot import VisibilityGap
+from foretop_core.rules.triage import Finding, Severity
+from tests.objects import NOW, schedule
+
+LATE = Finding(
+    "schedule-overdue",
+    Severity.ERROR,
+    ObjectRef("", "Schedule", "velero", "nightly"),
+    NOW - timedelta(minutes=41),
+    "overdue",
+    "seen",
+    "Look at Velero.",
+)
+KNOWN = replace(
+    LATE,
+    severity=Severity.WARNING,
+    subject=ObjectRef("", "BackupStorageLocation", "velero", "off_site"),
+    what="unavailable",
+    acknowledged=AcknowledgeRequest("maria", "the *bucket* is moved", NOW + timedelta(hours=3)).of(LATE, NOW),
+)
+
+
+def entry(at: str, result: str = "done", name: str = "resting") -> JournalEntry:
+    return JournalEntry(
+        at=at,
+        user="maria",
+        context="",
+        kind="Schedule",
+        namespace="velero",
+        name=name,
+        method="PATCH",
+        before={"spec": {"paused": False}},
+        patch={"spec": {"paused": True}},
+        result=result,
+    )
+
+
+WINDOW = {
+    "foretop.io/paused-by": "maria",
+    "foretop.io/paused-batch": "w1",
+    "foretop.io/paused-reason": "upgrade",
+    "foretop.io/paused-until": "2026-11-15T04:30:00Z",
+}
+SNAPSHOT = assemble(
+    [
+        schedule("hourly", "0 * * * *", last="02:00:03"),
+        schedule("weekly", "0 3 * * 1", last="2026-11-09T03:00:03Z"),
+        schedule("resting", "0 * * * *", last="02:00:03", paused=True, annotations=WINDOW),
+        schedule("forgotten", "0 * * * *", last="02:00:03", paused=True),
+        schedule("often", "* * * * *", last="02:41:03"),
+    ]
+)
+WHOLE = Handover(
+    ((SNAPSHOT, NOW),),
+    (LATE,),
+    (KNOWN,),
+    (VisibilityGap("", "pods", "not allowed"),),
+    (entry("2026-11-14T02:00:00Z", name="old"), entry("2026-11-15T02:30:11Z"), entry("yesterday", name="odd")),
+)
+
+
+def test_the_next_shift_reads_what_is_wrong_known_paused_run_and_written() -> None:
+    assert handover_text(WHOLE, UTC).splitlines() == [
+        "Hand-over at 2026-11-15T02:41:07Z: a file",
+        "",
+        "Wrong now (1)",
+        "  ✗ error: schedule velero/nightly: overdue, since 02:00:07Z",
+        "      Do: Look at Velero.",
+        "",
+        "Known (1)",
+        "  storage velero/off_site: unavailable",
+        "      acknowledged by maria until 05:41:07Z: the *bucket* is moved",
+        "",
+        "Not visible (1)",
+        "  pods (not allowed)",
+        "",
+        "Paused (2)",
+        "  window w1  1 schedule at an unknown time by maria: upgrade; meant until 04:30:00Z (resting)",
+        "  velero/forgotten at an unknown time, no reason given",
+        "",
+        "Runs in the next 12 hours",
+        "  02:42Z  velero/often, more than 48 runs (* * * * *)",
+        "  03:00Z  velero/hourly, 12 runs (0 * * * *)",
+        "",
+        "Written by foretop in the last 12 hours",
+        "  02:30:11Z  maria: PATCH  schedule velero/resting: done",
+        "      spec.paused false → true",
+    ]
+
+
+def test_in_markdown_no_name_or_reason_makes_markup() -> None:
+    written = handover_text(WHOLE, UTC, markdown=True)
+    assert written.startswith("# Hand-over at ")
+    assert "## Wrong now (1)\n\n- ✗ error: schedule velero/nightly: overdue" in written
+    assert "- storage velero/off\\_site: unavailable" in written
+    assert "the \\*bucket\\* is moved" in written
+    hostile = replace(LATE, what="\x1b[2J<script> [x](y)")
+    shown = handover_text(replace(WHOLE, findings=(hostile,)), UTC, markdown=True)
+    assert "\x1b" not in shown
+    assert "<script" not in shown.replace("\\<", "")
+
+
+def test_times_are_those_of_the_reader_s_zone() -> None:
+    assert "03:42 CET  velero/often" in handover_text(WHOLE, ZoneInfo("Europe/Berlin"))
+
+
+def test_a_quiet_shift_says_so_part_by_part() -> None:
+    quiet = Handover(((assemble([]), NOW),), (), (), (), (), "The journal cannot be read")
+    text = handover_text(quiet, UTC)
+    assert "Wrong now\n  Nothing.\n" in text
+    assert "Known\n  Nothing is acknowledged.\n" in text
+    assert "Paused\n  No schedule is paused.\n" in text
+    assert text.endswith("The journal cannot be read")
+    assert "Not visible" not in text
+
+
+def test_with_several_clusters_every_line_names_its_own() -> None:
+    one, other = (assemble([schedule("hourly", "0 * * * *", last="02:00:03")], name) for name in ("eu", "us"))
+    both = Handover(((one, NOW), (other, NOW)), (), (), (), ())
+    assert "03:00Z  us: velero/hourly" in handover_text(both, UTC)

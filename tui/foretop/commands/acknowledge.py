@@ -1,0 +1,127 @@
+"""`foretop acknowledge`: findings that are known, for oneself or for everybody."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands.connection import config_of, connection_options
+from foretop.commands.finding_selection import select_findings
+from foretop.commands.output import emit, say
+from foretop.commands.write_command import (
+    DONE,
+    CommandSession,
+    WriteCommand,
+    WriteOptions,
+    open_session,
+    run_action,
+    run_async,
+    unchecked_acting_options,
+)
+from foretop_core.actions.acknowledgement_file import acknowledgements_of
+from foretop_core.actions.acknowledging import (
+    SHIFT,
+    AcknowledgeRequest,
+    acknowledgement_end,
+    plan_acknowledge,
+    shared_subjects,
+)
+from foretop_core.actions.plans import Plan
+from foretop_core.clock import display_zone
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.rules import humanize
+from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage import Finding, triage
+from foretop_core.session import WATCHED
+from foretop_core.tables.resources.findings import subject_text
+from foretop_core.tables.resources.json_items import as_list, finding_item
+
+
+@click.command("acknowledge", cls=WriteCommand)
+@click.argument("names", nargs=-1, required=True, metavar="FINDING|KIND/NAME...")
+@click.option(
+    "--for", "how_long", metavar="DURATION|shift|change", default=SHIFT, show_default=True, help="Until when."
+)
+@click.option("--reason", required=True, metavar="TEXT", help="Why it may wait, for whoever reads it.")
+@click.option("--shared", is_flag=True, help="As an annotation on the object, which everybody sees.")
+@connection_options
+@unchecked_acting_options
+def command(
+    names: tuple[str, ...],
+    how_long: str,
+    reason: str,
+    shared: bool,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
+) -> int:
+    """Acknowledge findings: they are known, and no longer count.
+
+    FINDING is the id of a finding (foretop get findings -o json), KIND/NAME all findings of an object. An
+    acknowledgement ends after a duration such as 1h, at the end of the shift, or when the finding says something else;
+    one that gets worse is shown again at once. Without --shared nothing is written to the cluster.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+    if shared:
+        write_options.check()
+    settings = config_of(click.get_current_context()).settings
+    zone = display_zone(settings.time_zone, os.environ)
+
+    def request(by: str, now: datetime) -> AcknowledgeRequest:
+        return AcknowledgeRequest(by, reason, acknowledgement_end(how_long, now, settings.shift_ends, zone))
+
+    return run_async(_acknowledge(session_options, write_options, names, request, shared))
+
+
+async def _acknowledge(
+    session_options: SessionOptions,
+    write_options: WriteOptions,
+    names: tuple[str, ...],
+    make_request: Callable[[str, datetime], AcknowledgeRequest],
+    shared: bool,
+) -> int:
+    async with open_session(replace(session_options, with_velero=True), WATCHED) as at:
+        found = select_findings(findings_in(at), names)
+        request = make_request(await at.introduce(), at.now)
+        if shared:
+            return await _share(at, found, request, write_options)
+        new = [request.of(finding, at.now, at.context) for finding in found]
+        if not write_options.dry_run:
+            acknowledgements_of(os.environ).add(new, at.now)
+        marked = [replace(finding, acknowledged=one) for finding, one in zip(found, new, strict=True)]
+        _print(marked, at.now, write_options)
+        return DONE
+
+
+def findings_in(at: CommandSession) -> tuple[Finding, ...]:
+    """What is wrong in the cluster of a command."""
+    return triage(at.snapshot, at.now, at.session.thresholds).findings
+
+
+async def _share(
+    at: CommandSession, found: Sequence[Finding], request: AcknowledgeRequest, write_options: WriteOptions
+) -> int:
+    objects, refused = shared_subjects(found)
+
+    def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        return replace(plan_acknowledge(snapshot, some, found, request, now), refused=refused)
+
+    items = [item for ref in objects if (item := at.snapshot.find(ref)) is not None]
+    return await run_action(at, planner, items, write_options)
+
+
+def _print(findings: Sequence[Finding], now: datetime, write_options: WriteOptions) -> None:
+    if write_options.form != "text":
+        emit(as_list(finding_item(finding, now) for finding in findings), write_options.form)
+        return
+    word = "would be acknowledged" if write_options.dry_run else "acknowledged"
+    for finding in findings:
+        known = finding.acknowledged
+        until = f"until {humanize.time(known.until, now)}" if known and known.until else "until it changes"
+        say(f"✓ {subject_text(finding)}: {render(finding.what, now)}: {word} {until}, for you only")

@@ -1,0 +1,223 @@
+"""Dialogs that acknowledge findings, for oneself or for everybody, and that take it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import work
+from textual.widget import Widget
+
+from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.dialog_parts import DialogField, OptionCycler
+from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop.widgets.prompt import Prompt
+from foretop_core.actions.acknowledging import (
+    CHANGE,
+    SHIFT,
+    AcknowledgeRequest,
+    acknowledgement_end,
+    plan_acknowledge,
+    plan_unacknowledge,
+    shared_subjects,
+)
+from foretop_core.actions.intents import Intent
+from foretop_core.actions.plans import Plan, Planner
+from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import ForetopError
+from foretop_core.rules import humanize
+from foretop_core.rules.sentences import render
+from foretop_core.rules.triage import Finding
+from foretop_core.tables.resources.findings import key_of, subject_text
+from foretop_core.tables.text.cell_text import clean, cut_end
+
+_LENGTHS = ("1h", SHIFT, CHANGE)
+_WORDS = ("an hour", "the end of the shift", "it changes")
+_FOR_ME, _FOR_ALL = "me", "everybody (an annotation on the object)"
+_FEW = 3
+
+
+class FindingsDialog(ActionDialog):
+    """A dialog about findings, some of which may be about no object."""
+
+    noun: ClassVar[str] = "finding"
+
+    def __init__(
+        self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool, state: DashboardState
+    ) -> None:
+        super().__init__(service, intent, targets, ascii)
+        self._state = state
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Those that are still asked about: of some, what everybody sees may be written already."""
+        wanted = frozenset(self.keys)
+        return tuple(one for one in self.targets.findings if key_of(one) in wanted or one.subject in wanted)
+
+    @property
+    def title_line(self) -> str:
+        found = self.findings
+        what = subject_text(found[0]) if len(found) == 1 else humanize.count(len(found), self.noun)
+        return cut_end(clean(self.headline.format(what)), self.cells)
+
+    @property
+    def confirm_label(self) -> str:
+        return self.verb
+
+    def sentences(self) -> list[Paragraph]:
+        """What the findings say, the first few of them."""
+        found = self.findings
+        said = [f"{subject_text(one)}: {render(one.what, self._state.clock(one.context))}" for one in found[:_FEW]]
+        more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
+        return [paragraph(text, label=" " if at else "Finding") for at, text in enumerate((*said, *more))]
+
+    def shared_plan(self, findings: Sequence[Finding]) -> TrackedPlan:
+        """What is written on the objects of these findings; those that have none are refused."""
+        objects, refused = shared_subjects(findings)
+        if not objects:
+            return TrackedPlan(Plan(self.intent, self.service.now(self.keys[0].context), (), refused))
+        planned = self.service.plan(self.intent, self.planner(), objects)
+        return replace(planned, plan=replace(planned.plan, refused=(*planned.plan.refused, *refused)))
+
+    def finish(self, told: str) -> None:
+        self.app.notify(told)
+        self.dismiss(None)
+
+
+class AcknowledgeDialog(FindingsDialog):
+    """Asks why, until when and for whom."""
+
+    verb: ClassVar[str] = "Acknowledge"
+    headline: ClassVar[str] = "Acknowledge {}"
+
+    def on_mount(self) -> None:
+        self._learn_users()
+
+    @work(exit_on_error=False)
+    async def _learn_users(self) -> None:
+        """Who has acknowledged it is shown to the others."""
+        for context in self.contexts:
+            await self.service.learn_user(context)
+        self.replan()
+
+    def fields(self) -> Iterable[Widget]:
+        yield DialogField("Reason", Prompt(placeholder="why it may wait, for the next shift", id="reason"))
+        yield DialogField("Known until", OptionCycler(_WORDS, "until", self.ascii))
+        yield DialogField("Known to", OptionCycler((_FOR_ME, _FOR_ALL), "for", self.ascii))
+
+    @property
+    def is_shared(self) -> bool:
+        return self.query_one("#for", OptionCycler).at == 1
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.is_shared and super().is_read_only
+
+    @property
+    def is_confirmed(self) -> bool:
+        """What is kept on this machine changes nothing in production."""
+        return not self.is_shared or super().is_confirmed
+
+    def is_worth_sending(self, plan: Plan) -> bool:
+        return not self.is_shared or super().is_worth_sending(plan)
+
+    def update_choices(self) -> None:
+        for part in self.query("#wanted, .confirm"):
+            part.display = self.is_shared
+
+    def request(self, context: str) -> AcknowledgeRequest:
+        length = _LENGTHS[self.query_one("#until", OptionCycler).at]
+        until = acknowledgement_end(length, self.service.now(context), self._state.shift_ends, self._state.zone)
+        return AcknowledgeRequest(self.service.user(context), self.query_one("#reason", Prompt).value, until)
+
+    def planner(self) -> Planner:
+        findings, request = self.findings, self.request(self.keys[0].context)
+        return lambda snapshot, items, now: plan_acknowledge(snapshot, items, findings, request, now)
+
+    def make_plan(self) -> TrackedPlan:
+        if self.is_shared:
+            return self.shared_plan(self.findings)
+        self._refusal, self._asked_rights = "", False
+        self.request(self.keys[0].context)
+        return TrackedPlan(Plan(self.intent, self.service.now(self.keys[0].context), ()))
+
+    def more(self) -> list[Paragraph]:
+        return self.sentences()
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        if self.is_shared:
+            return super()._proposal(plan)
+        context = self.keys[0].context
+        until, now = self.request(context).until, self.service.now(context)
+        end = f"until {humanize.time(until, now, self._state.zone)}" if until is not None else "until it says otherwise"
+        return [
+            paragraph(f"You do not see it {end}, unless it gets worse; H shows it.", label="Then"),
+            paragraph("Nothing is written to the cluster.", label=" "),
+        ]
+
+    def _send(self, planned: TrackedPlan) -> None:
+        if self.is_shared:
+            super()._send(planned)
+            return
+        found = self.findings
+        try:
+            self._state.acknowledge(
+                self.request(one.context).of(one, self.service.now(one.context), one.context) for one in found
+            )
+        except ForetopError as problem:
+            self.problem = str(problem)
+            self.draw()
+        else:
+            self.finish(f"{humanize.count(len(found), self.noun)} acknowledged; H shows what is acknowledged")
+
+
+class UnacknowledgeDialog(FindingsDialog):
+    """Makes findings count again: one's own at once, those that everybody sees by taking the annotation off."""
+
+    verb: ClassVar[str] = "Open again"
+    headline: ClassVar[str] = "Open again: {}"
+
+    @property
+    def _own(self) -> list[Finding]:
+        return [one for one in self.findings if one.acknowledged is not None and not one.acknowledged.shared]
+
+    @property
+    def is_read_only(self) -> bool:
+        plan = self.planned.plan if self.planned is not None else None
+        return plan is not None and bool(plan.steps) and super().is_read_only
+
+    def is_worth_sending(self, plan: Plan) -> bool:
+        return bool(self._own) or super().is_worth_sending(plan)
+
+    def planner(self) -> Planner:
+        findings = self.findings
+        return lambda snapshot, items, now: plan_unacknowledge(snapshot, items, findings, now)
+
+    def make_plan(self) -> TrackedPlan:
+        return self.shared_plan([one for one in self.findings if one not in self._own])
+
+    def more(self) -> list[Paragraph]:
+        return self.sentences()
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        own = len(self._own)
+        mine = (
+            [paragraph(f"{humanize.count(own, self.noun)} of yours: open again at once.", label="Then")] if own else []
+        )
+        return [*mine, *(super()._proposal(plan) if plan.steps or plan.refused else [])]
+
+    def _send(self, planned: TrackedPlan) -> None:
+        own = self._own
+        try:
+            self._state.unacknowledge([(one.context, one.id) for one in own])
+        except ForetopError as problem:
+            self.problem = str(problem)
+            self.draw()
+            return
+        if planned.plan.steps:
+            super()._send(planned)
+        else:
+            self.finish(f"{humanize.count(len(own), self.noun)} open again")
