@@ -22,7 +22,7 @@ from foretop_core.rules.storage_use import storage_use
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 
@@ -147,6 +147,12 @@ def _mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
     return _MARKS.get(place.phase, StatusGlyph.UNSET) if unchecked(place, render) is None else StatusGlyph.LOOK
 
 
+def _phase_tone(place: StorageRow, render: RenderContext) -> Tone:
+    """What is well is muted."""
+    mark = _mark(place, render)
+    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
+
+
 def _what(place: StorageRow, render: RenderContext) -> str:
     silence = unchecked(place, render)
     old = f"not checked for {humanize.duration(silence)}" if silence is not None else ""
@@ -218,7 +224,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
     plain("namespace", "NAMESPACE", lambda place: place.resource.namespace, wide=True),
     Column("name", "LOCATION", lambda place, _: place.resource.name, _locations_first, from_middle=True),
     plain("kind", "KIND", lambda place: place.kind),
-    plain("phase", "PHASE", lambda place: place.phase, tone=lambda place, render: _mark(place, render).tone),
+    plain("phase", "PHASE", lambda place: place.phase, tone=_phase_tone),
     Column(
         "checked",
         "CHECKED",
