@@ -47,7 +47,7 @@ def calm(state: DashboardState) -> list[Line]:
     if state.unseen:
         alike: dict[str, list[str]] = {}
         for gap in state.unseen:
-            alike.setdefault(gap.reason, []).append(gap.kind or gap.context)
+            alike.setdefault(gap.why(state.zone), []).append(gap.kind or gap.context)
         gaps = [f"{humanize.join(names, 6)} ({reason})" for reason, names in alike.items()]
         return [
             (

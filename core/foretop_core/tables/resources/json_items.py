@@ -150,7 +150,7 @@ def finding_item(finding: Finding, now: datetime) -> Item:
 
 
 def unseen_item(gap: VisibilityGap) -> Item:
-    return {"context": gap.context, "kind": gap.kind, "reason": gap.reason}
+    return {"context": gap.context, "kind": gap.kind, "reason": gap.why()}
 
 
 def unreadable_item(problem: Unreadable) -> Item:
