@@ -105,7 +105,9 @@ SIGNS: Mapping[str, tuple[Sign, ...]] = {
         ),
         _PROGRESS,
     ),
-    "repositories": _status(healthy="ready", waiting="not used yet", broken="not ready"),
+    "repositories": _status(
+        healthy="ready", look="its latest maintenance failed", waiting="not used yet", broken="not ready"
+    ),
     "detail": (
         *_RUNS,
         Sign("▂▃▄▅▆█", "Runs: one bar for each run, as high as it took long, in the colour of its outcome"),
