@@ -28,6 +28,7 @@ from foretop_core.rules.queue import queue
 from foretop_core.rules.triage import triage
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.resources.repositories import repository_mark
+from tests.unit.tables.test_views import Shown
 
 SMALL = [name for name in SCENES if name != "large"]
 
@@ -121,6 +122,8 @@ def test_one_repository_is_well_and_the_maintenance_of_another_fails() -> None:
     }
     marks = {one.spec.volume_namespace: repository_mark(one) for one in found}
     assert marks == {"mongo": StatusGlyph.HEALTHY, "kafka": StatusGlyph.LOOK}
+    held = Shown("storage", found, FIXED_START).text("what")
+    assert ["▲", "maintenance failed: error to prune: repository is locked by another client"] in held
 
 
 def test_volumes_move_wait_and_fail() -> None:

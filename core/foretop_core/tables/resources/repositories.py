@@ -72,7 +72,8 @@ def repository_mark(repository: BackupRepository) -> StatusGlyph:
     return StatusGlyph.LOOK if mark is StatusGlyph.HEALTHY and repository.failed_maintenance else mark
 
 
-def _what(repository: BackupRepository) -> str:
+def repository_problem(repository: BackupRepository) -> str:
+    """What Velero says of it, or why its latest maintenance failed."""
     failed = repository.failed_maintenance
     return repository.status.message or (f"maintenance failed: {failed}" if failed else "")
 
@@ -98,5 +99,5 @@ _COLUMNS: tuple[Column[BackupRepository], ...] = (
         falls=True,
         cells=6,
     ),
-    plain("what", "WHAT", _what),
+    plain("what", "WHAT", repository_problem),
 )

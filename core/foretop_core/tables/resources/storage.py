@@ -24,6 +24,7 @@ from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.resources.json_items import Item, identity
+from foretop_core.tables.resources.repositories import repository_mark, repository_problem
 from foretop_core.tables.text import times
 
 _MARKS = {
@@ -144,6 +145,8 @@ def unchecked(place: StorageRow, render: RenderContext) -> timedelta | None:
 
 
 def _mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
+    if isinstance(place.resource, BackupRepository):
+        return repository_mark(place.resource)
     return _MARKS.get(place.phase, StatusGlyph.UNSET) if unchecked(place, render) is None else StatusGlyph.LOOK
 
 
@@ -206,7 +209,7 @@ def _request(item: NonAdminBackupStorageLocationRequest) -> StorageRow:
 
 
 def _repository(item: BackupRepository) -> StorageRow:
-    said = item.status.message or f"volumes of {item.spec.volume_namespace} in {item.spec.backup_storage_location}"
+    said = repository_problem(item) or f"volumes of {item.spec.volume_namespace} in {item.spec.backup_storage_location}"
     kept = item.status.last_maintenance_time
     return StorageRow(item, "repository", item.phase, said, checked=kept, provider=item.spec.repository_type)
 
