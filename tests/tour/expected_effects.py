@@ -114,6 +114,7 @@ def _write_actions() -> Iterator[tuple[str, Doing]]:
     yield "resume", Doing(_resumes)
     for action_id in ("logs", "nonadmin-logs"):
         yield action_id, _window("LogViewer", "Log of ")
+    yield "resources", _window("ResourceListViewer", "Resource list of ")
     for action_id in ("fetch-results", "fetch-nonadmin-results"):
         yield action_id, _window("ResultsViewer", "esults of ")
 

@@ -52,7 +52,7 @@ class Plan:
     def __init__(self, size: tuple[int, int], *, by_bytes: bool = False) -> None:
         self._by_bytes = by_bytes
         self._sized = size != SMALL
-        self._opens = by_bytes and size != TINY
+        self._opens = by_bytes
         self._wanted = _MIND_THE_SIZE - _HAS_NO_ROOM if size == TINY else _MIND_THE_SIZE
         self._taken: set[tuple[str, str, str]] = set()
         self.pressed: set[tuple[str, str]] = set()

@@ -58,6 +58,10 @@ class Picture:
     theme: str = "terminal"
     snapshot: Literal["", "svg", "txt"] = ""
     """It is kept, colours and all or as text alone, and a test holds the screen to it."""
+    awaited: str = ""
+    """What is on the screen when a file has been fetched, or a change was sent."""
+    after: tuple[str, ...] = ()
+    """The keys that are pressed then."""
 
     @property
     def file(self) -> Path:
@@ -128,6 +132,21 @@ LIVE = (
     Picture("edit", "default", ("2", "e"), ROOMY),
     Picture("pods", "dead", ("colon", *"pods", "enter"), ROOMY),
     Picture("results", "default", ("7", "/", *"phase:Part", "enter", "e"), ROOMY),
+    Picture(
+        "window",
+        "quiet",
+        ("2", "*", "s", *"CHG-4711", "enter", *"2h", "enter", "enter"),
+        ROOMY,
+        awaited="5 of 5 done",
+        after=("enter", "U"),
+    ),
+    Picture(
+        "failed-restore",
+        "default",
+        ("8", "/", *"phase:PartiallyFailed", "enter", "e", "e", "right", "enter"),
+        ROOMY,
+        awaited="persistentvolumeclaims",
+    ),
 )
 """Situations that need a cluster behind them: dialogs, and what is read only when it is looked at."""
 
@@ -168,6 +187,8 @@ async def draw_live(picture: Picture, folder: Path) -> str:
         environ.delenv("NO_COLOR", raising=False)
         async with stand(picture.scene, folder, environ, size=picture.size) as at:
             await at.shown.press(*picture.keys)
+            await at.shown.until(lambda: picture.awaited in at.shown.text)
+            await at.shown.press(*picture.after)
             await at.shown.settle()
             return _CHANCE.sub("terminal-", _FONTS.sub("", at.shown.app.export_screenshot(title="foretop")))
 

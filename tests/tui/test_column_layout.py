@@ -8,14 +8,20 @@ from foretop.pages.page_factories import NONADMIN, TRIAGE
 from foretop.pages.table_spec import TableSpec
 from foretop.widgets.column_layout import ColumnPriorities, arrange
 from foretop.widgets.table_strips import has_room_for_count
+from foretop_core.models import Backup, from_builtins
 from foretop_core.models.velero import ItemProgress
 from foretop_core.tables.engine.cell_fitting import fit, wording
 from foretop_core.tables.engine.columns import Cell, Column
 from foretop_core.tables.engine.status_glyphs import Tone, phase_briefs
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminView
-from foretop_core.tables.resources.runs import BackupsView, progress_tone
+from foretop_core.tables.resources.runs import BackupsView, owner_texts, progress_tone
 from foretop_core.tables.resources.schedules import SchedulesView
+from tests.objects import backup
+from tests.tui.fake_source import backup_dict
+
+_TENANT = {"openshift.io/oadp-nab-origin-name": "web", "openshift.io/oadp-nab-origin-namespace": "team-a"}
+TENANTS = from_builtins(Backup, backup_dict("team-a-web", "Completed", notes=_TENANT))
 
 _AT_80 = 76
 """What a line of 80 cells has for columns."""
@@ -70,9 +76,8 @@ def test_no_column_goes_when_a_duration_grows() -> None:
 def test_cells_that_are_alike_are_shortened_together() -> None:
     column = next(column for column in BackupsView().columns if column.name == "from")
     cells = [
-        Cell("nab team-a/web", briefs=("nab team-a", "nab")),
-        Cell("schedule nightly", briefs=("schedule", "sched")),
-        Cell("by hand", briefs=("by hand", "hand")),
+        Cell(texts[0], briefs=texts[1:])
+        for texts in map(owner_texts, (TENANTS, backup("nightly-1", of="nightly"), backup("mine")))
     ]
     assert column.alike
 
@@ -81,7 +86,8 @@ def test_cells_that_are_alike_are_shortened_together() -> None:
 
     assert texts(16) == ["nab team-a/web", "schedule nightly", "by hand"]
     assert texts(15) == ["nab team-a", "schedule", "by hand"]
-    assert texts(9) == ["nab", "sched", "hand"]
+    assert texts(9) == ["nab", "schedule", "by hand"], "a column that has room for the word shows it"
+    assert texts(7) == ["nab", "sched", "hand"]
     assert texts(3) == ["nab", "sc…", "ha…"]
 
 

@@ -35,7 +35,7 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
             "Do not skip one backup starts at once",
             "Schedule's own setting field false: one at once",
             "spec.paused true → false spec.skipImmediately false → true",
-            "no backup now: skips the run due since 01:00:00Z, 2 runs missed",
+            "no backup now, skips the run due since 01:00:00Z, 2 runs missed",
             "kubectl --context minicluster -n openshift-adp patch",
         )
 
@@ -48,7 +48,7 @@ async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeyp
         told = next(line for line in at.shown.lines if "next backup" in line)
         await at.shown.until(lambda: any("next backup 03:00:03Z" in one and one != told for one in at.shown.lines))
         at.patch("Schedule", DUE, {"spec": {"schedule": "0 4 * * *"}})
-        await at.see("no backup now: none is due; next run 04:00:00Z")
+        await at.see("no backup now, none is due; next run 04:00:00Z")
         assert at.writes == []
 
 
@@ -118,7 +118,7 @@ async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
         await at.shown.press("u")
         await at.see(
             "Nothing is due, so there is nothing to skip.",
-            "Write spec.paused true → false Result no backup now: none is due",
+            "Write spec.paused true → false Result no backup now, none is due",
         )
         assert "Do not skip" not in at.shown.text
         assert at.dialog.cancel.has_focus

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from foretop.dialogs.help_screen import help_text
 from foretop.dialogs.legend import SIGNS
-from foretop.pages.tabs import TABS
+from foretop.pages.page_factories import PAGE_FACTORIES
 from foretop.panes.detail_sections import SECTIONS, sections_of
 from foretop.panes.primer_pane import primer_pane
 from foretop.terminal.probe import needs_ascii
@@ -61,7 +61,7 @@ def test_an_object_has_the_sections_of_its_kind_alone() -> None:
 
 
 def test_the_help_explains_the_signs_of_every_page_in_their_colours() -> None:
-    assert {tab.id for tab in TABS} == SIGNS.keys()
+    assert PAGE_FACTORIES.keys() == SIGNS.keys()
     said = help_text((), {}, SIGNS["nonadmin"])
     spans = {paragraph.spans[0].text.strip(): paragraph.spans[0].style for paragraph in said}
     assert spans["✗"] == style_of(StatusGlyph.BROKEN.tone)

@@ -17,7 +17,7 @@ from tests.velero.stories import EVERY_MINUTE, NOT_DUE, start_on_beat, wait_unti
 from tests.velero.velero_cluster import TEAMS, VELERO_NAMESPACE, ServerFlags, StorySteps
 from tests.velero.velero_log import SUBMITTED
 
-AT_ONCE, SKIPPED, NOT_NOW = "one backup starts at once", "no backup now: skips the run", "no backup now: none is due"
+AT_ONCE, SKIPPED, NOT_NOW = "one backup starts at once", "no backup now, skips the run", "no backup now, none is due"
 SLOW_SECONDS = 12.0
 _DOWN = "\x1b[B"
 

@@ -107,6 +107,25 @@ def test_what_failed_is_read_by_a_person_and_by_a_script(tmp_path: Path, capsys:
         assert json.loads(capsys.readouterr().out)["problems"] is None
 
 
+def test_describe_lists_the_resources_in_a_backup_on_request_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living("quiet", tmp_path, 1.0) as config:
+        at = ("--kubeconfig", config)
+        assert run(["get", "backups", "phase:Completed", "-o", "json", *at]) == 0
+        name = json.loads(capsys.readouterr().out)["items"][0]["name"]
+        assert run(["describe", "backup", name, *at]) == 0
+        assert "v1/ConfigMap:" not in capsys.readouterr().out
+        assert run(["describe", "backup", name, "--details", *at]) == 0
+        told = capsys.readouterr().out
+        assert "Resources\n" in told
+        assert "v1/ConfigMap:\n  - " in told
+        assert run(["describe", "schedule", "mail", "--details", *at]) == 1
+        assert "--details lists the resources of a backup or restore" in capsys.readouterr().err
+        assert run(["describe", "backup", name, "--details", "--read-only", *at]) == 1
+        assert "read-only is on" in capsys.readouterr().err
+
+
 def test_that_nobody_takes_it_up_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

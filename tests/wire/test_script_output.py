@@ -169,7 +169,7 @@ def test_a_schedule_is_described_with_its_template(config: str, capsys: pytest.C
     for label, text in (
         ("Cron", "0 1 * * *"),
         ("Namespaces", "shop, pay, without tmp"),
-        ("TTL", "240h0m0s"),
+        ("TTL", "10 days (240h0m0s)"),
         ("Storage location", "offsite"),
         ("Selector", "tier in (gold, silver)"),
         ("Hooks", "freeze: before, in shop, app=db: /bin/sync in container db, on error Fail, timeout 30s"),

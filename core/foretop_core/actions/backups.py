@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from foretop_core.actions import validation
@@ -42,7 +42,7 @@ def plan_back_up_now(
     """
     if name:
         validation.name(name, "backup")
-    stamp = f"{named_at or now:%Y%m%d%H%M%S}"
+    stamp = f"{(named_at or now).astimezone(UTC):%Y%m%d%H%M%S}"
     steps = tuple(_from_schedule(snapshot, one, now, name or f"{one.name}-{stamp}", labels or {}) for one in schedules)
     return Plan(BACK_UP_NOW, now, steps)
 

@@ -131,6 +131,11 @@ def _has_ended(item: Resource, _moves: Callable[[], bool]) -> str:
     return "" if ended else "it has not ended"
 
 
+def _has_files(item: Resource, _moves: Callable[[], bool]) -> str:
+    phase = item.phase if isinstance(item, Backup | Restore) else ""
+    return "" if phase in phases.READABLE else f"Velero has stored nothing of it ({phase or 'New'})"
+
+
 def _is_usable(item: Resource, _moves: Callable[[], bool]) -> str:
     return "" if isinstance(item, Backup) and item.phase in phases.USABLE else "there is nothing to restore from it"
 
@@ -286,6 +291,17 @@ NONADMIN_RESULTS = Intent(
     footer=1,
     fetches=True,
     reads=_URL_OF_A_TENANTS_FILE,
+)
+RESOURCES = Intent(
+    "resources",
+    "List the resources in it",
+    "",
+    (BACKUP, RESTORE),
+    (RequiredPermission("create", DOWNLOAD_REQUEST),),
+    applies=_has_files,
+    words=("contents", "details", "items"),
+    fetches=True,
+    reads=_URL_OF_A_FILE,
 )
 CANCEL_MOVEMENTS = Intent(
     "cancel-movements",
@@ -482,6 +498,7 @@ INTENTS = (
     NONADMIN_LOGS,
     RESULTS,
     NONADMIN_RESULTS,
+    RESOURCES,
     CANCEL_MOVEMENTS,
     CREATE_SCHEDULE,
     EDIT_SCHEDULE,

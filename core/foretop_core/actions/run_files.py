@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from foretop_core.actions.backup_storage import unavailable_storage
 from foretop_core.actions.download import MOST_BYTES, Progress, TlsTrust, fetch
-from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESULTS, Intent
+from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES, RESULTS, Intent
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan
@@ -35,17 +35,25 @@ class RunFile(Enum):
 
     LOG = "Log"
     RESULTS = "Results"
+    RESOURCES = "ResourceList"
 
     @property
     def noun(self) -> str:
-        return self.value.lower()
+        return "resource list" if self is RunFile.RESOURCES else self.value.lower()
+
+    @property
+    def is_one(self) -> bool:
+        """Whether its noun is a singular."""
+        return self is not RunFile.RESULTS
 
     @property
     def most_bytes(self) -> int:
-        """A log is shown line by line; results are taken apart whole."""
+        """A log is shown line by line; the others are taken apart whole."""
         return MOST_BYTES if self is RunFile.LOG else MOST_BYTES // 8
 
     def intent(self, *, of_tenant: bool) -> Intent:
+        if self is RunFile.RESOURCES:
+            return RESOURCES
         if self is RunFile.LOG:
             return NONADMIN_LOGS if of_tenant else LOGS
         return NONADMIN_RESULTS if of_tenant else RESULTS
@@ -91,7 +99,7 @@ async def asked_of(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run
     if allowed.allowed and run is not None:
         return run
     raise FileUnavailable(
-        f"The {file.noun} of {item.name} {'is' if file is RunFile.LOG else 'are'} not available to tenants",
+        f"The {file.noun} of {item.name} {'is' if file.is_one else 'are'} not available to tenants",
         "the backup is in the administrator's storage, and a NonAdminDownloadRequest is granted only for a backup in "
         "your own NonAdminBackupStorageLocation",
         "ask the administrator",
@@ -156,7 +164,7 @@ def file_plan(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Pl
     target = ObjectRef(context, kind.name, item.namespace, f"{item.name[:240]}-{secrets.token_hex(5)}")
     spec = {"target": {"kind": f"{word}{file.value}", "name": item.name}}
     changes = (f"a {kind.name} for the {file.noun} of {item.name} is created; Velero removes it after ten minutes",)
-    forecast = f"Velero signs a URL from which the {file.noun} {'is' if file is RunFile.LOG else 'are'} fetched"
+    forecast = f"Velero signs a URL from which the {file.noun} {'is' if file.is_one else 'are'} fetched"
     verb = ("logs", item.name) if file is RunFile.LOG else ("describe", item.name, "--details")
     line = "" if of_tenant else velero(context, item.namespace, word.lower(), *verb)
     step = create_step(target, spec, changes, forecast, line)

@@ -46,6 +46,7 @@ ActionName = Literal[
     "nonadmin-logs",
     "fetch-results",
     "fetch-nonadmin-results",
+    "resources",
     "cancel-movements",
     "create-schedule",
     "edit-schedule",

@@ -7,7 +7,7 @@ import contextlib
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 
 from foretop_core.actions.guard import ActionRefused
@@ -61,6 +61,7 @@ class ActionService:
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
         self.downloads = SessionDownloads()
+        self.zone: tzinfo = UTC
 
     def reach(self, context: str) -> bool:
         return context in self._clusters
@@ -69,7 +70,8 @@ class ActionService:
         return self.source.store.snapshot(context)
 
     def now(self, context: str) -> datetime:
-        return self.source.clock(context).now()
+        """In the reader's zone, which the sentences of a plan are written in."""
+        return self.source.clock(context).now().astimezone(self.zone)
 
     def item(self, key: ObjectRef) -> Resource | None:
         found = self.source.store.get(key)

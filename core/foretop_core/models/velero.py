@@ -278,10 +278,19 @@ class BackupRepositorySpec(Wire, frozen=True):
     repository_type: str = ""
 
 
+class RepositoryMaintenance(Wire, frozen=True):
+    """One maintenance of a repository; Velero keeps the last three."""
+
+    result: str = ""
+    message: str = ""
+    complete_timestamp: Time | None = None
+
+
 class BackupRepositoryStatus(Wire, frozen=True):
     phase: str = ""
     message: str = ""
     last_maintenance_time: Time | None = None
+    recent_maintenance: tuple[RepositoryMaintenance, ...] = ()
 
 
 class BackupRepository(Resource, frozen=True):
@@ -293,6 +302,12 @@ class BackupRepository(Resource, frozen=True):
     @property
     def phase(self) -> str:
         return self.status.phase
+
+    @property
+    def failed_maintenance(self) -> str:
+        """Why the latest maintenance failed; "" where it did not."""
+        recent = self.status.recent_maintenance
+        return (recent[-1].message or "no reason given") if recent and recent[-1].result == "Failed" else ""
 
 
 class ServerStatusRequestStatus(Wire, frozen=True):

@@ -8,17 +8,20 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _MINUTES_FROM, _DAYS_FROM = 120, 2 * 86400
 
 
-def time(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
-    """`02:30:00Z` today, `12 Nov 02:30Z` on another day, with the year in another year."""
-    local = at.astimezone(zone)
-    day = _day(local, now.astimezone(zone))
+def time(at: datetime, now: datetime, zone: tzinfo | None = None) -> str:
+    """`02:30:00Z` today, `12 Nov 02:30Z` on another day, with the year in another year.
+
+    Without a zone it is that of `now`, the reader's clock.
+    """
+    local = at.astimezone(zone or now.tzinfo)
+    day = _day(local, now.astimezone(zone or now.tzinfo))
     return f"{day}{local:%H:%M}{zone_name(local)}" if day else f"{local:%H:%M:%S}{zone_name(local)}"
 
 
-def minute(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
+def minute(at: datetime, now: datetime, zone: tzinfo | None = None) -> str:
     """`02:30Z` today, otherwise as `time` writes it."""
-    local = at.astimezone(zone)
-    return f"{_day(local, now.astimezone(zone))}{local:%H:%M}{zone_name(local)}"
+    local = at.astimezone(zone or now.tzinfo)
+    return f"{_day(local, now.astimezone(zone or now.tzinfo))}{local:%H:%M}{zone_name(local)}"
 
 
 def zone_name(at: datetime) -> str:

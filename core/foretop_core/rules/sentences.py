@@ -76,8 +76,8 @@ def without_full_stop(text: Text) -> Text:
     return sentence(*before, last.rstrip(".") if isinstance(last, str) else last)
 
 
-def render(text: Text, now: datetime, zone: tzinfo = UTC) -> str:
-    """As a person reads it at this moment in this zone; plain text, a quoted message for one, stays as it is."""
+def render(text: Text, now: datetime, zone: tzinfo | None = None) -> str:
+    """As a person reads it at this moment in this zone, or in that of `now`; plain text stays as it is."""
     return text if isinstance(text, str) else "".join(_written(part, now, zone) for part in text.parts)
 
 
@@ -98,7 +98,7 @@ def _flat(parts: Iterable[Text | Moment | datetime | timedelta]) -> Iterator[Par
             yield part
 
 
-def _written(part: Part, now: datetime, zone: tzinfo) -> str:
+def _written(part: Part, now: datetime, zone: tzinfo | None) -> str:
     match part:
         case Moment(at, to_the_minute=True):
             return humanize.minute(at, now, zone)

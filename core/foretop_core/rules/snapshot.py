@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 
 from foretop_core.cron import Dialect
@@ -33,6 +33,7 @@ from foretop_core.rules.dialects.server_behaviour import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.schedule_history import history
+from foretop_core.rules.sentences import Moment, Text, render
 
 Verdicts = Mapping[str, tuple[Dialect, ...]]
 QUEUE_FIELD = "queuePosition"
@@ -58,7 +59,13 @@ class VisibilityGap:
 
     context: str
     kind: str
-    reason: str
+    reason: Text
+
+    def why(self, zone: tzinfo = UTC) -> str:
+        """The reason as a person reads it; a moment in it is one of today."""
+        if isinstance(self.reason, str):
+            return self.reason
+        return render(self.reason, next(part.at for part in self.reason.parts if isinstance(part, Moment)), zone)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, DPA, EVENT, RELEASE_HINTS, REPOSITORY, SCHEDULE, STORAGE
+from foretop_core.rules.sentences import Text, join_sentences, sentence
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.store.health import WatchHealthRegistry
 
@@ -15,7 +16,7 @@ _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 
 def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[VisibilityGap, ...]:
     """One entry for each kind, or one for the whole cluster if every watch fails for the same reason."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, list[Text]] = {}
     needed = [(scope, health) for scope, health in board.watches(context) if scope.kind not in _NOT_NEEDED]
     if not needed:
         return (VisibilityGap(context, "", WatchState.SYNCING.value),)
@@ -28,7 +29,7 @@ def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[Visibilit
     return tuple(VisibilityGap(context, kind, _joined(given)) for kind, given in sorted(reasons.items()))
 
 
-def _reason(scope: WatchScope, health: WatchHealth) -> str:
+def _reason(scope: WatchScope, health: WatchHealth) -> Text:
     where = f" in {scope.namespace}" if scope.namespace else ""
     match health.state:
         case WatchState.LIVE:
@@ -40,7 +41,7 @@ def _reason(scope: WatchScope, health: WatchHealth) -> str:
         case WatchState.NO_NAMESPACE:
             return f"namespace {scope.namespace} does not exist"
         case WatchState.STALE:
-            return f"stale since {health.since:%H:%M:%SZ}"
+            return sentence("stale since ", health.since)
         case WatchState.SYNCING if scope.selector:
             return ""
         case WatchState.SYNCING | WatchState.SIGNED_OUT:
@@ -48,5 +49,5 @@ def _reason(scope: WatchScope, health: WatchHealth) -> str:
     assert_never(health.state)
 
 
-def _joined(reasons: list[str]) -> str:
-    return ", ".join(dict.fromkeys(reasons))
+def _joined(reasons: list[Text]) -> Text:
+    return join_sentences(dict.fromkeys(reasons), ", ")

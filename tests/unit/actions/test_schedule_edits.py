@@ -73,7 +73,7 @@ def test_velero_s_default_ttl_is_an_empty_field(ttl: str | None) -> None:
 def test_a_later_hour_moves_the_next_run() -> None:
     step = step_of(ScheduleEdit({"schedule": "0 4 * * *"}))
     assert step.forecast == (
-        "next run 16 Nov 02:00Z → 04:00:00Z; no backup now: none is due; "
+        "next run 16 Nov 02:00Z → 04:00:00Z; no backup now, none is due; "
         "next run 04:00:00Z, starts 04:00:03Z, in 1 hour and 18 minutes"
     )
     assert step.changes[:2] == ("spec.schedule 0 2 * * * → 0 4 * * *", "means at 04:00 every day")
@@ -84,7 +84,7 @@ def test_an_expression_with_a_run_since_the_last_backup_starts_one_at_once() -> 
     step = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}))
     assert step.forecast.startswith("next run 16 Nov 02:00Z → now; one backup starts at once: due since 02:10:00Z")
     skipping = step_of(ScheduleEdit({"schedule": "*/10 * * * *", "skipImmediately": True}))
-    assert "no backup now: skips the run due since 02:10:00Z" in skipping.forecast
+    assert "no backup now, skips the run due since 02:10:00Z" in skipping.forecast
 
 
 def test_a_paused_schedule_stays_paused() -> None:

@@ -11,13 +11,24 @@ from foretop_core.errors import BadInput
 from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions, find_scene
 from foretop_core.minicluster.schema import check_object
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
-from foretop_core.models import Backup, DataMovement, NonAdminBackup, NonAdminRestore, Resource, Schedule
+from foretop_core.models import (
+    Backup,
+    BackupRepository,
+    DataMovement,
+    NonAdminBackup,
+    NonAdminRestore,
+    Resource,
+    Schedule,
+)
 from foretop_core.models.kinds import BACKUP, NAB
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.queue import queue
 from foretop_core.rules.triage import triage
+from foretop_core.tables.engine.status_glyphs import StatusGlyph
+from foretop_core.tables.resources.repositories import repository_mark
+from tests.unit.tables.test_views import Shown
 
 SMALL = [name for name in SCENES if name != "large"]
 
@@ -101,6 +112,18 @@ def test_in_maintenance_all_schedules_are_paused_and_several_are_due() -> None:
     snapshot = assemble(opened("maintenance").objects())
     assert all(schedule.spec.paused for schedule in snapshot.schedules)
     assert snapshot.backups
+
+
+def test_one_repository_is_well_and_the_maintenance_of_another_fails() -> None:
+    found = [one for one in opened("volumes").objects() if isinstance(one, BackupRepository)]
+    assert {one.spec.volume_namespace: one.failed_maintenance for one in found} == {
+        "mongo": "",
+        "kafka": "error to prune: repository is locked by another client",
+    }
+    marks = {one.spec.volume_namespace: repository_mark(one) for one in found}
+    assert marks == {"mongo": StatusGlyph.HEALTHY, "kafka": StatusGlyph.LOOK}
+    held = Shown("storage", found, FIXED_START).text("what")
+    assert ["▲", "maintenance failed: error to prune: repository is locked by another client"] in held
 
 
 def test_volumes_move_wait_and_fail() -> None:

@@ -259,7 +259,7 @@ def test_with_an_unknown_reading_unpausing_says_what_each_release_does() -> None
     assert render(told.sentence, NOW).startswith(
         "on Velero up to 1.18.2: one backup starts at once: due since 9 Nov 02:00Z"
     )
-    assert "; on Velero 1.18.3 and later: no backup now: none is due" in render(told.sentence, NOW)
+    assert "; on Velero 1.18.3 and later: no backup now, none is due" in render(told.sentence, NOW)
     assert (told.at_once, told.next_run, told.predictable) == (True, None, False)
     known = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule, (DIALECT,)))
     assert (known.at_once, known.next_run, known.predictable) == (False, at("2027-02-01T02:00:00Z"), True)

@@ -21,8 +21,10 @@ from foretop.widgets.paragraphs import Paragraph, paragraph, wrap
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.run_files import velero_run
 from foretop_core.actions.run_movements import events_of, movements_of
+from foretop_core.actions.run_resources import resources_of
+from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import ForetopError
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
@@ -41,16 +43,17 @@ _NO_END = 100_000
 @click.command("describe")
 @click.argument("what", metavar="KIND", type=click.Choice([*DESCRIBED, *_SAME]))
 @click.argument("name")
+@click.option("--details", is_flag=True, help="Also list the resources in a backup or restore (DownloadRequest).")
 @connection_options
-def command(what: str, name: str, session_options: SessionOptions) -> int:
+def command(what: str, name: str, details: bool, session_options: SessionOptions) -> int:
     """Everything that foretop knows of one object: state, spec, conditions, volumes, results, events, findings.
 
     KIND is schedule, backup, restore, nab, nar, bsl, nabsl or storage-request; NAME may be NAMESPACE/NAME.
     """
-    return asyncio.run(_describe(DESCRIBED[_SAME.get(what, what)], name, session_options))
+    return asyncio.run(_describe(DESCRIBED[_SAME.get(what, what)], name, session_options, details=details))
 
 
-async def _describe(kind: Kind, name: str, session_options: SessionOptions) -> int:
+async def _describe(kind: Kind, name: str, session_options: SessionOptions, *, details: bool) -> int:
     async with running_session(session_options) as session:
         good, bad = await wait_synced(session)
         warn(bad)
@@ -60,7 +63,8 @@ async def _describe(kind: Kind, name: str, session_options: SessionOptions) -> i
         state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ))
         state.judge(at_once=True)
         findings = _findings((*state.findings, *state.acknowledged), key, state.now(context))
-        _print([*describe(state, key, resource, once=True), *_related(state, key), *findings])
+        listed = await _resources(session, context, resource, missing) if details else []
+        _print([*describe(state, key, resource, once=True), *listed, *_related(state, key), *findings])
         warn(missing)
         return 1 if bad or missing else 0
 
@@ -95,6 +99,21 @@ async def _fetch_more(session: Session, context: str, resource: Resource) -> lis
         problems.append(ForetopError("Events are not shown", str(problem)))
     session.store.fill(context, found, session.clock(context))
     return problems
+
+
+async def _resources(
+    session: Session, context: str, resource: Resource, missing: list[ForetopError]
+) -> list[Paragraph]:
+    """The list that Velero keeps in storage; what keeps it from being fetched joins what is missing."""
+    run = velero_run(session.snapshot(context), resource) if isinstance(resource, NonAdmin) else resource
+    try:
+        if not isinstance(run, Backup | Restore):
+            raise BadInput("--details lists the resources of a backup or restore", f"{resource.name} is neither")
+        found = await resources_of(ActionService(session, os.environ).executor(context), run)
+    except ForetopError as problem:
+        missing.append(problem)
+        return []
+    return [paragraph(""), paragraph("Resources", bold=True), *map(paragraph, found.lines())]
 
 
 def _related(state: DashboardState, key: ObjectRef) -> list[Paragraph]:

@@ -134,7 +134,7 @@ def _check_seen(snapshot: ClusterSnapshot, kind: Kind) -> None:
     gap = next((gap for gap in snapshot.unseen if gap.kind in (kind.name, "")), None)
     if gap is not None:
         raise ActionRefused(
-            f"The {kind.plural} cannot be seen", gap.reason, "foretop doctor names the missing permission"
+            f"The {kind.plural} cannot be seen", gap.why(), "foretop doctor names the missing permission"
         )
 
 

@@ -119,7 +119,7 @@ def print_upgrades(servers: Sequence[ServerUpgrade], unseen: Sequence[Visibility
     if not servers:
         say("No schedules.")
     for gap in unseen:
-        say(f"Not visible: {' '.join(filter(None, (gap.context, gap.kind)))} ({gap.reason})")
+        say(f"Not visible: {' '.join(filter(None, (gap.context, gap.kind)))} ({gap.why()})")
 
 
 def _block(server: ServerUpgrade, change: ScheduleUpgrade, to: str, several: bool) -> None:

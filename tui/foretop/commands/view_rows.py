@@ -147,7 +147,7 @@ class FindingRows(PrintedTable):
 def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
     unseen = [gap for context in session.contexts for gap in session.snapshot(context).unseen]
     shown = [gap for gap in unseen if kinds is None or gap.kind in kinds]
-    return ", ".join(f"{gap.kind or gap.context} ({gap.reason})" for gap in shown)
+    return ", ".join(f"{gap.kind or gap.context} ({gap.why()})" for gap in shown)
 
 
 @dataclass(frozen=True, slots=True)

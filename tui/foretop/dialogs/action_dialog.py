@@ -40,8 +40,8 @@ READ_ONLY = "Read-only: not sent"
 NOT_DONE = "Nothing was changed"
 NO_MORE = "Nothing more was changed"
 _LONGEST_TYPED, _END_TYPED = 36, 6
-_OTHER_KNOB = 18
-"""What the knob that cancels takes beside it, and the brackets and margins of both."""
+_OTHER_KNOB = 16
+"""What the knob that cancels takes beside it, and the brackets and the gap."""
 _SHORTEST_NAME = 8
 _BRIEF = 2.5
 """Seconds for a toast of three words."""
@@ -128,9 +128,15 @@ class ActionDialog(DialogBoard):
             return self.verb
         if len(self.keys) > 1:
             steps = len(self.planned.plan.steps) if self.planned is not None else 0
-            return several.format(humanize.count(steps or len(self.keys), self.noun))
-        room = self.query_one(".knobs").size.width - _OTHER_KNOB - width(one.format(""))
+            counted = several.format(humanize.count(steps or len(self.keys), self.noun))
+            return counted if width(counted) <= self._knob_room else self.verb
+        room = self._knob_room - width(one.format(""))
         return one.format(cut(clean(self.keys[0].name), room)) if room >= _SHORTEST_NAME else self.verb
+
+    @property
+    def _knob_room(self) -> int:
+        """How wide the text of the knob that sends can be."""
+        return self.query_one(".knobs").size.width - _OTHER_KNOB
 
     def alternative_plans(self) -> list[Plan]:
         """What the other choices would come to: the dialog keeps room for them."""

@@ -157,7 +157,7 @@ class DecideStorageDialog(ActionDialog):
 class ServerDefaultDialog(ActionDialog):
     """Sets Velero's default for skipImmediately; Velero restarts for it."""
 
-    verb: ClassVar[str] = "Restart Velero with it"
+    verb: ClassVar[str] = "Restart Velero"
     headline: ClassVar[str] = "Skip default of {}"
 
     def fields(self) -> Iterable[Widget]:

@@ -25,10 +25,14 @@ from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler
 from foretop.widgets.paragraphs import Paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import to_ascii
-from foretop_core.tables.text.cell_text import clean, cut_end
+from foretop_core.tables.text.cell_text import clean, cut_end, width
 
 _AROUND = 5
 """Lines that are no sentences: the border, where it happens, the line for messages and the knobs."""
+_FEWEST_SENTENCES = 6
+"""Lines; with fewer beside the fields, fields and sentences scroll together."""
+_BESIDE_WAYS = 6
+"""Cells of the border that the keys in it leave free."""
 _NOTICE = 5.0
 """Seconds for which a message is shown in the dialog."""
 
@@ -72,13 +76,14 @@ class DialogBoard(BaseModal[None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="window dialog -dangerous" if self.is_dangerous else "window dialog"):
             yield Label("", id="place", markup=False)
-            with Vertical(id="fields"):
-                yield from self.fields()
-                if self.wanted:
-                    yield Label("", id="wanted", markup=False)
-                    with Horizontal(classes="confirm"):
-                        yield from boxed(Prompt(id="confirm"))
-            yield MessageBody(ascii=self.ascii, id="said")
+            with Vertical(id="scrolled"):
+                with Vertical(id="fields"):
+                    yield from self.fields()
+                    if self.wanted:
+                        yield Label("", id="wanted", markup=False)
+                        with Horizontal(classes="confirm"):
+                            yield from boxed(Prompt(id="confirm"))
+                yield MessageBody(ascii=self.ascii, id="said")
             yield Label("", id="notice", markup=False)
             with Horizontal(classes="knobs"):
                 yield DialogButton("Cancel", "cancel")
@@ -105,7 +110,10 @@ class DialogBoard(BaseModal[None]):
         return any(isinstance(one, Prompt) for one in self._stops())
 
     def on_descendant_focus(self) -> None:
+        """Who comes to the buttons reads what they do."""
         self._show_ways()
+        if isinstance(self.focused, DialogButton):
+            self._scrolled.scroll_end(animate=False)
 
     def on_resize(self, event: events.Resize) -> None:
         """What was high because it was narrow need not stay so."""
@@ -114,6 +122,11 @@ class DialogBoard(BaseModal[None]):
 
     def draw(self) -> None:
         """Brings everything in the window up to date."""
+
+    @property
+    def _scrolled(self) -> Vertical:
+        """Fields and sentences; where they do not fit they scroll, and the buttons stay."""
+        return self.query_one("#scrolled", Vertical)
 
     @property
     def cancel(self) -> DialogButton:
@@ -145,7 +158,10 @@ class DialogBoard(BaseModal[None]):
             text = clean(f"Type {self.wanted} to confirm{self.wanted_is}.")
             self.query_one("#wanted", Label).update(Text(text, no_wrap=True))
         said = self.query_one(MessageBody)
-        said.styles.max_height = max(3, self.size.height - self._above() - _AROUND)
+        room = self.size.height - _AROUND
+        beside = room - self._above()
+        self._scrolled.styles.max_height = room
+        said.styles.max_height = beside if beside >= _FEWEST_SENTENCES else room
         said.reserve(others)
         said.show(sentences)
 
@@ -176,25 +192,32 @@ class DialogBoard(BaseModal[None]):
         self.start()
 
     def _show_ways(self) -> None:
-        self.query_one(".dialog").border_subtitle = Content(to_ascii(self._ways(), self.ascii))
+        """As many as fit, whole ones; the way out always."""
+        ways = self._way_out
+        for way in reversed(self._ways()):
+            if width(longer := f"{way} · {ways}") <= self.size.width - _BESIDE_WAYS:
+                ways = longer
+        self.query_one(".dialog").border_subtitle = Content(to_ascii(ways, self.ascii))
 
-    def _ways(self) -> str:
+    @property
+    def _way_out(self) -> str:
+        return "esc close" if self.can_be_typed_in else "esc/q close"
+
+    def _ways(self) -> tuple[str, ...]:
         """The keys that work where the focus is."""
-        out = "esc close" if self.can_be_typed_in else "esc/q close"
         if not self.is_asking and not self.go.display:
-            return out
+            return ()
         match self.focused:
             case Prompt():
-                ways = "tab/enter next · shift+tab back"
+                return "tab/enter next", "shift+tab back"
             case OptionCycler():
-                ways = "left/right/space change · tab/enter next"
+                return "left/right/space change", "tab/enter next"
             case RadioList():
-                ways = "up/down/space choose · enter/tab next"
+                return "up/down/space choose", "enter/tab next"
             case DialogButton(id="go"):
-                ways = "enter confirm · left/shift+tab back"
+                return "enter confirm", "left/shift+tab back"
             case _:
-                ways = "enter close · tab/right next"
-        return f"{ways} · {out}"
+                return "enter close", "tab/right next"
 
     # Keys
 
@@ -208,7 +231,12 @@ class DialogBoard(BaseModal[None]):
             self.action_scroll_by(by)
 
     def action_scroll_by(self, by: int) -> None:
-        self.query_one(MessageBody).scroll_lines(by)
+        """Down through the fields to the sentences, and through these; up the same way."""
+        said, scrolled = self.query_one(MessageBody), self._scrolled
+        if scrolled.scroll_y < scrolled.max_scroll_y if by > 0 else not said.top:
+            scrolled.scroll_relative(y=by, animate=False)
+        else:
+            said.scroll_lines(by)
 
     def action_knob(self, wanted: str) -> None:
         (self.go if wanted == "go" and self.go.display else self.cancel).focus()

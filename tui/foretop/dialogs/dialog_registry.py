@@ -15,6 +15,7 @@ from foretop.dialogs.form_dialogs import CreateScheduleDialog, RestoreDialog
 from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.dialogs.pause_dialogs import PauseDialog, UnpauseDialog
+from foretop.dialogs.resource_list_viewer import ResourceListViewer
 from foretop.dialogs.results_viewer import Keep, ResultsViewer
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
@@ -59,6 +60,8 @@ def make_dialog(
     """`keep` takes results that were fetched; `state` has the findings that a person may acknowledge."""
     if intent in (intents.LOGS, intents.NONADMIN_LOGS):
         return LogViewer(service, targets.keys[0], ascii)
+    if intent is intents.RESOURCES:
+        return ResourceListViewer(service, targets.keys[0], ascii)
     if intent in (intents.RESULTS, intents.NONADMIN_RESULTS):
         return ResultsViewer(service, targets.keys[0], ascii, keep)
     dialog = _DIALOGS[intent.id]

@@ -30,7 +30,7 @@ from foretop_core.tables.text.cell_text import width
 from foretop_core.tables.text.progress_bar import bar
 
 _BAR = 30
-_ONCE = "foretop asks once: later logs and results of this cluster are fetched at once until you quit."
+_ONCE = "foretop asks once: later logs, results and lists of this cluster are fetched at once until you quit."
 _NOTICE = 5.0
 """Seconds for which a message is shown in the place of the keys."""
 
@@ -146,7 +146,7 @@ class DownloadScreen(BaseModal[None]):
 
     def draw(self) -> None:
         cells = self.app.size.width - 2
-        what = plan_text.title(f"{self.file.value} of {{}}", self.key.name, cells)
+        what = plan_text.title(f"{self.file.noun.capitalize()} of {{}}", self.key.name, cells)
         place = plan_text.place((self.key,), max(0, cells - width(what) - 3))
         where = (Span(f" · {place}", DIM),) if width(what) + 3 + width(place) <= cells else ()
         self.query_one("#fetch-head", StyledLine).show([Span(f" {what}", BOLD), *where])

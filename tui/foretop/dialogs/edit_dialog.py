@@ -99,8 +99,8 @@ class EditScheduleDialog(ActionDialog):
         texts["skip"] = next(text for text, label in _SKIP.items() if label == skip)
         return texts
 
-    def _ways(self) -> str:
-        return f"ctrl+o editor · {super()._ways()}" if self.is_asking else super()._ways()
+    def _ways(self) -> tuple[str, ...]:
+        return ("ctrl+o editor", *super()._ways()) if self.is_asking else super()._ways()
 
     # The editor
 

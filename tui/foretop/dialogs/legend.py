@@ -26,12 +26,21 @@ def _status(**meanings: str) -> tuple[Sign, ...]:
 
 
 _RUNS = _status(
-    healthy="completed", running="running", waiting="waiting", look="partly failed, or being deleted", broken="failed"
+    healthy="completed",
+    running="running",
+    waiting="waiting",
+    look="partly failed, or being deleted",
+    broken="failed",
+    unset="a phase that foretop does not know",
 )
+_PROGRESS = Sign("▇▇▁▁", "how much is done")
 _RESTORE = Sign(RESTORE_GLYPH, "before a name: a restore, not a backup")
 
 SIGNS: Mapping[str, tuple[Sign, ...]] = {
-    "triage": _status(broken="an error", look="a warning", waiting="a note"),
+    "triage": (
+        *_status(broken="an error", look="a warning", waiting="a note"),
+        Sign("└", "one of the findings that the line above gathers, or that follow from it"),
+    ),
     "schedules": (
         *_status(
             healthy="runs as it should",
@@ -53,6 +62,7 @@ SIGNS: Mapping[str, tuple[Sign, ...]] = {
             broken="refused or failed",
         ),
         _RESTORE,
+        _PROGRESS,
         Sign("A Q D", "the conditions Accepted, Queued and Deleting"),
         *_status(true="the condition is true", broken="it is false", unset="it is not set"),
         Sign("~3", "QUEUE: an estimate of the controller, where Velero's queue is not visible"),
@@ -60,6 +70,7 @@ SIGNS: Mapping[str, tuple[Sign, ...]] = {
     "queue": (
         *_RUNS,
         _RESTORE,
+        _PROGRESS,
         Sign("▶", "POS: running; a number is the place among those that wait"),
         Sign("8m → 17:15", "STARTS/ENDS: has run for 8 minutes, expected to end at 17:15"),
         Sign("~17:15", "STARTS/ENDS: expected to start at 17:15"),
@@ -80,6 +91,28 @@ SIGNS: Mapping[str, tuple[Sign, ...]] = {
     "restores": (*_RUNS, Sign("E W", "errors and warnings")),
     "storage": _status(
         healthy="available", broken="unavailable", look="a request that waits for approval", waiting="not checked yet"
+    ),
+    "pods": _status(
+        healthy="ready", waiting="starting", look="not ready", broken="failing or restarting", unset="has ended"
+    ),
+    "movements": (
+        *_status(
+            healthy="completed",
+            running="moving data",
+            waiting="waiting, or being prepared",
+            look="cancelled, or about to be",
+            broken="failed",
+        ),
+        _PROGRESS,
+    ),
+    "repositories": _status(
+        healthy="ready", look="its latest maintenance failed", waiting="not used yet", broken="not ready"
+    ),
+    "detail": (
+        *_RUNS,
+        Sign("▂▃▄▅▆█", "Runs: one bar for each run, as high as it took long, in the colour of its outcome"),
+        *(Sign(sign, f"below a bar: {word}") for sign, word in RUN_WORDS.items() if word != "good"),
+        *_status(true="Steps: done; of a condition: it is true"),
     ),
 }
 """By the id of the page."""

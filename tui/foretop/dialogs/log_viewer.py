@@ -165,10 +165,15 @@ class LogViewer(DownloadScreen):
         event.stop()
         self.query_one(LogLines).focus()
 
+    @property
+    def saved_as(self) -> str:
+        """The name of the file that it is saved to, without its ending."""
+        return self.key.name
+
     def action_save(self) -> None:
         if self.fetched is None:
             return
-        path = Path.cwd() / log_file_name(self.key.name)
+        path = Path.cwd() / log_file_name(self.saved_as)
         try:
             self.fetched.save(path)
         except ForetopError as problem:

@@ -155,11 +155,11 @@ class MainScreen(Screen[None]):
             self._explain(page, trouble)
         self.show_frame()
 
-    def _explain(self, page: Page, trouble: ForetopError) -> None:
+    def _explain(self, page: Page, trouble: ForetopError | None) -> None:
         # After the first paint: it draws on the store.
-        from foretop.panes.empty_state import why_closed
+        from foretop.panes.empty_state import CONNECTING, why_closed
 
-        page.explain(why_closed(trouble))
+        page.explain(why_closed(trouble) if trouble is not None else CONNECTING)
 
     def pulse(self) -> None:
         """Draws what is on the screen as it is at this moment."""
@@ -193,8 +193,7 @@ class MainScreen(Screen[None]):
         self.query_one("#tabs", StyledLine).show(header_footer.tabs(TABS, under, cells))
         title = next((view.title for view in SIDE_VIEWS if view.id == under), "")
         self.query_one("#top-rule", Divider).show(header_footer.hint(title, cells, BOLD))
-        hint = self._hint(page) if page else ""
-        tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
+        hint, tone = self._hint(page) if page else ("", Tone.DIM)
         self.query_one("#bottom-rule", Divider).show(header_footer.hint(hint, cells, style_of(tone)))
         self.query_one("#footer", StyledLine).show(key_line(self._key_hints(), cells))
 
@@ -218,14 +217,15 @@ class MainScreen(Screen[None]):
         if action is not None and not typing:
             await self.action_do(action.id)
 
-    def _hint(self, page: Page) -> str:
+    def _hint(self, page: Page) -> tuple[str, Tone]:
         """How the page is narrowed, and as of when its rows are; a problem is told alone."""
         if self.state is None or page.has_problem:
-            return page.hint()
+            return page.hint(), page.hint_tone
         # After the first paint: it draws on the store.
         from foretop.panes.stale_notice import as_of
 
-        return ", ".join(part for part in (page.hint(), as_of(self.state)) if part)
+        stale = as_of(self.state)
+        return ", ".join(part for part in (page.hint(), stale) if part), Tone.WARN if stale else page.hint_tone
 
     def _show_top(self) -> None:
         cells = self.size.width
@@ -296,7 +296,7 @@ class MainScreen(Screen[None]):
                 page.configure(self.settings)
             if self.state is not None:
                 page.attach(self.state)
-            elif self.trouble is not None:
+            else:
                 self._explain(page, self.trouble)
         return self.pages[page_id]
 

@@ -272,6 +272,7 @@ class WriteActions:
 
         ascii = self.host.display_options.ascii
         assert self.host.state is not None
+        self.service.zone = self.host.state.zone_of(chosen.keys[0])
         self.host.app.push_screen(make_dialog(self.service, intent, chosen, ascii, self._keep_results, self.host.state))
 
     def _keep_results(self, key: ObjectRef, results: Results) -> None:
@@ -308,8 +309,8 @@ class WriteActions:
         offered = mine or windows
         if len(offered) == 1:
             chosen(0)
-        elif offered and self.host.state is not None:
-            labels = [window_line(window, self.host.state.now(context)) for context, window in offered]
+        elif offered and (state := self.host.state) is not None:
+            labels = [window_line(window, state.now(context), state.zone) for context, window in offered]
             self.host.app.push_screen(Choose("Resume which window", labels, self.host.display_options.ascii), chosen)
 
 

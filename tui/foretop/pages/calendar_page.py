@@ -39,6 +39,9 @@ from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 _LEGEND = f"{WARM_UP} warm-up  {RUN}{WORK} run  {PAUSED_RUN} paused"
 _MOST_CROWDS = 3
+_LEAST_WITH_PANE = 12
+"""Lines of a page that has room for the pane."""
+_LEAST_PANE, _MOST_PANE = 3, 9
 
 
 class CalendarPage(FilterablePage):
@@ -112,10 +115,8 @@ class CalendarPage(FilterablePage):
         self.lanes.action_move(by)
 
     def on_resize(self, event: events.Resize) -> None:
-        below = min(9, max(4, round(event.size.height * 0.3))) if event.size.height >= 12 else 0
-        pane = self.query_one("#pane")
-        pane.styles.height = below
-        pane.display = self.query_one("#crowds").display = below > 0
+        self.query_one("#pane").display = self.query_one("#crowds").display = event.size.height >= _LEAST_WITH_PANE
+        self._pane_lines = 0
         self.call_after_refresh(self.pulse)
 
     @on(Timeline.Moved)
@@ -131,6 +132,17 @@ class CalendarPage(FilterablePage):
         state, lane, load = self.state, self.timeline[key], self.lanes.load
         said = safely(lambda: lane_pane(lane, load, state), "the pane of the calendar", key, state)
         pane.show(said, keep_place=keep_place)
+        self._size_pane(pane)
+
+    def _size_pane(self, pane: TextPane) -> None:
+        """It takes the lines that it needs and the lanes get the rest; it does not shrink by a line under the eye."""
+        most = min(_MOST_PANE, max(_LEAST_PANE, round(self.size.height * 0.3)))
+        needed = max(_LEAST_PANE, min(most, pane.lines_wanted(self.size.width)))
+        if not needed <= self._pane_lines <= needed + 1:
+            self._pane_lines = needed
+            pane.styles.height = needed
+
+    _pane_lines = 0
 
     def _length_of(self, key: ObjectRef) -> timedelta | None:
         """Worked out again when the schedule has another backup."""
@@ -244,6 +256,11 @@ class CalendarPage(FilterablePage):
         if self._problem or self.state is None:
             return self._problem
         return ", ".join(part for part in (self.lanes.position, self.state.focus.words) if part)
+
+    @property
+    def hint_tone(self) -> Tone:
+        narrowed = self.state is not None and (self.state.focus.words or self.prompt.value)
+        return Tone.WARN if narrowed and not self._problem else super().hint_tone
 
     @property
     def has_problem(self) -> bool:

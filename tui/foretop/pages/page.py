@@ -22,6 +22,7 @@ from foretop.bindings import Handler, KeyHints
 from foretop.pages.page_address import PageAddress
 from foretop.widgets.paragraphs import Line
 from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.tables.engine.status_glyphs import Tone
 
 if TYPE_CHECKING:
     from foretop.pages.page_host import PageHost
@@ -90,6 +91,11 @@ class Page(Widget):
     def hint(self) -> str:
         """What the rule above the footer says: how the page is narrowed."""
         return ""
+
+    @property
+    def hint_tone(self) -> Tone:
+        """Coloured where the page shows less than all, or something went wrong."""
+        return Tone.BAD if self.has_problem else Tone.DIM
 
     @property
     def has_problem(self) -> bool:

@@ -181,6 +181,10 @@ class PrimerPage(Page, can_focus=True):
             return f"taken from {key.kind} {clean(key.namespace)}/{clean(key.name)}"
         return ""
 
+    @property
+    def hint_tone(self) -> Tone:
+        return Tone.WARN if self.is_editing else super().hint_tone
+
     # What keys do here
 
     def ways_of_typing(self) -> KeyHints:

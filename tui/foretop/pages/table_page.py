@@ -318,6 +318,15 @@ class TablePage(FilterablePage):
         return ", ".join(part for part in parts if part)
 
     @property
+    def hint_tone(self) -> Tone:
+        """A plain count is dim; rows that are hidden or marked, or that have not come in yet, are not."""
+        if self.rows is None or self._problem:
+            return super().hint_tone
+        less = self.rows.filter_text or self.rows.faults_only or self.rows.state.focus.words or self.table.marked
+        missing = how_far(self.rows.state, self.spec.kinds) or (not self.spec.kinds and not_allowed(self.rows.state))
+        return Tone.WARN if less or missing else Tone.DIM
+
+    @property
     def has_problem(self) -> bool:
         return bool(self._problem)
 

@@ -37,11 +37,13 @@ from foretop_core.models.kinds import NAB, NABSL, NAR, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle import run_steps
+from foretop_core.rules.phases import READABLE
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.schedules import SchedulesView
 
+_LISTED = "Every object in it: :resources fetches the list from storage."
 SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
 _ONLY = {
     "conditions": frozenset((NAB.name, NAR.name, NABSL.name)),
@@ -244,6 +246,8 @@ def describe(
         if not _has_section(key.kind, title.lower()) or (once and not _has_more(state, key, resource, title)):
             continue
         said += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
+    if not once and isinstance(resource, Backup | Restore) and resource.phase in READABLE:
+        said += [paragraph(""), paragraph("Resources", bold=True), paragraph(_LISTED, Tone.DIM)]
     return said
 
 

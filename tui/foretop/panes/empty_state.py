@@ -20,6 +20,8 @@ from foretop_core.tables.text.progress_bar import bar
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
 _BAR, _MOST_LINES = 12, 8
+CONNECTING: list[Line] = [(Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span("Connecting…"))]
+"""Nothing is known yet, not even which clusters there are."""
 
 
 def why_closed(trouble: ForetopError) -> list[Line]:

@@ -30,6 +30,8 @@ def repository_pane(repository: BackupRepository, render: RenderContext) -> tupl
     said = [Paragraph((span(repository.name, bold=True), span(": "), span(repository.phase or "New", tone)))]
     if status.message:
         said.append(paragraph(status.message, Tone.BAD, label="Says"))
+    if failed := repository.failed_maintenance:
+        said.append(paragraph(f"The latest maintenance failed: {failed}", Tone.WARN, label="Failed"))
     kind = spec.repository_type or "repository"
     text = f"{kind}: volumes of {spec.volume_namespace} in {spec.backup_storage_location}"
     said.append(paragraph(text, label="Holds"))

@@ -42,7 +42,7 @@ def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     if done is None or not done.total_items:
         return ()
     length = f" in {humanize.duration((run.status.completion_timestamp or render.now) - started)}" if started else ""
-    return (paragraph(f"{done.done:,} of {done.total_items:,} items{length}{_unchanged(run, render)}.", label="Items"),)
+    return (paragraph(f"{done.done:,} of {done.total_items:,}{length}{_unchanged(run, render)}.", label="Items"),)
 
 
 def _unchanged(run: Run, render: RenderContext) -> str:

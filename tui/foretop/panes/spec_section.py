@@ -21,6 +21,7 @@ from foretop_core.models import (
 from foretop_core.models.velero import BackupSpec, RestoreSpec, RunStatus
 from foretop_core.models.wire import ObjectRef, Wire, as_json
 from foretop_core.rules import humanize
+from foretop_core.rules.go_durations import duration_setting
 from foretop_core.rules.storage_use import credential_text
 from foretop_core.tables.engine.status_glyphs import Tone
 
@@ -48,6 +49,7 @@ _TOLD = frozenset(
     }
 )
 """The fields that have words of their own here; the others are shown as they are written."""
+_DURATIONS = frozenset({"csiSnapshotTimeout", "itemOperationTimeout"})
 
 
 def spec_section(_state: DashboardState, _key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
@@ -83,7 +85,7 @@ def spec_lines(resource: Resource) -> Iterator[tuple[str, str]]:
             yield "Prefix", resource.spec.object_storage.prefix
             yield "Default", "yes" if resource.spec.default else "no"
             yield "Access", resource.spec.access_mode
-            yield "Checked every", resource.spec.validation_frequency
+            yield "Checked every", duration_setting(resource.spec.validation_frequency)
             yield "Credential", credential_text(resource)
             yield "Config", ", ".join(f"{key}={value}" for key, value in sorted(resource.spec.config.items()))
         case _:
@@ -92,7 +94,7 @@ def spec_lines(resource: Resource) -> Iterator[tuple[str, str]]:
 
 def _backup(spec: BackupSpec) -> Iterator[tuple[str, str]]:
     yield "Storage location", spec.storage_location or "the default location"
-    yield "TTL", spec.ttl or "the server's default"
+    yield "TTL", duration_setting(spec.ttl)
     yield from _chosen(spec)
     yield (
         "Namespaced resources",
@@ -173,7 +175,9 @@ def _hooks_run(status: RunStatus | None) -> Iterator[tuple[str, str]]:
 
 def _rest(spec: Wire) -> Iterator[tuple[str, str]]:
     for name, value in as_json(spec).items():
-        if name not in _TOLD:
+        if name in _DURATIONS:
+            yield name, duration_setting(value)
+        elif name not in _TOLD:
             yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 

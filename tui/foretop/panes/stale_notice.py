@@ -18,7 +18,8 @@ def as_of(state: DashboardState) -> str:
     lost = [(context, at) for context in seen if (at := state.health(context).lost_at) is not None]
     several = len(state.contexts) > 1
     return ", ".join(
-        f"{f'{context} ' if several else ''}as of {humanize.time(at, state.clock(context))}" for context, at in lost
+        f"{f'{context} ' if several else ''}as of {humanize.time(at, state.clock(context), state.zone)}"
+        for context, at in lost
     )
 
 

@@ -98,7 +98,7 @@ def _not_visible(state: DashboardState) -> list[Line]:
     """What could not be seen, in one line; none where all was."""
     alike: dict[str, list[str]] = {}
     for gap in state.unseen:
-        alike.setdefault(gap.reason, []).append(gap.kind or gap.context)
+        alike.setdefault(gap.why(state.zone), []).append(gap.kind or gap.context)
     gaps = [f"{humanize.join(names, 6)} ({reason})" for reason, names in alike.items()]
     return [(span(f"Not visible: {humanize.join(gaps, 6)}."),)] if gaps else []
 

@@ -14,7 +14,7 @@ from aiohttp import web
 from foretop_core.minicluster.change_log import Change, ChangeType, Key
 from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.engine import ProcessGroup
-from foretop_core.minicluster.controllers.runfiles import Run, log_text, results_text
+from foretop_core.minicluster.controllers.runfiles import Run, log_text, resources_text, results_text
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, BackupStorageLocation, Restore
@@ -29,6 +29,8 @@ _FILES: Mapping[str, Callable[[Run], str]] = {
     "BackupResults": results_text,
     "RestoreLog": log_text,
     "RestoreResults": results_text,
+    "BackupResourceList": resources_text,
+    "RestoreResourceList": resources_text,
 }
 
 

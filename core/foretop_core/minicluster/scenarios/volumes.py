@@ -6,6 +6,8 @@ from datetime import timedelta
 
 from foretop_core.minicluster.controllers.engine import Process
 from foretop_core.minicluster.controllers.simulated_runs import SimulatedRun, VolumeTransfer
+from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder
 
 _SNAPSHOT = "DataUpload"
@@ -43,9 +45,31 @@ def set_up(builder: ScenarioBuilder) -> None:
     builder.work["team-media"] = SimulatedRun(
         timedelta(seconds=40), 90, moves=(VolumeTransfer(_FILES, "cuts", 18, "worker-4", 6),)
     )
+    _repository(builder, "mongo", timedelta(minutes=40))
+    _repository(builder, "kafka", timedelta(days=3), "error to prune: repository is locked by another client")
     server.start()
     builder.non_admin().start()
     builder.start_process(_teams(builder))
+
+
+def _repository(builder: ScenarioBuilder, of: str, maintained: timedelta, failure: str = "") -> None:
+    """The volume data of a namespace; one whose maintenance fails keeps growing."""
+    done = wire_time(builder.now - maintained)
+    recent: list[Json] = [{"result": "Succeeded", "startTimestamp": done, "completeTimestamp": done}]
+    if failure:
+        at = wire_time(builder.now - timedelta(minutes=20))
+        recent.append({"result": "Failed", "message": failure, "startTimestamp": at, "completeTimestamp": at})
+    spec = {
+        "backupStorageLocation": "default",
+        "maintenanceFrequency": "1h0m0s",
+        "repositoryType": "kopia",
+        "resticIdentifier": "",
+        "volumeNamespace": of,
+    }
+    status = {"phase": "Ready", "lastMaintenanceTime": done, "recentMaintenance": recent}
+    meta = {"name": f"{of}-default-kopia", "namespace": HOME}
+    body = {"metadata": meta, "spec": spec, "status": status}
+    builder.history.put("BackupRepository", body, builder.start - timedelta(days=30))
 
 
 def _teams(builder: ScenarioBuilder) -> Process:

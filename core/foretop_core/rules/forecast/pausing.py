@@ -156,12 +156,12 @@ def _unpause_sentence(
     begins: str,
 ) -> Text:
     if not due:
-        return sentence("no backup now: none is due; ", then)
+        return sentence("no backup now, none is due; ", then)
     since = next_run(schedule, dialect, zone)
     number = f"over {MOST_RUNS:,} runs" if missed >= MOST_RUNS else humanize.count(missed, "run")
     owed = sentence("due since ", since, f", {number} missed") if since else f"{number} missed"
     if skips:
-        return sentence("no backup now: skips the run ", owed, "; ", then)
+        return sentence("no backup now, skips the run ", owed, "; ", then)
     if held is not None:
         return sentence(f"one backup when {held.name} has ended, within a minute: ", owed)
     return sentence(f"one backup {begins} at once: ", owed, "; ", then)

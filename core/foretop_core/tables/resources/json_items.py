@@ -164,7 +164,7 @@ def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
 
 
 def unseen_item(gap: VisibilityGap) -> Item:
-    return {"context": gap.context, "kind": gap.kind, "reason": gap.reason}
+    return {"context": gap.context, "kind": gap.kind, "reason": gap.why()}
 
 
 def unreadable_item(problem: Unreadable) -> Item:

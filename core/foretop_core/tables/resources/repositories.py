@@ -50,6 +50,8 @@ class RepositoriesView(View[BackupRepository]):
 
     def standing(self, entry: BackupRepository) -> StatusLabel | None:
         mark = repository_mark(entry)
+        if mark is StatusGlyph.LOOK:
+            return mark, "maintenance failed"
         return None if mark is StatusGlyph.HEALTHY else (mark, self.phase(entry))
 
     def item(self, entry: BackupRepository, render: RenderContext) -> Item:
@@ -61,11 +63,19 @@ class RepositoriesView(View[BackupRepository]):
             "type": entry.spec.repository_type or None,
             "maintained": rfc3339(entry.status.last_maintenance_time),
             "message": entry.status.message or None,
+            "maintenanceFailed": entry.failed_maintenance or None,
         }
 
 
 def repository_mark(repository: BackupRepository) -> StatusGlyph:
-    return _MARKS.get(repository.phase, StatusGlyph.UNSET)
+    mark = _MARKS.get(repository.phase, StatusGlyph.UNSET)
+    return StatusGlyph.LOOK if mark is StatusGlyph.HEALTHY and repository.failed_maintenance else mark
+
+
+def repository_problem(repository: BackupRepository) -> str:
+    """What Velero says of it, or why its latest maintenance failed."""
+    failed = repository.failed_maintenance
+    return repository.status.message or (f"maintenance failed: {failed}" if failed else "")
 
 
 def _phase_tone(repository: BackupRepository, _render: RenderContext) -> Tone:
@@ -89,5 +99,5 @@ _COLUMNS: tuple[Column[BackupRepository], ...] = (
         falls=True,
         cells=6,
     ),
-    plain("what", "WHAT", lambda one: one.status.message),
+    plain("what", "WHAT", repository_problem),
 )

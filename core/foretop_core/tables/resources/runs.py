@@ -197,13 +197,13 @@ def _counted(number: int, run: Run) -> str:
 
 
 def owner_texts(run: Run) -> tuple[str, ...]:
-    """Whom it was made for, in fewer and fewer words: owner, team, kind alone."""
+    """Whom it was made for, in fewer and fewer words: owner, team, kind alone, a part of its name."""
     owner = owner_of(run)
     match owner.kind:
         case OwnerKind.HAND:
-            return "by hand", "by hand", "hand"
+            return "by hand", "by hand", "by hand", "hand"
         case OwnerKind.SCHEDULE:
-            return f"schedule {owner.name}", "schedule", "sched"
+            return f"schedule {owner.name}", "schedule", "schedule", "sched"
         case OwnerKind.NAB | OwnerKind.NAR:
             team = f"{owner.kind} {owner.namespace}"
             return f"{team}/{owner.name}", team, str(owner.kind)

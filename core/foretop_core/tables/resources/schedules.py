@@ -126,19 +126,7 @@ class SchedulesView(View[ScheduleRow]):
         return {"cron": spec.schedule, "paused": "true" if spec.paused else "false", "outcome": _outcome(entry)}
 
     def mark(self, entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
-        schedule = entry.schedule
-        if schedule.spec.paused:
-            return StatusGlyph.PAUSED
-        beat = render.beat(schedule.namespace)
-        late = entry.dialect and overdue(schedule, render.now, entry.dialect, beat, entry.runs)
-        if entry.never_fires or late or entry.is_refused:
-            return StatusGlyph.BROKEN
-        newest = entry.runs[0] if entry.runs else None
-        if entry.dialect is None or render.beat(schedule.namespace).silent_for(render.now) is not None:
-            return StatusGlyph.LOOK
-        if newest is not None and newest.phase in WAITING:
-            return StatusGlyph.WAITING
-        return StatusGlyph.LOOK if newest is not None and newest.phase in FAULTY else StatusGlyph.HEALTHY
+        return _mark(entry, render)
 
     def standing(self, entry: ScheduleRow) -> StatusLabel | None:
         if entry.schedule.spec.paused:
@@ -149,6 +137,29 @@ class SchedulesView(View[ScheduleRow]):
 
     def item(self, entry: ScheduleRow, render: RenderContext) -> Item:
         return schedule_item(render.snapshot, entry.schedule, render.now)
+
+
+def _mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
+    schedule = entry.schedule
+    if schedule.spec.paused:
+        return StatusGlyph.PAUSED
+    beat = render.beat(schedule.namespace)
+    late = entry.dialect and overdue(schedule, render.now, entry.dialect, beat, entry.runs)
+    if entry.never_fires or late or entry.is_refused:
+        return StatusGlyph.BROKEN
+    newest = entry.runs[0] if entry.runs else None
+    if entry.dialect is None or render.beat(schedule.namespace).silent_for(render.now) is not None:
+        return StatusGlyph.LOOK
+    if newest is not None and newest.phase in WAITING:
+        return StatusGlyph.WAITING
+    return StatusGlyph.LOOK if newest is not None and newest.phase in FAULTY else StatusGlyph.HEALTHY
+
+
+def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
+    """A run that will not be made, or perhaps not, does not look like one that will."""
+    mark = _mark(entry, render)
+    is_open = mark is StatusGlyph.LOOK and not _has_failed(entry)
+    return mark.tone if is_open or mark is StatusGlyph.BROKEN else Tone.PLAIN
 
 
 def _next(entry: ScheduleRow, render: RenderContext) -> str:
@@ -274,8 +285,11 @@ def _meaning(entry: ScheduleRow) -> str:
 
 def _outcome_tone(entry: ScheduleRow) -> Tone:
     """The colour that the backup's own row has, where it did not go well."""
-    newest = entry.runs[0] if entry.runs else None
-    return run_mark(newest.phase).tone if newest is not None and newest.phase in FAULTY else Tone.PLAIN
+    return run_mark(entry.runs[0].phase).tone if _has_failed(entry) else Tone.PLAIN
+
+
+def _has_failed(entry: ScheduleRow) -> bool:
+    return bool(entry.runs) and entry.runs[0].phase in FAULTY
 
 
 def _runs_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
@@ -297,6 +311,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         "NEXT",
         _next,
         lambda entry: entry.next_run,
+        _next_tone,
         briefs=lambda entry, _: ("paused",) if entry.schedule.spec.paused else (),
     ),
     Column(

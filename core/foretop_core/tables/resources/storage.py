@@ -22,8 +22,9 @@ from foretop_core.rules.storage_use import storage_use
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.resources.json_items import Item, identity
+from foretop_core.tables.resources.repositories import repository_mark, repository_problem
 from foretop_core.tables.text import times
 
 _MARKS = {
@@ -144,7 +145,15 @@ def unchecked(place: StorageRow, render: RenderContext) -> timedelta | None:
 
 
 def _mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
+    if isinstance(place.resource, BackupRepository):
+        return repository_mark(place.resource)
     return _MARKS.get(place.phase, StatusGlyph.UNSET) if unchecked(place, render) is None else StatusGlyph.LOOK
+
+
+def _phase_tone(place: StorageRow, render: RenderContext) -> Tone:
+    """What is well is muted."""
+    mark = _mark(place, render)
+    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
 
 
 def _what(place: StorageRow, render: RenderContext) -> str:
@@ -200,7 +209,7 @@ def _request(item: NonAdminBackupStorageLocationRequest) -> StorageRow:
 
 
 def _repository(item: BackupRepository) -> StorageRow:
-    said = item.status.message or f"volumes of {item.spec.volume_namespace} in {item.spec.backup_storage_location}"
+    said = repository_problem(item) or f"volumes of {item.spec.volume_namespace} in {item.spec.backup_storage_location}"
     kept = item.status.last_maintenance_time
     return StorageRow(item, "repository", item.phase, said, checked=kept, provider=item.spec.repository_type)
 
@@ -218,7 +227,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
     plain("namespace", "NAMESPACE", lambda place: place.resource.namespace, wide=True),
     Column("name", "LOCATION", lambda place, _: place.resource.name, _locations_first, from_middle=True),
     plain("kind", "KIND", lambda place: place.kind),
-    plain("phase", "PHASE", lambda place: place.phase, tone=lambda place, render: _mark(place, render).tone),
+    plain("phase", "PHASE", lambda place: place.phase, tone=_phase_tone),
     Column(
         "checked",
         "CHECKED",

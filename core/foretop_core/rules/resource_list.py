@@ -1,0 +1,42 @@
+"""The list of what is in a backup, or was restored: a file beside its log, taken apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from foretop_core.errors import Unreadable
+from foretop_core.rules import humanize
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceKind:
+    """A kind with its API group and version, and the names of its objects: `namespace/name`, or a name alone."""
+
+    kind: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceList:
+    kinds: tuple[ResourceKind, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return sum(len(one.names) for one in self.kinds)
+
+    def lines(self) -> tuple[str, ...]:
+        """In words, and then as `velero backup describe --details` lists them."""
+        head = f"{humanize.count(self.count, 'object')} of {humanize.count(len(self.kinds), 'kind')}"
+        listed = [line for one in self.kinds for line in (f"{one.kind}:", *(f"  - {name}" for name in one.names))]
+        return head, *listed
+
+
+def parse_resource_list(text: bytes) -> ResourceList:
+    """Kinds and names in order, whatever the order of the file; raises Unreadable for what is not such a list."""
+    try:
+        held = msgspec.json.decode(text, type=dict[str, list[str] | None])
+    except msgspec.DecodeError as problem:
+        raise Unreadable("The resource list cannot be read", str(problem)) from None
+    return ResourceList(tuple(ResourceKind(kind, tuple(sorted(held[kind] or ()))) for kind in sorted(held)))

@@ -1,0 +1,66 @@
+"""Every dialog at 40x12 and at 80x24: the focused field is in sight, and so are the buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.geometry import Region
+from textual.widget import Widget
+
+from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.dialog_registry import make_dialog
+from foretop_core.actions.intents import INTENTS, AskedOf, Intent
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
+from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
+from foretop_core.models.wire import ObjectRef
+from tests.tui.acting import CONTEXT, Stand, stand
+from tests.tui.pilot import SMALL, TINY
+
+SHOWN = [(intent, several) for intent in INTENTS if not intent.fetches for several in {False, intent.many}]
+
+
+def targets(at: Stand, intent: Intent, several: bool) -> ActionTargets:
+    """The object that the dialog is about: the first one that the action can be asked of, or else is refused for."""
+    if intent.asked_of is AskedOf.NEW:
+        return ActionTargets((ObjectRef(CONTEXT, SCHEDULE.name, HOME, ""),))
+    if intent.asked_of is AskedOf.SERVER:
+        return ActionTargets((ObjectRef(CONTEXT, "Deployment", HOME, VELERO_DEPLOYMENT),))
+    names = {kind.name for kind in intent.kinds}
+    held = [pair for name in names for pair in at.session.store.items(CONTEXT, name)]
+    fitting = [key for key, item in held if not intent.applies(item, lambda: True)]
+    return ActionTargets(tuple((fitting or [key for key, _ in held])[: None if several and intent.many else 1]))
+
+
+def unseen(at: Stand) -> Iterator[str]:
+    """What should be seen whole, in the place where it is drawn, and is not."""
+    dialog = at.dialog
+    width, height = dialog.size
+    for one in (dialog.focused, dialog.cancel, dialog.go):
+        assert isinstance(one, Widget)
+        seen = dialog.find_widget(one).visible_region.intersection(Region(0, 0, width, height))
+        if not one.display or seen.height < one.region.height or seen.width < one.region.width:
+            yield f"{one.id}: {seen} of {one.region}"
+
+
+@pytest.mark.parametrize("size", [TINY, SMALL], ids=["40x12", "80x24"])
+async def test_every_dialog_shows_its_focused_field_and_its_buttons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    async with stand("default", tmp_path, monkeypatch, size=size) as at:
+        hidden: list[str] = []
+        for intent, several in SHOWN:
+            found = targets(at, intent, several)
+            assert found.keys, f"nothing to ask {intent.id} of"
+            window = make_dialog(at.shown.app.main_screen.write_actions.service, intent, found, False, lambda *_: None)
+            assert isinstance(window, ActionDialog)
+            await at.shown.app.push_screen(window)
+            await at.shown.settle()
+            for _ in window.focus_chain:
+                hidden += [f"{intent.id}, {one}:\n{at.shown.text}" for one in unseen(at)]
+                await at.shown.press("tab")
+            await at.shown.press("escape")
+        assert not hidden, "\n\n".join(hidden)
+        assert at.writes == []

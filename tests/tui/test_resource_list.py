@@ -1,0 +1,53 @@
+"""The list of what is in a backup: fetched with consent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from foretop.widgets.log_lines import LogLines
+from foretop_core.errors import Unreadable
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
+from foretop_core.models.kinds import BACKUP
+from foretop_core.rules.resource_list import parse_resource_list
+from tests.tui.acting import Stand, stand
+
+REQUEST = f"POST /apis/velero.io/v1/namespaces/{HOME}/downloadrequests"
+
+
+def newest_completed(at: Stand) -> str:
+    done = [one for one in at.box.storage.list(at.box.storage.kind("Backup")) if one["status"]["phase"] == "Completed"]
+    return str(max(one["metadata"]["name"] for one in done if one["metadata"]["namespace"] == HOME))
+
+
+def test_a_list_is_in_order_and_counted() -> None:
+    found = parse_resource_list(json.dumps({"v1/Pod": ["b/two", "a/one"], "apps/v1/Deployment": None}).encode())
+    assert found.lines() == ("2 objects of 2 kinds", "apps/v1/Deployment:", "v1/Pod:", "  - a/one", "  - b/two")
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"{", b'{"v1/Pod": 3}', b'{"v1/Pod": [1]}'])
+def test_what_is_not_a_list_is_refused(text: bytes) -> None:
+    with pytest.raises(Unreadable):
+        parse_resource_list(text)
+
+
+async def test_a_backups_resources_are_listed_after_consent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = newest_completed(at)
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("enter", "d", "end")
+        await at.see(":resources fetches the list from storage")
+        await at.shown.press(":")
+        await at.paste("resources")
+        await at.shown.press("enter")
+        await at.see("Resource list of", "a DownloadRequest for the resource list", "[ Fetch ]")
+        assert at.writes == []
+        await at.send()
+        await at.see("apps/v1/Deployment:")
+        items = at.object("Backup", name)["status"]["progress"]["itemsBackedUp"]
+        assert at.shown.app.screen.query_one(LogLines).lines[0].startswith(f"{items} objects of ")
+        assert at.writes == [REQUEST]
+        await at.shown.press("s")
+        assert "v1/ConfigMap:" in (tmp_path / f"{name}-resources.log").read_text()
