@@ -315,7 +315,7 @@ class FaultRun:
         return self._rows_differ(fresh)
 
     def _rows_differ(self, fresh: list[Resource]) -> str:
-        self._state.beat()
+        self._state.begin_frame()
         source = FilledSource(fresh, (self._context,), self._state.clock(self._context))
         state = DashboardState(source, time.monotonic)
         for spec, live in zip(_SPECS, self._rows, strict=True):

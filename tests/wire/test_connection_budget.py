@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -9,13 +10,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from foretop_core.clock import ManualClock, SystemClock
-from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.access.access_reviewer import REVIEWS_AT_ONCE, AccessReviewer
+from foretop_core.kube.access.accessible_namespaces import accessible_namespaces
 from foretop_core.kube.connection.connection_budget import RESERVED, connection_budget
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.minicluster import MiniCluster, Rule, User
-from foretop_core.models.kinds import NAB, SCHEDULE
+from foretop_core.models.kinds import BACKUP, NAB, NAR, SCHEDULE
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 from tests.objects import NOW
@@ -23,6 +26,8 @@ from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_cluster import client_of
 from tests.wire.test_commands import obj
+from tests.wire.test_limits import server_that
+from tests.wire.watching import connect
 
 __all__ = ["wire"]
 READ = ("get", "list", "watch")
@@ -91,3 +96,30 @@ async def test_known_rights_are_reviewed_once_a_second_at_most_and_ever_more_rar
                 await access.rules(name)
         assert len(wire.asked) - asked - in_ten_minutes <= 10 * 100 + 100, "about once an hour each"
         await client.close()
+
+
+async def test_the_first_look_at_many_namespaces_asks_for_few_reviews_at_once() -> None:
+    names = [f"team-{number}" for number in range(200)]
+    asked: list[str] = []
+    under_way = most = 0
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        nonlocal under_way, most
+        if request.method == "GET":
+            return web.json_response({"items": [{"metadata": {"name": name}} for name in names]})
+        under_way += 1
+        most = max(most, under_way)
+        asked.append(request.path)
+        await asyncio.sleep(0.02)
+        under_way -= 1
+        return web.json_response({"status": {"allowed": False, "resourceRules": []}})
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        access = AccessReviewer(client, SystemClock())
+        await asyncio.gather(
+            *(accessible_namespaces(client, access, kind, ()) for kind in (SCHEDULE, BACKUP, NAB, NAR))
+        )
+        await client.close()
+    assert most <= REVIEWS_AT_ONCE
+    assert len(asked) == len(names) + 4, "one for each namespace, and one for each kind everywhere"

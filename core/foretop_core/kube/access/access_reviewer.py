@@ -18,6 +18,8 @@ REMEMBER = timedelta(minutes=1)
 REMEMBER_LONGEST = timedelta(hours=1)
 BETWEEN_REVIEWS = timedelta(seconds=1)
 """Between two reviews of namespaces that are known already, however many there are."""
+REVIEWS_AT_ONCE = 4
+"""Of one cluster, whoever asks: the first look at a thousand namespaces must not crowd out others there."""
 _ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _RULES_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
@@ -109,6 +111,7 @@ class AccessReviewer:
         self._rules: dict[str, _KnownRules] = {}
         self._last_renewal: datetime | None = None
         self._asking: dict[Permission | str, asyncio.Lock] = {}
+        self._turns = asyncio.Semaphore(REVIEWS_AT_ONCE)
 
     async def verdict(self, wanted: Permission) -> AccessVerdict:
         async with self._asking.setdefault(wanted, asyncio.Lock()):
@@ -174,7 +177,8 @@ class AccessReviewer:
     async def _review(self, path: str, kind: str, spec: Mapping[str, object]) -> Response | None:
         body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
         try:
-            return await self._client.request("POST", path, body=body)
+            async with self._turns:
+                return await self._client.request("POST", path, body=body)
         except ApiError as problem:
             if problem.status in (403, 404, 405):
                 return None

@@ -19,7 +19,6 @@ from foretop_core.rules.servers import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
 _NAMESPACES = "/api/v1/namespaces"
 _PROJECTS = "/apis/project.openshift.io/v1/projects"
 _CHUNK = "500"
-_REVIEWS_AT_ONCE = 16
 EVERYWHERE = ("",)
 WATCHED_NAMES: dict[Kind, tuple[str, ...]] = {
     DEPLOYMENT: (VELERO_DEPLOYMENT, OADP_DEPLOYMENT),
@@ -74,8 +73,7 @@ async def accessible_namespaces(
         return AccessibleNamespaces(EVERYWHERE)
     own = client.config.namespace
     visible = await visible_namespaces(client)
-    turns = asyncio.Semaphore(_REVIEWS_AT_ONCE)
-    verdicts = await asyncio.gather(*(_may_list(access, kind, name, turns) for name in visible))
+    verdicts = await asyncio.gather(*(_may_list(access, kind, name) for name in visible))
     allowed = sorted(name for name, may in zip(visible, verdicts, strict=True) if may)
     return AccessibleNamespaces(tuple(allowed) or (own,), guessed=not allowed)
 
@@ -121,10 +119,9 @@ async def _may_list_everywhere(client: ApiClient, access: AccessReviewer, kind: 
     return True
 
 
-async def _may_list(access: AccessReviewer, kind: Kind, namespace: str, turns: asyncio.Semaphore) -> bool:
+async def _may_list(access: AccessReviewer, kind: Kind, namespace: str) -> bool:
     """One review for each namespace serves all kinds; rules that are incomplete are left to the attempt."""
-    async with turns:
-        rules = await access.rules(namespace)
+    rules = await access.rules(namespace)
     return rules.incomplete or may_list(rules, kind)
 
 
