@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests of the screen wait for it half of their time: one more at once than there are cores.
 SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
-.PHONY: help demo test test-real test-velero test-velero-share truth check format bench bench-quick screenshots snapshots tour chaos chaos-share chaos-full mutants bundle man clean
+.PHONY: help demo test test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants bundle man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -61,6 +61,9 @@ bench: $(READY)  ## measure the rules against their goals (prints, never fails)
 
 bench-quick: compiled ## measure the dashboard before ten thousand NABs (prints, never fails)
 	$(BIN)/python -m tests.bench.quick
+
+bench-peers: compiled ## foretop and k9s before a real API server with 1,000, 10,000 and 50,000 NABs (prints, never fails)
+	$(BIN)/python -m tests.bench.peers
 
 screenshots: $(READY) ## draw the README's pictures from the demo's scenes
 	$(BIN)/python -m tests.tui.pictures screenshots

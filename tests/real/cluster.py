@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -218,6 +218,19 @@ class RealCluster:
         namespace = self.admin.delete(f"/api/v1/namespaces/{name}").expect(200)
         namespace["spec"]["finalizers"] = []
         self.admin.put(f"/api/v1/namespaces/{name}/finalize", namespace).expect(200)
+
+    def write_to_etcd(self, stored: Iterable[tuple[str, bytes]]) -> None:
+        """Put objects into etcd past the API server, which only follows: thousands in a second."""
+        self._etcd.put_all(stored)
+
+    def wait_until_listed(self, path: str, name: str) -> None:
+        """Wait until the API server's memory has followed etcd up to this object."""
+
+        def is_listed() -> bool:
+            items = self.admin.get(path).expect(200)["items"]
+            return any(item["metadata"]["name"] == name for item in items)
+
+        self._wait(is_listed, f"{name} in {path}")
 
     def allow_tenant(self, namespace: str) -> None:
         """Give the user `tenant` the permissions of team-a in one more namespace, and wait until they apply."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import urllib3
 
 from tests.real.server import Server, free_port
+
+_MOST_IN_ONE_TRANSACTION = 128
 
 
 class Etcd:
@@ -54,8 +58,15 @@ class Etcd:
 
     def compact(self) -> None:
         """Drop every revision but the newest."""
-        newest = self._ask("/v3/kv/range", {"key": base64.b64encode(b"/").decode()})["header"]["revision"]
+        newest = self._ask("/v3/kv/range", {"key": _encoded(b"/")})["header"]["revision"]
         self._ask("/v3/kv/compaction", {"revision": newest, "physical": True})
+
+    def put_all(self, values: Iterable[tuple[str, bytes]]) -> None:
+        """Write many keys, as many in one transaction as etcd takes."""
+        remaining = iter(values)
+        while batch := list(itertools.islice(remaining, _MOST_IN_ONE_TRANSACTION)):
+            puts = [{"requestPut": {"key": _encoded(key.encode()), "value": _encoded(value)}} for key, value in batch]
+            self._ask("/v3/kv/txn", {"success": puts})
 
     def _ask(self, path: str, body: dict[str, object]) -> dict[str, dict[str, str]]:
         with urllib3.PoolManager(retries=False, timeout=120.0) as pool:
@@ -71,3 +82,7 @@ class Etcd:
                 return pool.request("GET", f"{self.url}/health").status == 200
         except urllib3.exceptions.HTTPError:
             return False
+
+
+def _encoded(value: bytes) -> str:
+    return base64.b64encode(value).decode()

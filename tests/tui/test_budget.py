@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import subprocess
 import sys
 from datetime import timedelta
@@ -15,6 +17,8 @@ from textual.screen import Screen
 
 import foretop.app
 from foretop.app import Dashboard
+from foretop.terminal.textual_internals import InputEnd, InputSelectors
+from foretop_core.clock import SystemClock
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP
@@ -155,3 +159,69 @@ async def test_a_changed_row_writes_the_cells_that_changed() -> None:
 
 def _run(number: int, phase: str) -> dict[str, Any]:
     return backup_dict(f"run-{number:02}", phase, "2026-11-15T01:00:03Z", "2026-11-15T01:10:03Z")
+
+
+class Ticking(FilledSource):
+    """A source whose clock is that of the machine."""
+
+    def clock(self, _context: str) -> SystemClock:  # type: ignore[override]
+        return SystemClock()
+
+
+async def test_an_idle_second_wakes_the_dashboard_twice_at_most() -> None:
+    """Once for the clock and once for its painting."""
+    source = Ticking(troubled(), at=SystemClock().now())
+    app = Writing(source)
+    async with app.run_test(size=MIDDLE) as pilot:
+        shown = Driven(app, pilot, source)
+        await shown.until(lambda: app.main_screen.state is not None)
+        await shown.press("7")
+        wakes = _count_wakes(asyncio.get_running_loop())
+        seconds: list[int] = []
+        for _ in range(8):
+            wakes.clear()
+            await asyncio.sleep(1.0)
+            seconds.append(len(wakes))
+        # One of them is the end of the sleep here.
+        assert min(seconds) <= 3, seconds
+
+
+def _count_wakes(loop: Any) -> list[float]:
+    """From now on an entry for each time that the loop had nothing to do, slept and woke up."""
+    wakes: list[float] = []
+    plain = loop._selector.select
+
+    def select(timeout: float | None = None) -> Any:
+        if timeout is None or timeout > 0:
+            wakes.append(loop.time())
+        return plain(timeout)
+
+    loop._selector.select = select
+    return wakes
+
+
+def test_the_wait_for_keys_sleeps_when_none_came_for_a_second() -> None:
+    end = InputEnd()
+    reader, writer = os.pipe()
+    selector = InputSelectors.SelectSelector()
+    selector.register(reader, InputSelectors.EVENT_READ)
+    os.write(writer, b"j")
+    assert selector.select(0.01)
+    os.read(reader, 1)
+    looks = 0
+    while not selector.is_asleep:
+        assert selector.select(0.5) == []
+        looks += 1
+    assert looks == 2
+    os.write(writer, b"k")
+    assert [key.fd for key, _ in selector.select(0.1)] == [reader]
+    os.read(reader, 1)
+    assert not selector.is_asleep
+    while not selector.is_asleep:
+        selector.select(1.0)
+    end.set()
+    assert selector.select(0.1) == []
+    end.clear()
+    selector.close()
+    for descriptor in (reader, writer):
+        os.close(descriptor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -44,6 +44,10 @@ class ContextHealth:
     polled_every: float = 0.0
 
 
+def _nobody() -> None:
+    """Nobody waits for changes."""
+
+
 @dataclass(slots=True)
 class _Entry:
     health: WatchHealth
@@ -52,9 +56,10 @@ class _Entry:
 
 @dataclass(slots=True)
 class WatchHealthRegistry:
-    """The health of all watches, written by them; `revision` changes with every update, for cheap polling."""
+    """The health of all watches, written by them; `revision` changes with every update, and `notify` is called."""
 
     revision: int = 0
+    notify: Callable[[], None] = _nobody
     _entries: dict[WatchScope, _Entry] = field(default_factory=dict)
 
     def report(self, scope: WatchScope, health: WatchHealth) -> None:
@@ -65,17 +70,21 @@ class WatchHealthRegistry:
             return
         else:
             entry.health = health
-        self.revision += 1
+        self._changed()
 
     def lost_line(self, scope: WatchScope) -> None:
         """Count an event without even a name, which cannot be stored."""
         if entry := self._entries.get(scope):
             entry.lost_lines += 1
-            self.revision += 1
+            self._changed()
 
     def forget(self, scope: WatchScope) -> None:
         if self._entries.pop(scope, None) is not None:
-            self.revision += 1
+            self._changed()
+
+    def _changed(self) -> None:
+        self.revision += 1
+        self.notify()
 
     def of(self, scope: WatchScope) -> WatchHealth | None:
         entry = self._entries.get(scope)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
 
@@ -34,7 +34,8 @@ class Store:
         self.history = ChangeHistory()
         self.slots = SlotTracker()
         self.restarts = RestartDetector()
-        self.health = WatchHealthRegistry()
+        self.health = WatchHealthRegistry(notify=self._notify)
+        self._listeners: list[Callable[[], None]] = []
         self._snapshots = SnapshotCache(self, given_versions)
         self._tables: dict[tuple[str, str], dict[ObjectRef, Resource]] = {}
         self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
@@ -141,6 +142,15 @@ class Store:
         self.slots.note(key, before, after, at)
         self.restarts.note(key, before, after)
         self.feed.publish(key, before, after)
+        self._notify()
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call this at every change of an object or of a watch's health, for as long as the store lives."""
+        self._listeners.append(wake)
+
+    def _notify(self) -> None:
+        for wake in self._listeners:
+            wake()
 
 
 def _same(before: Resource, after: Resource) -> bool:

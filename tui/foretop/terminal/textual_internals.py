@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import codecs
 import os
+import select
+import selectors
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from threading import Event
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -26,6 +28,9 @@ from textual.strip import Strip
 
 # Deferred imports: the driver exists on Unix only; the crash report is loaded when there is a crash.
 
+_ALERT = 1.0
+"""Seconds after a key in which another one is looked for often."""
+_MOST_WAKES = 64
 _LARGEST = 2000
 """Columns or lines of a terminal."""
 _GIVEN_BACK = (
@@ -105,6 +110,66 @@ else:
         return update
 
 
+class InputEnd(Event):
+    """The event that ends the thread which reads keys; it wakes the thread where that sleeps."""
+
+    latest: ClassVar[InputEnd | None] = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.woken_by, self._wakes = os.pipe()
+        InputEnd.latest = self
+
+    def set(self) -> None:
+        super().set()
+        os.write(self._wakes, b"-")
+
+    def clear(self) -> None:
+        """The terminal is read again, after it was given to another program for a while."""
+        if self.is_set():
+            os.read(self.woken_by, _MOST_WAKES)
+        super().clear()
+
+    def __del__(self) -> None:
+        for descriptor in (self.woken_by, self._wakes):
+            with suppress(OSError):
+                os.close(descriptor)
+
+
+class _InputSelector(selectors.SelectSelector):
+    """Sleeps while no key is pressed, where Textual looks ten times a second.
+
+    For a second after a key it looks as often as Textual does: what follows an escape in time belongs to it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._end = InputEnd.latest
+        self._quiet = 0.0
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether the next look waits for a key or the end, however long that takes."""
+        return self._end is not None and self._quiet >= _ALERT
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if self._end is None or self._end.is_set() or not timeout or not self.is_asleep:
+            found = super().select(timeout)
+            self._quiet = 0.0 if found else self._quiet + (timeout or 0.0)
+            return found
+        descriptors = [self._end.woken_by, *(key.fd for key in self.get_map().values())]
+        select.select(descriptors, (), ())
+        self._quiet = 0.0
+        return super().select(0)
+
+
+class InputSelectors:
+    """What the driver takes from the module of this name."""
+
+    EVENT_READ = selectors.EVENT_READ
+    SelectSelector = _InputSelector
+
+
 def _forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
 
@@ -153,7 +218,12 @@ else:
             from textual.drivers import linux_driver
         except ImportError:
             return
-        for name, better in (("XTermParser", _PatientParser), ("getincrementaldecoder", _forgiving_decoder)):
+        for name, better in (
+            ("XTermParser", _PatientParser),
+            ("getincrementaldecoder", _forgiving_decoder),
+            ("selectors", InputSelectors),
+            ("Event", InputEnd),
+        ):
             if hasattr(linux_driver, name):
                 setattr(linux_driver, name, better)
 
