@@ -116,7 +116,7 @@ NONADMIN_DOWNLOAD = Kind(
     status_subresource=True,
 )
 
-NAMESPACE = Kind("Namespace", Resource, "", "v1", "namespaces", ("ns",), True, namespaced=False)
+NAMESPACE = Kind("Namespace", workload.Namespace, "", "v1", "namespaces", ("ns",), True, namespaced=False)
 
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
 KINDS = (
@@ -139,8 +139,9 @@ KINDS = (
     SERVER_STATUS,
     DEFINITION,
     POD,
+    NAMESPACE,
 )
-"""The kinds that are watched; download requests are only created and polled, namespaces only read."""
+"""The kinds that are watched; download requests are only created and polled."""
 ON_DEMAND = (*MOVEMENTS, POD)
 """Watched as a whole only while a page shows them, and only in the namespaces of Velero servers."""
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})

@@ -11,10 +11,12 @@ from functools import cached_property
 from foretop_core.cron import Dialect
 from foretop_core.models import (
     Backup,
+    BackupRepository,
     BackupStorageLocation,
     CronJob,
     DataMovement,
     DeleteBackupRequest,
+    Namespace,
     NonAdminBackup,
     NonAdminBackupStorageLocation,
     NonAdminBackupStorageLocationRequest,
@@ -100,6 +102,9 @@ class ClusterSnapshot:
     storage_requests: tuple[NonAdminBackupStorageLocationRequest, ...] = ()
     prescaled: tuple[PreScaledCronJob, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
+    repositories: tuple[BackupRepository, ...] = ()
+    namespaces: tuple[Namespace, ...] | None = None
+    """None where they were not seen: nobody can say then which ones lack a backup."""
     servers: Mapping[str, VeleroInfo] = field(default_factory=dict)
     server_status: tuple[ServerStatusRequest, ...] = ()
     oadp_releases: Mapping[str, str] = field(default_factory=dict)

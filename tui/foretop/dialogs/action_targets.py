@@ -18,3 +18,5 @@ class ActionTargets:
     """Why marked objects are left out, and how many for each reason."""
     window: str = ""
     """The pause window that is resumed, where one is."""
+    namespace: str = ""
+    """The namespace that is brought back from a backup, where it was asked of a namespace."""

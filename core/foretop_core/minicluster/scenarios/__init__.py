@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from foretop_core.errors import BadInput
-from foretop_core.minicluster.scenarios import dead, default, large, maintenance, outage, quiet, seeds, volumes
+from foretop_core.minicluster.scenarios import (
+    dead,
+    default,
+    large,
+    maintenance,
+    outage,
+    protection,
+    quiet,
+    seeds,
+    volumes,
+)
 from foretop_core.minicluster.scenarios.scenario_builder import ScenarioBuilder, ScenarioOptions
 
 __all__ = ["SCENES", "Scenario", "ScenarioBuilder", "ScenarioOptions", "find_scene"]
@@ -36,6 +46,12 @@ SCENES: dict[str, Scenario] = {
         Scenario("volumes", "volumes that move, wait and fail", volumes.set_up, timedelta(minutes=15)),
         Scenario("dead", "the Velero server is gone", dead.set_up, timedelta(minutes=20)),
         Scenario("maintenance", "everything is paused, several are due", maintenance.set_up, timedelta(minutes=3)),
+        Scenario(
+            "protection",
+            "namespaces in every state of protection, one of them deleted",
+            protection.set_up,
+            timedelta(minutes=2),
+        ),
         Scenario("large", "ten thousand non-admin backups", large.set_up, timedelta(minutes=2)),
         Scenario("skip-immediately", "who skips what is due, and who does not", seeds.skip_immediately),
         Scenario("nonadmin-status", "non-admin objects at every place of their chart", seeds.nonadmin_status),
