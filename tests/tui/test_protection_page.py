@@ -64,7 +64,7 @@ async def test_a_namespace_that_is_there_gets_a_place_beside_it_and_what_is_ther
         await at.see("Bring back orders", "orders → orders-restored", "only pods and persistentvolumeclaims")
         into = at.dialog.query_one("#mapping", Prompt)
         into.value = ""
-        await at.see("There now orders: 2 configmaps", "orders exists already")
+        await at.see("Exists orders: 2 configmaps", "into orders")
         assert at.writes == []
 
 

@@ -14,12 +14,14 @@ from typing import TypeAlias
 from foretop_core.models import Backup, NonAdmin, Resource, Restore, Schedule
 from foretop_core.models.kinds import (
     BACKUP,
+    CONFIG_MAP,
     DATA_UPLOAD,
     DELETE_REQUEST,
     DEPLOYMENT,
     DOWNLOAD_REQUEST,
     NAB,
     NABSL_REQUEST,
+    NAMESPACE,
     NAR,
     NONADMIN_DOWNLOAD,
     POD,
@@ -438,6 +440,37 @@ SERVER_DEFAULT = Intent(
     purpose="set the server's skip default",
 )
 
+DRILL = Intent(
+    "drill",
+    "Drill",
+    "",
+    (NAMESPACE,),
+    (
+        RequiredPermission("create", NAMESPACE),
+        RequiredPermission("create", CONFIG_MAP),
+        RequiredPermission("create", RESTORE),
+        RequiredPermission("patch", BACKUP),
+    ),
+    reads=tuple(RequiredPermission("list", kind) for kind in (CONFIG_MAP,)),
+    commands=("drill",),
+    purpose="drill a restore",
+)
+DRILL_CLEANUP = Intent(
+    "drill-cleanup",
+    "Delete what the drill made",
+    "",
+    (NAMESPACE,),
+    (
+        RequiredPermission("delete", NAMESPACE),
+        RequiredPermission("delete", CONFIG_MAP),
+        RequiredPermission("delete", RESTORE),
+    ),
+    commands=("drill",),
+    purpose="clean up after a drill",
+)
+COMMAND_INTENTS = (DRILL, DRILL_CLEANUP)
+"""Actions that take minutes and ask twice: on the command line only."""
+
 INTENTS = (
     PAUSE,
     UNPAUSE,
@@ -463,7 +496,9 @@ INTENTS = (
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
 
-def told_rights(intents: Iterable[Intent] = INTENTS) -> Iterator[tuple[RequiredPermission, Kind, str]]:
+def told_rights(
+    intents: Iterable[Intent] = (*INTENTS, *COMMAND_INTENTS),
+) -> Iterator[tuple[RequiredPermission, Kind, str]]:
     """The rights that the doctor looks at, with the kind that the action is asked of and what one can do with them."""
     for intent in intents:
         if intent.purpose:

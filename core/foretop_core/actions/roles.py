@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from foretop_core.actions.intents import INTENTS, Intent
+from foretop_core.actions.intents import COMMAND_INTENTS, INTENTS, Intent
 from foretop_core.kube.access.accessible_namespaces import watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
@@ -44,7 +44,7 @@ def role_intents(holder: RoleHolder) -> tuple[Intent, ...]:
     """The actions that a role is for."""
     match holder:
         case RoleHolder.CLUSTER_ADMIN:
-            return INTENTS
+            return (*INTENTS, *COMMAND_INTENTS)
         case RoleHolder.VELERO_ADMIN:
             return tuple(intent for intent in INTENTS if _is_beside_velero(intent))
         case RoleHolder.OADP_TENANT:

@@ -35,10 +35,12 @@ class RunFile(Enum):
 
     LOG = "Log"
     RESULTS = "Results"
+    RESOURCE_LIST = "ResourceList"
+    """Of backups only: the names of all objects in it, by kind."""
 
     @property
     def noun(self) -> str:
-        return self.value.lower()
+        return "resource list" if self is RunFile.RESOURCE_LIST else self.value.lower()
 
     @property
     def most_bytes(self) -> int:

@@ -94,9 +94,9 @@ class RestoreDialog(ActionDialog):
             age = f", {humanize.duration(now - backup.started)} old" if backup.started is not None else ""
             said.append(paragraph(f"{backup.name}{age}", label="Copy"))
             lacks = missing_in(backup, self.targets.namespace)
-            said += [paragraph(humanize.join(lacks), Tone.WARN, label="Not in it")] if lacks else []
+            said += [paragraph(humanize.join(lacks), Tone.WARN, label="Lacks")] if lacks else []
         for place, objects in self._inside.items():
-            said.append(paragraph(f"{place}: {objects if objects is not None else 'looking…'}", label="There now"))
+            said.append(paragraph(f"{place}: {objects if objects is not None else 'looking…'}", label="Exists"))
         return said
 
     def planner(self) -> Planner:
