@@ -72,5 +72,5 @@ async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: p
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"scratch", "enter", "r")
-        await at.see("scratch has no copy to restore from")
+        assert at.shown.app.told[-1][1] == "scratch has no copy to restore from"
         assert not at.has_dialog

@@ -22,11 +22,10 @@ from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_re
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.drill_report import (
-    DRILLED_KINDS,
     DrillReport,
     compared,
-    is_own,
     read_resource_list,
+    read_restored_list,
 )
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -89,7 +88,7 @@ class DrillRun:
         return f"it did not end within {int(limit.total_seconds() // 60)} minutes"
 
     async def report(self, problem: str) -> DrillReport:
-        """What came, counted by kind; without the backup's list the comparison is missing, and that is said."""
+        """What came, counted by kind; without Velero's lists the comparison is missing, and that is said."""
         restore = self._restore(self.executor.snapshot())
         phase = restore.phase if restore is not None else ""
         restored: dict[str, int] = {}
@@ -97,7 +96,9 @@ class DrillRun:
         try:
             body = await run_file(self.executor, self.backup, RunFile.RESOURCE_LIST, None, None)
             expected = dict(read_resource_list(body, self.request.namespace))
-            restored = {kind: await self._count(kind) for kind in self.request.kinds}
+            if restore is not None:
+                body = await run_file(self.executor, restore, RunFile.RESOURCE_LIST, None, None)
+                restored = dict(read_restored_list(body, (self.request.namespace, self.request.into)))
         except ForetopError as failure:
             problem = "; ".join(filter(None, (problem, f"not compared: {failure}")))
         return compared(expected, restored, self.request.kinds, phase, problem)
@@ -128,13 +129,6 @@ class DrillRun:
             path = api_paths.item(kind_of_ref(step.target), step.target.namespace, step.target.name)
             answer = (await self.executor.client.request("GET", path)).body
         return decode(MadeObject, answer)
-
-    async def _count(self, kind: str) -> int:
-        version, plural = DRILLED_KINDS[kind]
-        root = "/api/v1" if version == "v1" else f"/apis/{version}"
-        answer = await self.executor.client.request("GET", f"{root}/namespaces/{self.request.into}/{plural}")
-        items = answer.read(_FoundList).items or []
-        return sum(is_own(kind, item.metadata.name) for item in items)
 
 
 async def leftovers(executor: PlanExecutor, context: str) -> list[MadeObject]:

@@ -449,9 +449,10 @@ DRILL = Intent(
         RequiredPermission("create", NAMESPACE),
         RequiredPermission("create", CONFIG_MAP),
         RequiredPermission("create", RESTORE),
+        RequiredPermission("create", DOWNLOAD_REQUEST),
         RequiredPermission("patch", BACKUP),
     ),
-    reads=tuple(RequiredPermission("list", kind) for kind in (CONFIG_MAP,)),
+    reads=(RequiredPermission("list", CONFIG_MAP), *_URL_OF_A_FILE),
     commands=("drill",),
     purpose="drill a restore",
 )
@@ -500,6 +501,9 @@ def told_rights(
     intents: Iterable[Intent] = (*INTENTS, *COMMAND_INTENTS),
 ) -> Iterator[tuple[RequiredPermission, Kind, str]]:
     """The rights that the doctor looks at, with the kind that the action is asked of and what one can do with them."""
+    told: set[str] = set()
     for intent in intents:
-        if intent.purpose:
-            yield from ((needed, intent.kinds[0], intent.purpose) for needed in (*intent.rights, *intent.reads))
+        for needed in (*intent.rights, *intent.reads) if intent.purpose else ():
+            if str(needed) not in told:
+                told.add(str(needed))
+                yield needed, intent.kinds[0], intent.purpose

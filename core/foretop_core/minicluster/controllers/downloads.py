@@ -14,7 +14,7 @@ from aiohttp import web
 from foretop_core.minicluster.change_log import Change, ChangeType, Key
 from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.engine import ProcessGroup
-from foretop_core.minicluster.controllers.restored_objects import resource_list_text
+from foretop_core.minicluster.controllers.restored_objects import resource_list_text, restored_list_text
 from foretop_core.minicluster.controllers.runfiles import Run, log_text, results_text
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile.writes import wire_time
@@ -107,10 +107,11 @@ class DownloadController:
         self._client.delete(_KIND, key)
 
     def _resource_list(self, run: Run) -> str:
-        return resource_list_text(self._group.engine.storage, run) if isinstance(run, Backup) else "{}"
+        storage = self._group.engine.storage
+        return resource_list_text(storage, run) if isinstance(run, Backup) else restored_list_text(storage, run)
 
     def _text(self, target: Json) -> str | None:
-        make = self._resource_list if target["kind"] == "BackupResourceList" else _FILES.get(target["kind"])
+        make = self._resource_list if target["kind"].endswith("ResourceList") else _FILES.get(target["kind"])
         key = (self._namespace, target["name"])
         run: Run | None
         run = backup = self._group.cache.get(BACKUP, key, Backup)

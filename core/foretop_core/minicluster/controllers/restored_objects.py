@@ -39,6 +39,19 @@ def resource_list_text(storage: Storage, backup: Backup) -> str:
     return json.dumps(found)
 
 
+def restored_list_text(storage: Storage, restore: Restore) -> str:
+    """The list that Velero keeps of a restore: names by kind, each with what became of it."""
+    found: dict[str, list[str]] = {}
+    for kind, _, _ in _APPLICATION:
+        served = storage.kind(kind)
+        for body in storage.list(served):
+            meta = body["metadata"]
+            if meta.get("labels", {}).get(RESTORE_LABEL) == restore.name:
+                entry = f"{meta['namespace']}/{meta['name']}(created)"
+                found.setdefault(f"{served.api_version}/{kind}", []).append(entry)
+    return json.dumps(found)
+
+
 def restore_objects(storage: Storage, restore: Restore, backup: Backup) -> None:
     """Makes what the restore takes from the backup; what is there already stays."""
     wanted = _named(restore.spec.included_namespaces) or _named(backup.spec.included_namespaces)

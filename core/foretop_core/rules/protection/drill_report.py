@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -27,6 +27,7 @@ DRILLED_KINDS: Mapping[str, tuple[str, str]] = {
 SECRETS = "Secret"
 _MADE_BY_THE_CLUSTER = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
 """In every namespace, restored or not."""
+_MADE = frozenset({"created", "updated", ""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +63,35 @@ class DrillReport:
 
 def read_resource_list(body: bytes, namespace: str) -> Counter[str]:
     """By kind, how many objects of a namespace are in a backup."""
-    try:
-        found = msgspec.json.decode(body, type=dict[str, list[str] | None])
-    except msgspec.MsgspecError as problem:
-        raise Unreadable("The resource list of the backup cannot be read", str(problem)) from None
     counts: Counter[str] = Counter()
-    for group_version_kind, names in found.items():
-        kind = group_version_kind.rpartition("/")[2]
-        for name in names or ():
-            space, slash, own = name.partition("/")
-            if slash and space == namespace and (kind, own) not in _MADE_BY_THE_CLUSTER:
-                counts[kind] += 1
+    for kind, space, name in _objects(body, "backup"):
+        if space == namespace and (kind, name) not in _MADE_BY_THE_CLUSTER:
+            counts[kind] += 1
     return counts
 
 
-def is_own(kind: str, name: str) -> bool:
-    """Whether an object of the new namespace came from the backup and not from the cluster."""
-    return (kind, name) not in _MADE_BY_THE_CLUSTER
+def read_restored_list(body: bytes, namespaces: Collection[str]) -> Counter[str]:
+    """By kind, how many objects a restore made; each name has what became of it behind it: `web(created)`."""
+    counts: Counter[str] = Counter()
+    for kind, space, told in _objects(body, "restore"):
+        name, _, became = told.partition("(")
+        if space in namespaces and became.rstrip(")") in _MADE and (kind, name) not in _MADE_BY_THE_CLUSTER:
+            counts[kind] += 1
+    return counts
+
+
+def _objects(body: bytes, of: str) -> Iterator[tuple[str, str, str]]:
+    """Kind, namespace and name of everything in a list of Velero's; what is in no namespace is left out."""
+    try:
+        found = msgspec.json.decode(body, type=dict[str, list[str] | None])
+    except msgspec.MsgspecError as problem:
+        raise Unreadable(f"The resource list of the {of} cannot be read", str(problem)) from None
+    for group_version_kind, names in found.items():
+        kind = group_version_kind.rpartition("/")[2]
+        for full in names or ():
+            space, slash, name = full.partition("/")
+            if slash:
+                yield kind, space, name
 
 
 def compared(
