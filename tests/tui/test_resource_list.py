@@ -46,8 +46,8 @@ async def test_a_backups_resources_are_listed_after_consent(tmp_path: Path, monk
         assert at.writes == []
         await at.send()
         await at.see("apps/v1/Deployment:")
-        items = at.object("Backup", name)["status"]["progress"]["itemsBackedUp"]
-        assert at.shown.app.screen.query_one(LogLines).lines[0].startswith(f"{items} objects of ")
+        namespaces = len(at.object("Backup", name)["spec"]["includedNamespaces"])
+        assert at.shown.app.screen.query_one(LogLines).lines[0] == f"{10 * namespaces} objects of 10 kinds"
         assert at.writes == [REQUEST]
         await at.shown.press("s")
         assert "v1/ConfigMap:" in (tmp_path / f"{name}-resources.log").read_text()

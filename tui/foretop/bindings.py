@@ -369,6 +369,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "pods": ("pods", "po"),
     "movements": ("movements", "datauploads", "datadownloads", "podvolumebackups", "podvolumerestores"),
     "repositories": ("repositories", "backuprepositories"),
+    "protection": ("protection", "namespaces"),
 }
 """Page by page, what one types after the colon."""
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "backup": ("foretop.commands.backup", "Create, delete and cancel backups, and read their logs and results."),
     "restore": ("foretop.commands.restore", "Restore from a backup, and read the log and results of a restore."),
     "nab": ("foretop.commands.nab", "Delete non-admin backups, and read their logs and results."),
+    "drill": ("foretop.commands.drill", "Restore a namespace beside it on trial, compare, and delete it again."),
     "nar": ("foretop.commands.nar", "Delete non-admin restores, and read their results."),
     "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),

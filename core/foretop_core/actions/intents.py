@@ -14,12 +14,14 @@ from typing import TypeAlias
 from foretop_core.models import Backup, NonAdmin, Resource, Restore, Schedule
 from foretop_core.models.kinds import (
     BACKUP,
+    CONFIG_MAP,
     DATA_UPLOAD,
     DELETE_REQUEST,
     DEPLOYMENT,
     DOWNLOAD_REQUEST,
     NAB,
     NABSL_REQUEST,
+    NAMESPACE,
     NAR,
     NONADMIN_DOWNLOAD,
     POD,
@@ -488,6 +490,38 @@ UNACKNOWLEDGE = Intent(
     commands=("unacknowledge",),
 )
 
+DRILL = Intent(
+    "drill",
+    "Drill",
+    "",
+    (NAMESPACE,),
+    (
+        RequiredPermission("create", NAMESPACE),
+        RequiredPermission("create", CONFIG_MAP),
+        RequiredPermission("create", RESTORE),
+        RequiredPermission("create", DOWNLOAD_REQUEST),
+        RequiredPermission("patch", BACKUP),
+    ),
+    reads=(RequiredPermission("list", CONFIG_MAP), *_URL_OF_A_FILE),
+    commands=("drill",),
+    purpose="drill a restore",
+)
+DRILL_CLEANUP = Intent(
+    "drill-cleanup",
+    "Delete what the drill made",
+    "",
+    (NAMESPACE,),
+    (
+        RequiredPermission("delete", NAMESPACE),
+        RequiredPermission("delete", CONFIG_MAP),
+        RequiredPermission("delete", RESTORE),
+    ),
+    commands=("drill",),
+    purpose="clean up after a drill",
+)
+COMMAND_INTENTS = (DRILL, DRILL_CLEANUP)
+"""Actions that take minutes and ask twice: on the command line only."""
+
 INTENTS = (
     PAUSE,
     UNPAUSE,
@@ -516,7 +550,9 @@ INTENTS = (
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
 
-def told_rights(intents: Iterable[Intent] = INTENTS) -> Iterator[tuple[RequiredPermission, Kind, str]]:
+def told_rights(
+    intents: Iterable[Intent] = (*INTENTS, *COMMAND_INTENTS),
+) -> Iterator[tuple[RequiredPermission, Kind, str]]:
     """The rights that the doctor looks at, each once, with the kind that the first action that needs it is asked of
     and what one can do with it."""
     told: set[RequiredPermission] = set()

@@ -17,6 +17,13 @@ from foretop_core.models.kinds import RESTORE
 from foretop_core.models.nonadmin import NAR_NAME_ANNOTATION, NAR_NAMESPACE_ANNOTATION
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
+from foretop_core.rules.protection.coverage import (
+    Extent,
+    VolumeMethod,
+    cluster_scoped_text,
+    template_coverage,
+    volume_method,
+)
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -45,7 +52,7 @@ class RestoreRequest:
 
 def offered_mapping(backup: Backup) -> dict[str, str]:
     """Each namespace beside itself; nothing where the backup does not name its namespaces."""
-    return {name: _beside(name) for name in backup.spec.included_namespaces if "*" not in name}
+    return {name: beside(name) for name in backup.spec.included_namespaces if "*" not in name}
 
 
 def holds(backup: Backup, now: datetime) -> str:
@@ -58,6 +65,19 @@ def holds(backup: Backup, now: datetime) -> str:
     until = backup.status.expiration
     left = f"; it expires {humanize.time(until, now)}" if until else ""
     return f"{items}{what}{when} ({backup.phase}{faults}){left}"
+
+
+def missing_in(backup: Backup, namespace: str) -> list[str]:
+    """What a restore of one namespace from it will lack, as far as the backup itself tells."""
+    coverage = template_coverage(backup.spec, namespace)
+    lacks = [] if coverage.extent is Extent.ALL else [coverage.limits]
+    if backup.phase == "PartiallyFailed":
+        lacks.append(f"what failed ({humanize.count(backup.status.errors, 'error')})")
+    if volume_method(backup.spec) is VolumeMethod.NOT_AT_ALL:
+        lacks.append("the data of volumes")
+    if cluster_scoped_text(backup.spec) == "none":
+        lacks.append("cluster-scoped resources")
+    return lacks
 
 
 def targets(backup: Backup, request: RestoreRequest) -> tuple[str, ...]:
@@ -219,5 +239,6 @@ def _command(snapshot: ClusterSnapshot, backup: Backup, request: RestoreRequest,
     return velero(snapshot.context, backup.namespace, "restore", "create", name, *flags)
 
 
-def _beside(name: str) -> str:
+def beside(name: str) -> str:
+    """The name of a namespace next to another one."""
     return f"{name[: _LONGEST_NAMESPACE - len(BESIDE)]}{BESIDE}"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from foretop_core.actions.intents import INTENTS, Intent
-from foretop_core.kube.access.accessible_namespaces import NAMESPACE_READS, watch_permissions
+from foretop_core.actions.intents import COMMAND_INTENTS, INTENTS, Intent
+from foretop_core.kube.access.accessible_namespaces import watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
 SUBJECT = "SUBJECT"
@@ -44,7 +44,7 @@ def role_intents(holder: RoleHolder) -> tuple[Intent, ...]:
     """The actions that a role is for."""
     match holder:
         case RoleHolder.CLUSTER_ADMIN:
-            return INTENTS
+            return (*INTENTS, *COMMAND_INTENTS)
         case RoleHolder.VELERO_ADMIN:
             return tuple(intent for intent in INTENTS if any(kind in BESIDE_VELERO for kind in intent.kinds))
         case RoleHolder.OADP_TENANT:
@@ -60,9 +60,9 @@ def role_needs(holder: RoleHolder) -> RoleNeeds:
     others = _watched(kind for kind in KINDS if kind not in BESIDE_VELERO)
     match holder:
         case RoleHolder.CLUSTER_ADMIN | RoleHolder.AUDITOR:
-            return RoleNeeds(everywhere=(*NAMESPACE_READS, *beside, *others, *acting))
+            return RoleNeeds(everywhere=(*beside, *others, *acting))
         case RoleHolder.VELERO_ADMIN:
-            return RoleNeeds(everywhere=(*NAMESPACE_READS, *others), beside_velero=(*beside, *acting))
+            return RoleNeeds(everywhere=others, beside_velero=(*beside, *acting))
         case RoleHolder.OADP_TENANT:
             own = tuple(needed for needed in others if needed.kind.namespaced)
             return RoleNeeds(in_own_namespaces=(*own, *acting))

@@ -49,7 +49,7 @@ def read_object(step: PlanStep, body: bytes) -> dict[str, Any] | None:
     meta = found.get("metadata")
     if found.get("kind") != step.target.kind or not isinstance(meta, dict):
         raise Unreadable(_WHAT, f"it is not a {step.target.kind}")
-    if meta.get("namespace") != step.target.namespace or not _is_named(step, meta.get("name")):
+    if (meta.get("namespace") or "") != step.target.namespace or not _is_named(step, meta.get("name")):
         raise Unreadable(f"The answer is not about {step.target}")
     return found
 

@@ -32,6 +32,10 @@ PAGE_COLUMNS: dict[str, tuple[str, ...]] = {
     "pods": ("namespace", "name", "role", "ready", "status", "restarts", "node", "age"),
     "movements": ("namespace", "name", "run", "phase", "progress", "left", "rate", "size", "node", "kind"),
     "repositories": ("namespace", "name", "volumes", "storage", "type", "phase", "maintained", "what"),
+    "protection": (
+        *("name", "state", "newest", "copies", "expires", "next", "by", "covers"),
+        *("volumes", "storage", "repository", "tried"),
+    ),
 }
 """By page, the columns of its table; the other pages have none."""
 ActionName = Literal[

@@ -72,6 +72,7 @@ class ThresholdSettings(ConfigSection, frozen=True):
     gap: Duration = ""
     most_collisions: Count = 0
     fewest_paused: Count = 0
+    ignored_namespaces: tuple[Name, ...] = ()
     comes_after: Duration = ""
     goes_after: Duration = ""
 

@@ -72,6 +72,7 @@ TEMPLATE = """\
 #  gap: 30m
 #  mostCollisions: 5
 #  fewestPaused: 3
+#  ignoredNamespaces: []   # patterns of namespaces that need no backup, as kube-* and openshift-* do not
 #  comesAfter: 5s
 #  goesAfter: 20s
 

@@ -109,7 +109,7 @@ class FindingsTableModel(TableModel):
         return NamedFields(findings.facets(entry, render), self._askable, shown)
 
     def home(self, entry: Finding) -> tuple[str, str, str]:
-        return entry.context, entry.subject.kind, entry.subject.namespace
+        return entry.context, entry.subject.kind, entry.subject.home
 
     def paint_one(self, key: ObjectRef, entry: Finding) -> Row:
         render = self.state.render_context_of(entry)

@@ -281,7 +281,8 @@ class StoreTableModel(TableModel):
         return NamedFields(self.view.facets(*entry, self.state.render_context), self._askable)
 
     def home(self, entry: tuple[ObjectRef, Any]) -> tuple[str, str, str]:
-        return entry[0][:3]
+        key = entry[0]
+        return key.context, key.kind, key.home
 
     def paint_one(self, key: ObjectRef, entry: tuple[ObjectRef, Any]) -> Row:
         return self.view.paint(key, entry[1], self.state.render_context(key.context))

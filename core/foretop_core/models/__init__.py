@@ -21,7 +21,15 @@ from foretop_core.models.velero import (
     ServerStatusRequest,
 )
 from foretop_core.models.wire import Condition, Resource, decode, from_builtins, to_builtins
-from foretop_core.models.workload import CronJob, CustomResourceDefinition, Deployment, Event, Pod, PreScaledCronJob
+from foretop_core.models.workload import (
+    CronJob,
+    CustomResourceDefinition,
+    Deployment,
+    Event,
+    Namespace,
+    Pod,
+    PreScaledCronJob,
+)
 
 __all__ = [
     "Backup",
@@ -38,6 +46,7 @@ __all__ = [
     "DeleteBackupRequest",
     "Deployment",
     "Event",
+    "Namespace",
     "NonAdmin",
     "NonAdminBackup",
     "NonAdminBackupStorageLocation",

@@ -116,7 +116,9 @@ NONADMIN_DOWNLOAD = Kind(
     status_subresource=True,
 )
 
-NAMESPACE = Kind("Namespace", Resource, "", "v1", "namespaces", ("ns",), True, namespaced=False)
+NAMESPACE = Kind("Namespace", workload.Namespace, "", "v1", "namespaces", ("ns",), True, namespaced=False)
+
+CONFIG_MAP = Kind("ConfigMap", Resource, "", "v1", "configmaps", ("cm",))
 
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
 KINDS = (
@@ -139,8 +141,9 @@ KINDS = (
     SERVER_STATUS,
     DEFINITION,
     POD,
+    NAMESPACE,
 )
-"""The kinds that are watched; download requests are only created and polled, namespaces only read."""
+"""The kinds that are watched; download requests are only created and polled."""
 ON_DEMAND = (*MOVEMENTS, POD)
 """Watched as a whole only while a page shows them, and only in the namespaces of Velero servers."""
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
@@ -152,7 +155,7 @@ BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NA
 """The kinds in the namespace of a Velero server; the other kinds are in the namespaces of its users."""
 
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in KINDS}
-_BY_NAME = {kind.name: kind for kind in (*KINDS, DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD)}
+_BY_NAME = {kind.name: kind for kind in (*KINDS, CONFIG_MAP, DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD)}
 
 
 def find(api_version: str, name: str) -> Kind | None:

@@ -174,6 +174,10 @@ class BackupStatus(RunStatus, frozen=True):
     version: Count = 0
     backup_item_operations_attempted: Count = 0
     backup_item_operations_failed: Count = 0
+    volume_snapshots_attempted: Count = 0
+    volume_snapshots_completed: Count = 0
+    csi_volume_snapshots_attempted: Count = 0
+    csi_volume_snapshots_completed: Count = 0
 
     @property
     def item_operations(self) -> tuple[int, int]:

@@ -69,7 +69,16 @@ class ObjectRef(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        return f"{self.kind.lower()} {self.namespace}/{self.name}"
+        return (
+            f"{self.kind.lower()} {self.namespace}/{self.name}"
+            if self.namespace
+            else f"{self.kind.lower()} {self.name}"
+        )
+
+    @property
+    def home(self) -> str:
+        """The namespace that it belongs to: a Namespace belongs to itself."""
+        return self.name if self.kind == "Namespace" else self.namespace
 
 
 class Condition(Wire, frozen=True):

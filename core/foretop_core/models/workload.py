@@ -153,6 +153,18 @@ class Pod(Resource, frozen=True):
         return self.status.phase
 
 
+class NamespaceStatus(Wire, frozen=True):
+    phase: str = ""
+
+
+class Namespace(Resource, frozen=True):
+    status: NamespaceStatus = NamespaceStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+
 class StatusSchema(Wire, frozen=True):
     properties: Mapping[str, Any] = NONE
 

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from foretop_core.models import (
     Backup,
+    BackupRepository,
     BackupStorageLocation,
     CronJob,
     CustomResourceDefinition,
@@ -15,6 +16,7 @@ from foretop_core.models import (
     DataUpload,
     DeleteBackupRequest,
     Deployment,
+    Namespace,
     NonAdminBackup,
     NonAdminBackupStorageLocation,
     NonAdminBackupStorageLocationRequest,
@@ -46,6 +48,8 @@ def snapshot_of(
     unseen: tuple[VisibilityGap, ...] = (),
     seen: ObservedChanges | None = None,
     given_versions: Mapping[str, str] | None = None,
+    *,
+    namespaces_seen: bool = False,
 ) -> ClusterSnapshot:
     movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
     return ClusterSnapshot(
@@ -62,6 +66,8 @@ def snapshot_of(
         storage_requests=every(NonAdminBackupStorageLocationRequest),
         prescaled=every(PreScaledCronJob),
         cron_jobs=every(CronJob),
+        repositories=every(BackupRepository),
+        namespaces=every(Namespace) if namespaces_seen else None,
         servers=servers_of(every(Deployment)),
         server_status=every(ServerStatusRequest),
         oadp_releases={item.namespace: found for item in every(Deployment) if (found := oadp_release(item))},
@@ -96,4 +102,5 @@ def assemble(
     def only(model: type[R], /) -> tuple[R, ...]:
         return tuple(by_type[model])  # type: ignore[arg-type]  # grouped by exactly that type
 
-    return snapshot_of(context, only, unseen, given_versions=given_versions)
+    listed = bool(by_type[Namespace])
+    return snapshot_of(context, only, unseen, given_versions=given_versions, namespaces_seen=listed)

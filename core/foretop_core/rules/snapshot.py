@@ -12,10 +12,12 @@ from typing import Protocol
 from foretop_core.cron import Dialect
 from foretop_core.models import (
     Backup,
+    BackupRepository,
     BackupStorageLocation,
     CronJob,
     DataMovement,
     DeleteBackupRequest,
+    Namespace,
     NonAdminBackup,
     NonAdminBackupStorageLocation,
     NonAdminBackupStorageLocationRequest,
@@ -116,6 +118,9 @@ class ClusterSnapshot:
     storage_requests: tuple[NonAdminBackupStorageLocationRequest, ...] = ()
     prescaled: tuple[PreScaledCronJob, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
+    repositories: tuple[BackupRepository, ...] = ()
+    namespaces: tuple[Namespace, ...] | None = None
+    """None where they were not seen: nobody can say then which ones lack a backup."""
     servers: Mapping[str, VeleroInfo] = field(default_factory=dict)
     server_status: tuple[ServerStatusRequest, ...] = ()
     oadp_releases: Mapping[str, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.models.kinds import EVENT, RELEASE_HINTS
+from foretop_core.models.kinds import EVENT, NAMESPACE, RELEASE_HINTS, Kind
 
 _GRAVEST_FIRST = (
     WatchState.SIGNED_OUT,
@@ -17,6 +17,8 @@ _GRAVEST_FIRST = (
     WatchState.FORBIDDEN,
 )
 LOST = frozenset({WatchState.STALE, WatchState.SIGNED_OUT})
+_TELLS_MORE = RELEASE_HINTS | {NAMESPACE}
+"""Who may not read these sees less on one page, which says so."""
 _SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
 
 
@@ -95,6 +97,11 @@ class WatchHealthRegistry:
             if context is None or scope.context == context:
                 yield scope, entry.health
 
+    def is_listed(self, context: str, kind: Kind) -> bool:
+        """Whether all objects of a kind have come in; what is stale by now has come in before."""
+        found = [entry.health.state for scope, entry in self._entries.items() if _is_of(scope, context, kind)]
+        return bool(found) and all(state is WatchState.LIVE or state in LOST for state in found)
+
     def contexts(self) -> Mapping[str, ContextHealth]:
         """Every cluster in the order in which it was first reported."""
         grouped: dict[str, dict[WatchScope, _Entry]] = {}
@@ -106,11 +113,15 @@ class WatchHealthRegistry:
         return _together({scope: entry for scope, entry in self._entries.items() if scope.context == name})
 
 
+def _is_of(scope: WatchScope, context: str, kind: Kind) -> bool:
+    return scope.context == context and scope.kind is kind
+
+
 def _is_in_passing(scope: WatchScope, health: WatchHealth) -> bool:
-    """Whether a failure is not the cluster's: events of the open object, starting movements, release hints."""
+    """Whether a failure is not the cluster's: events of the open object, starting movements, what tells a page more."""
     if scope.kind is EVENT or (bool(scope.selector) and health.state is WatchState.SYNCING):
         return True
-    return scope.kind in RELEASE_HINTS and health.state in (
+    return scope.kind in _TELLS_MORE and health.state in (
         WatchState.SYNCING,
         WatchState.FORBIDDEN,
         WatchState.NOT_INSTALLED,

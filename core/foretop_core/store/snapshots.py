@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from foretop_core.models import Deployment, Resource
+from foretop_core.models import Deployment, Namespace, Resource
+from foretop_core.models.kinds import NAMESPACE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import servers_of, snapshot_of
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
@@ -54,19 +55,22 @@ class SnapshotCache:
         if held is not None and held[0] == version:
             return held[1]
         blind = visibility_gaps(context, self._source.health)
-        if held is not None and held[0][0] == version[0] and held[1].unseen == blind:
+        listed = self._source.health.is_listed(context, NAMESPACE) and bool(self._source.all(context, Namespace))
+        known = (blind, listed)
+        if held is not None and (held[0][0], held[1].unseen, held[1].namespaces is not None) == (version[0], *known):
             snapshot = held[1]
         else:
-            snapshot = self._make(context, blind)
+            snapshot = self._make(context, *known)
         self._made[context] = (version, snapshot)
         return snapshot
 
-    def _make(self, context: str, blind: tuple[VisibilityGap, ...]) -> ClusterSnapshot:
+    def _make(self, context: str, blind: tuple[VisibilityGap, ...], listed: bool) -> ClusterSnapshot:
         def every(model: type[R], /) -> tuple[R, ...]:
             return self._source.all(context, model)
 
         seen = self._seen(context, servers_of(every(Deployment)))
-        made = snapshot_of(context, every, blind, seen, self._given_versions.of(context))
+        given = self._given_versions.of(context)
+        made = snapshot_of(context, every, blind, seen, given, namespaces_seen=listed)
         revision = self._source.revision(context)
         lookups = IndexLookups(
             context, self._source.indexes, self._source.get, lambda: self._source.revision(context) == revision

@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import assert_never
 
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, DPA, EVENT, RELEASE_HINTS, REPOSITORY, SCHEDULE, STORAGE
+from foretop_core.models.kinds import (
+    BACKUP,
+    DEPLOYMENT,
+    DPA,
+    EVENT,
+    NAMESPACE,
+    RELEASE_HINTS,
+    REPOSITORY,
+    SCHEDULE,
+    STORAGE,
+)
 from foretop_core.rules.sentences import Text, join_sentences, sentence
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.store.health import WatchHealthRegistry
 
-_NOT_NEEDED = frozenset({DEPLOYMENT, DPA, EVENT, REPOSITORY, *RELEASE_HINTS})
+_NOT_NEEDED = frozenset({DEPLOYMENT, DPA, EVENT, NAMESPACE, REPOSITORY, *RELEASE_HINTS})
 _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from foretop.cli import run
-from foretop_core.actions.intents import INTENTS, told_rights
+from foretop_core.actions.intents import COMMAND_INTENTS, INTENTS, told_rights
 from foretop_core.actions.roles import RoleHolder, role_intents, role_manifests, role_needs, role_rules
 from foretop_core.kube.access.access_reviewer import AccessRule, AccessRules
 from foretop_core.kube.access.accessible_namespaces import NAMESPACE_READS, may_list, watch_permissions
@@ -64,7 +64,8 @@ def test_every_action_belongs_to_the_velero_admin_or_to_the_tenant() -> None:
 
 def test_the_doctor_looks_at_every_permission_of_every_action() -> None:
     told = needed(right for right, _, _ in told_rights())
-    assert told == {one for intent in INTENTS for one in needed((*intent.rights, *intent.reads))}
+    every = (*INTENTS, *COMMAND_INTENTS)
+    assert told == {one for intent in every for one in needed((*intent.rights, *intent.reads))}
 
 
 def test_an_auditor_changes_nothing_and_nobody_has_nothing() -> None:

@@ -24,6 +24,8 @@ from foretop_core.models.kinds import BACKUP, NAB
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.phases import QUEUE_PHASES
+from foretop_core.rules.protection.judgement import ProtectionJudge, ProtectionLimits, ProtectionState
+from foretop_core.rules.protection.protection_index import protection_index
 from foretop_core.rules.queue import queue
 from foretop_core.rules.triage import triage
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
@@ -174,3 +176,26 @@ def test_the_same_seed_gives_identical_objects() -> None:
 def test_an_unknown_scene_lists_the_known_ones() -> None:
     with pytest.raises(BadInput, match="the scenes are default, quiet, outage"):
         find_scene("nope")
+
+
+def test_the_protection_scene_has_a_namespace_in_every_state() -> None:
+    box = opened("protection")
+    snapshot = assemble(box.objects())
+    index = protection_index(snapshot)
+    judge = ProtectionJudge(box.clock.now(), ProtectionLimits(), snapshot.velero_namespaces)
+    states = {name: judge.state(row).value for name in index.names if (row := index.row(name)) is not None}
+    assert {
+        "shop": "protected",
+        "team-pay": "protected",
+        "crm-archive": "late",
+        "ledger": "partial",
+        "orders": "partial",
+        "metrics": "expiring",
+        "media": "unreachable",
+        "scratch": "not covered",
+        "fresh": "no copy yet",
+        "wiki": "paused",
+        "legacy": "deleted",
+        "kube-system": "ignored",
+    }.items() <= states.items()
+    assert set(states.values()) == {state.value for state in ProtectionState}

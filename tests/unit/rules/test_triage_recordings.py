@@ -50,6 +50,8 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("backup-failed", "bad"),
         ("restore-failed", "r1"),
         ("storage-unavailable", "default"),
+        # It is the only location, so nothing can be restored meanwhile.
+        ("storage-holds-all-copies", "default"),
         ("schedule-failing", "guarded"),
     },
     "overlap": {

@@ -11,7 +11,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.errors import BadInput
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
-from foretop_core.models import BackupRepository, Pod, from_builtins
+from foretop_core.models import BackupRepository, Namespace, Pod, from_builtins
 from foretop_core.models.kinds import BACKUP, by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
@@ -39,6 +39,10 @@ CONTRACT = {
     "movements": IDENTITY
     | {"phase", "volume", "backup", "restore", "node", "bytesDone", "bytesTotal", "secondsLeft", "message"},
     "repositories": IDENTITY | {"phase", "volumeNamespace", "storageLocation", "type", "maintained", "message"},
+    "protection": IDENTITY
+    | {"exists", "state", "newestCopy", "newestCopyAt", "newestCopyComplete", "promisedSince", "goodCopies"}
+    | {"partialCopies", "nextExpiry", "lastExpiry", "nextRun", "schedules", "nonAdminBackups", "covers", "volumes"}
+    | {"storageLocations", "unavailableLocations", "repositories", "lastRestored", "lastDrill"},
 }
 
 
@@ -354,6 +358,7 @@ def test_the_columns_for_wide_output_only() -> None:
         "pods": ["namespace"],
         "movements": ["namespace", "kind"],
         "repositories": ["namespace"],
+        "protection": ["volumes", "storage", "repository"],
     }
 
 
@@ -366,6 +371,7 @@ _OTHERS: list[Resource] = [
         },
     ),
     from_builtins(BackupRepository, {"metadata": {"name": "shop", "namespace": "velero"}}),
+    from_builtins(Namespace, {"metadata": {"name": "shop"}}),
 ]
 
 

@@ -35,7 +35,7 @@ EXIT_CODES = (
     ),
     ExitCodeRow("config", {0: "printed or written", 1: "printed; the configuration has mistakes", **_ALWAYS}),
     ExitCodeRow(
-        "schedule, backup, restore, nab, nar, storage-request, server, acknowledge, unacknowledge",
+        "schedule, backup, restore, drill, nab, nar, storage-request, server, acknowledge, unacknowledge",
         {
             0: "done",
             1: "some failed",

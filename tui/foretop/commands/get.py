@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -17,7 +17,7 @@ from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn
 from foretop.commands.output_form import OutputForm, OutputFormType, SortOrder, object_names
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
-from foretop_core.errors import BadInput
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import DEPLOYMENT, KINDS, NAB, NAR, ON_DEMAND, SCHEDULE, STORAGE, Kind
 from foretop_core.models.wire import ObjectRef
@@ -40,6 +40,7 @@ _TABLES: dict[str, tuple[str, frozenset[str] | None]] = {
     "pods": ("pods", None),
     "movements": ("movements", None),
     "repositories": ("repositories", None),
+    "protection": ("protection", None),
     "findings": ("findings", None),
 }
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
@@ -129,6 +130,9 @@ async def _get(
 ) -> int:
     view_name, only = _TABLES[name]
     kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
+    if view_name == "protection":
+        # The copies of a team's namespace are Velero's objects, wherever Velero is.
+        session_options = replace(session_options, with_velero=True)
     async with running_session(session_options, kinds) as session:
         source = (
             FindingRows(session, wanted) if view_name == "findings" else ResourceRows(session, view_name, wanted, only)
@@ -140,11 +144,22 @@ async def _get(
             await _watch(source, chosen, plain)
             return 0
         _, bad = await wait_synced(session)
+        bad += _namespaces_unseen(session) if view_name == "protection" else []
         warn(bad)
         _refuse_missing(session)
         source.pump()
         _print(source, chosen, session, plain)
         return 1 if bad else 0
+
+
+def _namespaces_unseen(session: Session) -> list[ForetopError]:
+    """Where they may not be listed, a namespace without any backup is in no row."""
+    why = "you are not allowed to list and watch namespaces"
+    return [
+        ForetopError(f"Not all namespaces of {context} are shown", why)
+        for context in session.contexts
+        if session.snapshot(context).namespaces is None
+    ]
 
 
 def _refuse_missing(session: Session) -> None:

@@ -45,6 +45,7 @@ EXAMPLES = {
     "restore logs": "foretop restore logs shop-again",
     "restore delete": "foretop restore delete shop-again",
     "restore results": "foretop restore results shop-again -o json",
+    "drill": "foretop drill shop --dry-run",
     "nab delete": "foretop nab delete team-pay/ledger",
     "nab logs": "foretop nab logs team-pay/ledger",
     "nab results": "foretop nab results team-pay/ledger",

@@ -15,7 +15,7 @@ from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
-from foretop_core.models.kinds import BESIDE_VELERO, KINDS
+from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.lifecycle import reason
 from foretop_core.rules.triage import Finding
@@ -97,7 +97,13 @@ class ResourceRows(PrintedTable):
         return [self._plain(self._model.paint_one(key, entry), entry[1]) for key, entry in self._shown()]
 
     def _shown(self) -> Iterator[tuple[ObjectRef, tuple[ObjectRef, Any]]]:
-        return (held for held in self._model.ordered() if self._only is None or held[0].kind in self._only)
+        return (held for held in self._model.ordered() if self._is_wanted(held[0]))
+
+    def _is_wanted(self, key: ObjectRef) -> bool:
+        """Namespaces are watched as a whole: with -n only those that were named are printed."""
+        if key.kind == NAMESPACE.name and self._session.namespaces and key.name not in self._session.namespaces:
+            return False
+        return self._only is None or key.kind in self._only
 
     def _plain(self, row: Row, entry: Any) -> Row:
         """A name that a script reads has no sign before it; why a tenant's object does not get on stands last."""

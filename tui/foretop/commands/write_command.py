@@ -191,7 +191,7 @@ async def run_action(
     if write_options.dry_run == "client" or not plan.steps:
         reporter.close(planned=plan.steps)
         return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
-    _confirm_production(at, write_options)
+    confirm_production(at, write_options)
     await at.introduce()
     results = await _send(at, plan, again or planner, write_options, reporter)
     well = True
@@ -201,7 +201,7 @@ async def run_action(
     return _exit_code(plan, results) or (DONE if well else SOME_FAILED)
 
 
-def _confirm_production(at: CommandSession, write_options: WriteOptions) -> None:
+def confirm_production(at: CommandSession, write_options: WriteOptions) -> None:
     """In a context marked production its name is asked for, or was given; --yes alone is not enough."""
     if write_options.dry_run or not at.executor.client.protection.production:
         return

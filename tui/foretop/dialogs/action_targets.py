@@ -21,3 +21,5 @@ class ActionTargets:
     """The pause window that is resumed, where one is."""
     findings: tuple[Finding, ...] = ()
     """What an action on findings is about, one by one; the keys are those of their rows."""
+    namespace: str = ""
+    """The namespace that is brought back from a backup, where it was asked of a namespace."""

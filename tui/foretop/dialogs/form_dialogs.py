@@ -8,26 +8,30 @@ from typing import ClassVar
 from textual import work
 from textual.widget import Widget
 
+from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
+from foretop_core.actions.existing_objects import ExistingObjects, existing_objects
 from foretop_core.actions.intents import Intent
 from foretop_core.actions.plans import Planner
-from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_restore
+from foretop_core.actions.restores import RestoreRequest, beside, missing_in, offered_mapping, plan_restore, targets
 from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.steps import stamped
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec, RestoreSpec
+from foretop_core.rules import humanize
 from foretop_core.rules.dialects import differences
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import clean
 
 _POLICIES = ("stay unchanged", "are overwritten")
 _VOLUMES = ("Velero's default", "restored", "not restored")
+_MOST_LOOKED_INTO = 3
 _SKIP = ("server default", "yes", "no")
 
 
@@ -39,28 +43,87 @@ class RestoreDialog(ActionDialog):
     titles: ClassVar[tuple[str, str]] = ("Restore from {}", "Restore from {}")
     noun: ClassVar[str] = "backup"
 
-    def __init__(self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, intent, targets, ascii)
+    def __init__(self, service: ActionService, intent: Intent, chosen: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, intent, chosen, ascii)
         self._there: frozenset[str] | None = None
         item = self.service.item(self.keys[0])
-        self._offer = offered_mapping(item) if isinstance(item, Backup) else {}
+        self._backup = item if isinstance(item, Backup) else None
+        self._offer = self._offered()
+        self._inside: dict[str, ExistingObjects | None] = {}
+        self._looked: set[str] = set()
 
     def on_mount(self) -> None:
         self._look_at_namespaces()
+
+    def _offered(self) -> dict[str, str]:
+        """A namespace that is gone comes back as it was; one that is there gets a place beside it."""
+        space = self.targets.namespace
+        if not space:
+            return offered_mapping(self._backup) if self._backup is not None else {}
+        known = self.service.snapshot(self.keys[0].context).namespaces
+        is_gone = known is not None and all(item.name != space for item in known)
+        return {} if is_gone else {space: beside(space)}
 
     def fields(self) -> Iterable[Widget]:
         offered = clean(", ".join(f"{old}:{new}" for old, new in self._offer.items()))
         mapping = Prompt(placeholder="from:to, from:to; empty: original namespace", id="mapping")
         mapping.value, mapping.cursor_position = offered, len(offered)
-        yield DialogField("Namespaces", Prompt(placeholder="all in the backup; or: orders, ledger", id="namespaces"))
+        chosen = Prompt(placeholder="all in the backup; or: orders, ledger", id="namespaces")
+        chosen.value, chosen.cursor_position = self.targets.namespace, len(self.targets.namespace)
+        yield DialogField("Namespaces", chosen)
         yield DialogField("Resources", Prompt(placeholder="all; or: configmaps, secrets", id="resources"))
         yield DialogField("Into", mapping)
         yield DialogField("Existing", OptionCycler(_POLICIES, "existing", self.ascii))
         yield DialogField("Volumes", OptionCycler(_VOLUMES, "volumes", self.ascii))
         yield DialogField("Name", Prompt(placeholder=stamped(self.keys[0].name, self.opened), id="name"))
 
+    @property
+    def title_line(self) -> str:
+        if not self.targets.namespace:
+            return super().title_line
+        return plan_text.title("Bring back {}", self.targets.namespace, self.cells)
+
+    def more(self) -> list[Paragraph]:
+        """Of a namespace how old its copy is and what it lacks; of every target what is there already."""
+        backup = self._backup
+        if backup is None:
+            return []
+        said = []
+        if self.targets.namespace:
+            now = self.service.now(self.keys[0].context)
+            age = f", {humanize.duration(now - backup.started)} old" if backup.started is not None else ""
+            said.append(paragraph(f"{backup.name}{age}", label="Copy"))
+            lacks = missing_in(backup, self.targets.namespace)
+            said += [paragraph(humanize.join(lacks), Tone.WARN, label="Lacks")] if lacks else []
+        for place, objects in self._inside.items():
+            said.append(paragraph(f"{place}: {objects if objects is not None else 'looking…'}", label="Exists"))
+        return said
+
     def planner(self) -> Planner:
-        wanted = RestoreRequest(
+        wanted = self._request()
+        self._look_inside(wanted)
+        there = self._there
+        return lambda snapshot, items, now: plan_restore(snapshot, items, wanted, now, there)
+
+    def _look_inside(self, wanted: RestoreRequest) -> None:
+        """At each namespace that would be written to and exists, once."""
+        places = targets(self._backup, wanted) if self._backup is not None else ()
+        existing = [place for place in places if self._there is not None and place in self._there]
+        self._inside = {place: self._inside.get(place) for place in existing[:_MOST_LOOKED_INTO]}
+        for place in self._inside:
+            if place not in self._looked:
+                self._looked.add(place)
+                self._count_in(place)
+
+    @work(exit_on_error=False)
+    async def _count_in(self, place: str) -> None:
+        found = await existing_objects(self.service.client(self.keys[0].context), place)
+        if place in self._inside:
+            self._inside[place] = found
+            self.draw()
+
+    def _request(self) -> RestoreRequest:
+        return RestoreRequest(
             name=self.query_one("#name", Prompt).value.strip() or stamped(self.keys[0].name, self.opened),
             mapping=read_mapping(self.query_one("#mapping", Prompt).value),
             existing=("", "update")[self.query_one("#existing", OptionCycler).at],
@@ -70,8 +133,6 @@ class RestoreDialog(ActionDialog):
                 included_resources=listed(self.query_one("#resources", Prompt).value),
             ),
         )
-        there = self._there
-        return lambda snapshot, items, now: plan_restore(snapshot, items, wanted, now, there)
 
     @work(exit_on_error=False)
     async def _look_at_namespaces(self) -> None:

@@ -21,7 +21,7 @@ from foretop_core.actions.acknowledging import intent_for
 from foretop_core.actions.intents import INTENTS, AskedOf, Intent
 from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models import Deployment, Schedule
-from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
@@ -116,6 +116,10 @@ class WriteActions:
         mine = [other for other in rivals if key is not None and any(kind.name == key.kind for kind in other.kinds)]
         if isinstance(page, TablePage) and len(page.table.marked) > 1 and mine and not mine[0].many:
             return f"{mine[0].title}: only one at a time, {len(page.table.marked)} are marked"
+        if key is not None and key.kind == NAMESPACE.name and intent.key == intents.RESTORE_FROM.key:
+            if self._newest_copy(key) is None:
+                return f"{key.name} has no copy to restore from"
+            return f"You may not read the copies of {key.name}: restore it with a NonAdminRestore of its NAB"
         if key is not None and mine and (why := self._why_not(mine[0], key)):
             return f"{mine[0].title}: {why}"
         if mine and mine[0].page:
@@ -179,7 +183,9 @@ class WriteActions:
             hidden = sum(row not in rows.table for row, _ in fitting)
             keys = tuple(dict.fromkeys(key for _, key in fitting))
             return ActionTargets(keys, hidden, self._skipped(intent))
-        return ActionTargets(self._under_cursor(intent))
+        subject = page.subject()
+        space = subject.name if subject is not None and subject.kind == NAMESPACE.name else ""
+        return ActionTargets(self._under_cursor(intent), namespace=space)
 
     def _skipped(self, intent: Intent) -> tuple[tuple[str, int], ...]:
         """Why the action cannot be asked of marked objects, and of how many for each reason."""
@@ -199,12 +205,22 @@ class WriteActions:
         key = page.subject() if page else None
         if key is not None and self._fits(intent, key):
             return (key,)
+        if key is not None and intent is intents.RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
+            return (copy,) if self._fits(intent, copy) else ()
         finding = finding_under_cursor(page)
         if finding is None or (key is None and finding.code not in _ABOUT_PAUSES):
             return ()
         fitting = tuple(other for other in related_to_finding(finding) if self._fits(intent, other))
         all_meant = intent is intents.UNPAUSE and finding.code in _ABOUT_PAUSES
         return fitting if len(fitting) == 1 or all_meant else ()
+
+    def _newest_copy(self, key: ObjectRef) -> ObjectRef | None:
+        """The Backup that a namespace would be brought back from."""
+        state = self.host.state
+        if state is None or key.kind != NAMESPACE.name or (row := state.protection(key)) is None:
+            return None
+        newest = row.protection.copies.usable
+        return ObjectRef(key.context, BACKUP.name, newest.namespace, newest.name) if newest is not None else None
 
     def _fits(self, intent: Intent, key: ObjectRef) -> bool:
         return not self._why_not(intent, key)

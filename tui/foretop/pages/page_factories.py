@@ -15,6 +15,7 @@ from foretop.pages.tabs import DETAIL
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.panes.pod_pane import pod_pane
+from foretop.panes.protection_pane import protection_pane
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_pane
@@ -34,6 +35,7 @@ from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.movements import MovementsView
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.pods import PodsView
+from foretop_core.tables.resources.protection import ProtectionView
 from foretop_core.tables.resources.queue import QueueView
 from foretop_core.tables.resources.repositories import RepositoriesView
 from foretop_core.tables.resources.runs import BackupsView, RestoresView
@@ -178,6 +180,15 @@ REPOSITORIES = _live(
     {"name": 20, "what": 16},
 )
 
+PROTECTION = _live(
+    ProtectionView,
+    protection_pane,
+    ("state", "newest", "copies", "by", "next", "covers", "expires", "tried", "volumes", "storage", "repository"),
+    "No namespaces with backups or schedules.",
+    {"name": 16, "by": 12, "covers": 8, "tried": 8},
+    {"name": 12},
+)
+
 PAGE_FACTORIES: Mapping[str, PageFactory] = {
     "triage": _table(TRIAGE),
     "schedules": _table(SCHEDULES),
@@ -191,6 +202,7 @@ PAGE_FACTORIES: Mapping[str, PageFactory] = {
     "pods": _table(PODS),
     "movements": _table(MOVEMENTS),
     "repositories": _table(REPOSITORIES),
+    "protection": _table(PROTECTION),
     DETAIL: DetailPage,
 }
 """By the id of its tab, how a page is made."""
@@ -206,6 +218,7 @@ TABLE_COLUMNS: Mapping[str, Sequence[Column[Any]]] = {
     "pods": PodsView().columns,
     "movements": MovementsView().columns,
     "repositories": RepositoriesView().columns,
+    "protection": ProtectionView().columns,
 }
 for _view, _columns in TABLE_COLUMNS.items():
     check_letters(ACTIONS, _view, sort_keys((CONTEXT, *_columns)))

@@ -30,6 +30,7 @@ SIDE_VIEWS: tuple[SideView, ...] = (
     SideView("pods", "Pods: the Velero server, its node agents and data movers"),
     SideView("movements", "Data movements: volumes on their way, with the time left"),
     SideView("repositories", "Repositories: volume data by namespace and storage location"),
+    SideView("protection", "Protection: can each namespace be brought back, and from what"),
 )
 FIRST_KINDS: dict[str, frozenset[str]] = {
     "schedules": frozenset({"Schedule"}),

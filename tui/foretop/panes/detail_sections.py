@@ -9,6 +9,7 @@ from functools import partial
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
 from foretop.panes.pod_pane import pod_pane
+from foretop.panes.protection_pane import protection_pane
 from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
 from foretop.panes.run_strip import run_strip
 from foretop.panes.runs_pane import backup_pane, restore_pane
@@ -33,7 +34,7 @@ from foretop_core.models import (
     Restore,
     Schedule,
 )
-from foretop_core.models.kinds import NAB, NABSL, NAR, by_name
+from foretop_core.models.kinds import NAB, NABSL, NAMESPACE, NAR, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle import run_steps
@@ -51,6 +52,8 @@ _ONLY = {
     "results": HAVE_RESULTS,
 }
 """Sections that not every kind has."""
+_OF_PROTECTION = ("overview", "describe")
+"""Of a namespace these tell of its copies, whether it is still there or not."""
 _USUAL_CELLS = 80
 _DATE = 20
 """Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
@@ -75,6 +78,8 @@ def describe_object(
     state: DashboardState, key: ObjectRef, section: str, cells: int = _USUAL_CELLS
 ) -> Sequence[Paragraph]:
     resource = state.store.get(key)
+    if key.kind == NAMESPACE.name and (row := state.protection(key)) is not None and section in _OF_PROTECTION:
+        return protection_pane(row, state.render_context(key.context))
     if resource is None:
         return [paragraph("It no longer exists or is no longer visible.", Tone.WARN)]
     if isinstance(resource, UnreadableObject):

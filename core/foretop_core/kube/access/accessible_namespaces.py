@@ -26,7 +26,7 @@ WATCHED_NAMES: dict[Kind, tuple[str, ...]] = {
 }
 """Of these kinds only the objects of these names are read: a cluster has thousands."""
 READ_VERBS = ("get", "list", "watch")
-NAMESPACE_READS = tuple(RequiredPermission(verb, NAMESPACE) for verb in ("get", "list"))
+NAMESPACE_READS = tuple(RequiredPermission(verb, NAMESPACE) for verb in READ_VERBS)
 """For persons who may see all namespaces; the others name theirs with -n."""
 
 

@@ -25,7 +25,16 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.discovery import served_version
-from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, KINDS, SCHEDULE, STORAGE, Kind, RequiredPermission
+from foretop_core.models.kinds import (
+    BACKUP,
+    BESIDE_VELERO,
+    KINDS,
+    NAMESPACE,
+    SCHEDULE,
+    STORAGE,
+    Kind,
+    RequiredPermission,
+)
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
 from foretop_core.rules.server_upgrade import server_upgrades, target
@@ -84,7 +93,8 @@ async def diagnose(
     places = NamespaceResolver(client, access, clock, named)
     yield await _namespaces(access)
     for kind in KINDS:
-        yield await _kind(client, access, kind, places)
+        if kind is not NAMESPACE:
+            yield await _kind(client, access, kind, places)
     servers = await _servers(client, named)
     for check in _velero(servers):
         yield check

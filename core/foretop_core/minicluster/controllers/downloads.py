@@ -14,7 +14,8 @@ from aiohttp import web
 from foretop_core.minicluster.change_log import Change, ChangeType, Key
 from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.engine import ProcessGroup
-from foretop_core.minicluster.controllers.runfiles import Run, log_text, resources_text, results_text
+from foretop_core.minicluster.controllers.restored_objects import resource_list_text, restored_list_text
+from foretop_core.minicluster.controllers.runfiles import Run, log_text, results_text
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, BackupStorageLocation, Restore
@@ -29,8 +30,6 @@ _FILES: Mapping[str, Callable[[Run], str]] = {
     "BackupResults": results_text,
     "RestoreLog": log_text,
     "RestoreResults": results_text,
-    "BackupResourceList": resources_text,
-    "RestoreResourceList": resources_text,
 }
 
 
@@ -107,8 +106,12 @@ class DownloadController:
         self._file_server.drop(url)
         self._client.delete(_KIND, key)
 
+    def _resource_list(self, run: Run) -> str:
+        storage = self._group.engine.storage
+        return resource_list_text(storage, run) if isinstance(run, Backup) else restored_list_text(storage, run)
+
     def _text(self, target: Json) -> str | None:
-        make = _FILES.get(target["kind"])
+        make = self._resource_list if target["kind"].endswith("ResourceList") else _FILES.get(target["kind"])
         key = (self._namespace, target["name"])
         run: Run | None
         run = backup = self._group.cache.get(BACKUP, key, Backup)

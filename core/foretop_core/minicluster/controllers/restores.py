@@ -10,11 +10,13 @@ from foretop_core.minicluster.controllers.backups import RESTARTED
 from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.engine import Process, ProcessGroup
 from foretop_core.minicluster.controllers.object_storage import ObjectStorage
+from foretop_core.minicluster.controllers.restored_objects import restore_objects
 from foretop_core.minicluster.controllers.simulated_runs import SimulatedRun, Workload
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, Resource, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
+from foretop_core.models.nonadmin import NAR_UUID_LABEL
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.queue.positions import order
 
@@ -119,8 +121,18 @@ class RestoreController:
         yield _BRIEF
         yield self._storage
         self._step(key, f"Finalizing{suffix}", hookStatus={})
+        self._make_objects(key)
         ended = wire_time(self._group.now())
         self._step(key, f"Finalizing{suffix}", phase=suffix or "Completed", completionTimestamp=ended)
+
+    def _make_objects(self, key: Key) -> None:
+        """For an administrator's restores; a tenant's change nothing that anybody looks at."""
+        restore = self._group.cache.get(RESTORE, key, Restore)
+        if restore is None or restore.label(NAR_UUID_LABEL):
+            return
+        backup = self._group.cache.get(BACKUP, (self._namespace, restore.spec.backup_name), Backup)
+        if backup is not None:
+            restore_objects(self._group.engine.storage, restore, backup)
 
     def _items(self, key: Key, work: SimulatedRun) -> Process:
         for step in range(1, work.steps + 1):

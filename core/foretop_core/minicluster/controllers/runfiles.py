@@ -13,13 +13,6 @@ from foretop_core.models import Backup, Restore
 
 Run = Backup | Restore
 _MOST_LOGGED = 200
-_CONTENTS = (
-    ("v1/Pod", "web"),
-    ("v1/ConfigMap", "settings"),
-    ("apps/v1/Deployment", "web"),
-    ("v1/PersistentVolumeClaim", "data"),
-    ("v1/Secret", "login"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +36,6 @@ def results_text(run: Run) -> str:
     """The same errors and warnings, by namespace."""
     found = log_problems(run)
     return json.dumps({f"{level}s": _part(run, level, found) for level in ("error", "warning")})
-
-
-def resources_text(run: Run) -> str:
-    """As many objects as its status counts, by kind; a restore says of each what became of it."""
-    progress = run.status.progress
-    namespaces = [name for name in run.spec.included_namespaces if name != "*"] or ["default"]
-    fate = "(created)" if isinstance(run, Restore) else ""
-    found: dict[str, list[str]] = {"v1/Namespace": [f"{name}{fate}" for name in namespaces]}
-    left = max(0, (progress.done if progress else 0) - len(namespaces))
-    for number, (kind, plural), namespace in zip(range(left), cycle(_CONTENTS), cycle(namespaces), strict=False):
-        found.setdefault(kind, []).append(f"{namespace}/{plural}-{number:03d}{fate}")
-    return json.dumps(found)
 
 
 def log_problems(run: Run) -> tuple[LogProblem, ...]:

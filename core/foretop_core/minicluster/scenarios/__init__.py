@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from foretop_core.errors import BadInput
-from foretop_core.minicluster.scenarios import dead, default, gitops, large, maintenance, outage, quiet, seeds, volumes
+from foretop_core.minicluster.scenarios import (
+    dead,
+    default,
+    gitops,
+    large,
+    maintenance,
+    outage,
+    protection,
+    quiet,
+    seeds,
+    volumes,
+)
 from foretop_core.minicluster.scenarios.scenario_builder import ScenarioBuilder, ScenarioOptions
 
 __all__ = ["SCENES", "Scenario", "ScenarioBuilder", "ScenarioOptions", "find_scene"]
@@ -37,6 +48,12 @@ SCENES: dict[str, Scenario] = {
         Scenario("dead", "the Velero server is gone", dead.set_up, timedelta(minutes=20)),
         Scenario("maintenance", "everything is paused, several are due", maintenance.set_up, timedelta(minutes=3)),
         Scenario("gitops", "schedules kept in Git, and put back when they are changed", gitops.set_up, _SHORT),
+        Scenario(
+            "protection",
+            "namespaces in every state of protection, one of them deleted",
+            protection.set_up,
+            timedelta(minutes=2),
+        ),
         Scenario("large", "ten thousand non-admin backups", large.set_up, timedelta(minutes=2)),
         Scenario("skip-immediately", "who skips what is due, and who does not", seeds.skip_immediately),
         Scenario("nonadmin-status", "non-admin objects at every place of their chart", seeds.nonadmin_status),

@@ -8,7 +8,17 @@ from datetime import datetime
 
 from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.triage import dialects, gitops, nonadmin, outcomes, priming, schedules, stalled, storage
+from foretop_core.rules.triage import (
+    dialects,
+    gitops,
+    nonadmin,
+    outcomes,
+    priming,
+    protection,
+    schedules,
+    stalled,
+    storage,
+)
 from foretop_core.rules.triage.acknowledging import with_acknowledgements
 from foretop_core.rules.triage.aggregate import aggregated, opened, ungathered
 from foretop_core.rules.triage.correlate import correlated, link_causes
@@ -65,6 +75,7 @@ RULES: tuple[Rule, ...] = (
     nonadmin.velero_failed,
     nonadmin.positions_off,
     nonadmin.waiting_storage_requests,
+    protection.poor_protection,
     priming.wrong_warmups,
     dialects.coming_changes,
     gitops.tracked_backups,

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
+from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, RESTORE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import Text, listed, sentence
 from foretop_core.rules.triage.finding import Finding, Severity
 from foretop_core.rules.triage.ranking import rank
 
-_RUNS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))
-"""There are thousands of these, and each is made once; a schedule or a location is a matter of its own."""
+_MANY = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR, NAMESPACE))
+"""There are thousands of these; a schedule or a location is a matter of its own."""
 _FEWEST = 4
 Kind = tuple[str, str, Severity, str, str, tuple[str, str, datetime | None] | None]
 
@@ -46,7 +46,7 @@ def ungathered(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _kind(finding: Finding) -> Kind | None:
     """What it has in common with others; None where it stands for itself."""
-    if finding.subject.kind not in _RUNS or finding.because is not None or not isinstance(finding.what, str):
+    if finding.subject.kind not in _MANY or finding.because is not None or not isinstance(finding.what, str):
         return None
     known = finding.acknowledged
     alike = (known.by, known.reason, known.until) if known is not None else None
@@ -56,7 +56,7 @@ def _kind(finding: Finding) -> Kind | None:
 def _gathered(members: list[Finding]) -> Finding:
     """Of the newest first; `members` are in order."""
     newest = members[0]
-    told = [sentence(f"{one.subject.namespace}/{one.subject.name}", _when(one.since)) for one in members]
+    told = [sentence(_name(one.subject), _when(one.since)) for one in members]
     return replace(
         newest,
         subject=ObjectRef(newest.context, newest.subject.kind, "", ""),
@@ -67,6 +67,10 @@ def _gathered(members: list[Finding]) -> Finding:
         weight=None,
         members=tuple(members),
     )
+
+
+def _name(subject: ObjectRef) -> str:
+    return f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
 
 
 def _when(since: datetime | None) -> Text:

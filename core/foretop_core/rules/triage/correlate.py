@@ -34,10 +34,14 @@ _GAP_EXPLAINED_BY = (
 )
 
 
+_BY_SCHEDULE = frozenset({"namespace-late", "namespace-expiring", "namespace-partial"})
+"""Of a namespace, and told by a finding about the schedule that promises its copies, where there is one."""
+
+
 def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """A window explains what it paused, but not that a last good backup expires meanwhile; a server without a
     pulse explains all that stands still in its namespace."""
-    found = _gaps(_told_in("velero-all-paused", _BY_WINDOW, list(findings)))
+    found = _gaps(_told_in("velero-all-paused", _BY_WINDOW, _by_schedule(list(findings))))
     return tuple(_told_in("velero-no-pulse", _BY_SILENCE, found))
 
 
@@ -101,6 +105,12 @@ def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding
         ),
         related=tuple(dict.fromkeys([*finding.related, *(each.subject for each in consequences)])),
     )
+
+
+def _by_schedule(findings: list[Finding]) -> list[Finding]:
+    """A schedule that makes no good backups is told once, and not again for each of its namespaces."""
+    told = {finding.subject for finding in findings if finding.code in ("protection-gap", *_GAP_EXPLAINED_BY)}
+    return [one for one in findings if one.code not in _BY_SCHEDULE or told.isdisjoint(one.related)]
 
 
 def _gaps(findings: list[Finding]) -> list[Finding]:

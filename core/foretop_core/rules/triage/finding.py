@@ -104,6 +104,8 @@ class Thresholds:
     most_collisions: int = 5
     fewest_paused: int = 3
     """From so many schedules on, all of them paused is told: that is a window, and not one schedule's own matter."""
+    ignored_namespaces: tuple[str, ...] = ()
+    """Patterns of further namespaces that need no backup."""
     comes_after: timedelta = timedelta(seconds=5)
     """How long a finding must hold before it is shown; its rule has already waited where that matters."""
     goes_after: timedelta = timedelta(seconds=20)

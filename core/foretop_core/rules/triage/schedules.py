@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from foretop_core.cron import CronError, CronSchedule, Dialect
+from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
@@ -22,6 +22,7 @@ from foretop_core.rules.forecast import (
 )
 from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_reason, pause_windows
 from foretop_core.rules.pauses import pause_info
+from foretop_core.rules.protection.promise import should_have_by
 from foretop_core.rules.schedule_history import newest_good
 from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -253,7 +254,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         made = schedule.created
         if schedule.spec.paused or made is None or _last_run_was_good(schedule, good):
             continue
-        should = _should_have_by(parsed, now, limits)
+        should = should_have_by(parsed, now, limits.gap)
         if should is None or made >= should:
             continue
         if good is None:
@@ -273,17 +274,6 @@ def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
     """Then there is no gap, unless the next run is overdue, which is told by itself."""
     submitted = schedule.status.last_backup
     return good is not None and submitted is not None and good.started is not None and good.started >= submitted
-
-
-def _should_have_by(parsed: CronSchedule, now: datetime, limits: Thresholds) -> datetime | None:
-    """The run before the last one: a good backup should have been started by then, or since."""
-    if parsed.every is not None:
-        before = now - 2 * parsed.every
-    elif (last := parsed.previous(now)) is None or (found := parsed.previous(last)) is None:
-        return None
-    else:
-        before = found
-    return min(before, now - limits.gap)
 
 
 def _expires_first(

@@ -223,12 +223,15 @@ class View(ABC, Generic[E]):
         except Exception as fault:
             return UnreadableRow(key, f"no row can be made: {problem_text(fault)}", fault)
 
+    def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
+        """Of all rows of a cluster."""
+        return (key for kind in sorted(self.kinds) for key, _ in store.items(context, kind))
+
     def all(self, store: Store, context: str) -> Iterator[tuple[ObjectRef, E | UnreadableRow]]:
-        for kind in sorted(self.kinds):
-            for key, _ in store.items(context, kind):
-                entry = self.derive(store, key)
-                if entry is not None:
-                    yield key, entry
+        for key in self.keys(store, context):
+            entry = self.derive(store, key)
+            if entry is not None:
+                yield key, entry
 
     def paint(self, key: ObjectRef, entry: E | UnreadableRow, render: RenderContext) -> Row:
         """A row that cannot be painted says so and costs itself only."""

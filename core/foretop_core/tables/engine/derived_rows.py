@@ -60,7 +60,7 @@ class DerivedRows(Generic[E]):
         try:
             return tuple(self.view.touched(self._store, key, change))
         except Exception:
-            return (row for kind in self.view.kinds for row, _ in self._store.items(key.context, kind))
+            return tuple(self.view.keys(self._store, key.context))
 
     def _based_anew(self) -> dict[ObjectRef, None]:
         """Every row of the clusters in which what all rows are made from has changed."""
@@ -69,8 +69,7 @@ class DerivedRows(Generic[E]):
             key: None
             for context in sorted(self._contexts)
             if before[context] != self._bases[context]
-            for kind in self.view.kinds
-            for key, _ in self._store.items(context, kind)
+            for key in self.view.keys(self._store, context)
         }
 
     def _known_bases(self) -> dict[str, Any]:

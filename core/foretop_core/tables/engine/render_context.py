@@ -13,10 +13,12 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
+from foretop_core.rules.protection.judgement import ProtectionJudge
 from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, learn, owner_of, queue
 from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
+from foretop_core.rules.triage.protection import protection_limits
 from foretop_core.store import Store
 from foretop_core.tables.text import times
 from foretop_core.tables.text.time_zones import IN_UTC, TimeZoneSetting
@@ -25,7 +27,8 @@ REFRESH = timedelta(seconds=10)
 """Beats and the usual lengths of runs take a look at everything and move slowly."""
 _RECENT = timedelta(days=1)
 """What older backups say of the beat no longer counts."""
-_TOO_LONG = Thresholds().nothing_moved
+_USUAL_LIMITS = Thresholds()
+_TOO_LONG = _USUAL_LIMITS.nothing_moved
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,12 @@ class RenderContext:
     past: Callable[[str], RunHistory]
     unfinished: Callable[[str], tuple[Run, ...]]
     schedule_of: Callable[[Backup], Schedule | None]
+    limits: Thresholds = _USUAL_LIMITS
+
+    @cached_property
+    def protection(self) -> ProtectionJudge:
+        """How well the namespaces are protected now."""
+        return ProtectionJudge(self.now, protection_limits(self.limits), self.snapshot.velero_namespaces)
 
     def zone_of(self, resource: object) -> tzinfo:
         """In which zone the times of an object are told."""
@@ -124,7 +133,9 @@ class RenderContextFactory:
         self._pasts: dict[str, RunHistory] = {}
         self._worked_out: datetime | None = None
 
-    def render_context(self, now: datetime, zoning: TimeZoneSetting = IN_UTC) -> RenderContext:
+    def render_context(
+        self, now: datetime, zoning: TimeZoneSetting = IN_UTC, limits: Thresholds | None = None
+    ) -> RenderContext:
         if self._worked_out is None or abs(now - self._worked_out) >= REFRESH:
             self._worked_out = now
             self._beats, self._pasts = {}, {}
@@ -137,6 +148,7 @@ class RenderContextFactory:
             self._past,
             self._unfinished,
             self._schedule_of,
+            limits or _USUAL_LIMITS,
         )
 
     def _schedule_of(self, backup: Backup) -> Schedule | None:

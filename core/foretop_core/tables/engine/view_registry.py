@@ -8,6 +8,7 @@ from foretop_core.tables.engine.columns import View
 from foretop_core.tables.resources.movements import MovementsView
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.pods import PodsView
+from foretop_core.tables.resources.protection import ProtectionView
 from foretop_core.tables.resources.queue import QueueView
 from foretop_core.tables.resources.repositories import RepositoriesView
 from foretop_core.tables.resources.runs import BackupsView, RestoresView
@@ -26,5 +27,6 @@ VIEWS: dict[str, type[View[Any]]] = {
         PodsView,
         MovementsView,
         RepositoriesView,
+        ProtectionView,
     )
 }

@@ -1,0 +1,213 @@
+"""A drill under way: what it made, how its restore goes, what came of it, and what an earlier one left behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from foretop_core.actions.drills import DrillRequest, MadeObject, is_of_drill
+from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plans import Plan, Planner, PlanStep
+from foretop_core.actions.run_files import RunFile, run_file
+from foretop_core.errors import ForetopError
+from foretop_core.kube.connection import api_paths
+from foretop_core.models import Backup, Restore, decode
+from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
+from foretop_core.models.wire import Metadata, ObjectRef
+from foretop_core.rules.phases import ENDED
+from foretop_core.rules.protection.drill_report import (
+    DrillReport,
+    compared,
+    read_resource_list,
+    read_restored_list,
+)
+from foretop_core.rules.protection.protection_index import DRILL_LABEL
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+_EACH = 0.25
+
+
+class _Found(msgspec.Struct):
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+
+
+class _FoundList(msgspec.Struct):
+    items: list[_Found] | None = None
+
+
+class _Quota(msgspec.Struct):
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    status: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+
+
+class _QuotaList(msgspec.Struct):
+    items: list[_Quota] | None = None
+
+
+@dataclass(slots=True)
+class DrillRun:
+    """One drill in one cluster; whatever fails is told in one line, and what was made stays known."""
+
+    executor: PlanExecutor
+    backup: Backup
+    request: DrillRequest
+    made: list[MadeObject] = field(default_factory=list)
+
+    async def make(self, plan: Plan) -> str:
+        """Sends the plan step by step, and stops at the first that fails; returns why it did, "" where none did."""
+        for step in plan.steps:
+            part = Plan(plan.intent, plan.at, (step,))
+            async for result in self.executor.carry_out(part, _unchanged(part)):
+                if result.outcome is not Outcome.DONE:
+                    return f"{step.target} was not created: {result.error or result.outcome.value}"
+                self.made.append(await self._as_made(step, result.answer))
+        return ""
+
+    async def wait(self, limit: timedelta, tell: Callable[[str], None]) -> str:
+        """Until the restore has ended; returns why it did not, "" where it did."""
+        told = ""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + limit.total_seconds()
+        while loop.time() < end:
+            snapshot = self.executor.snapshot()
+            restore = self._restore(snapshot)
+            if restore is not None and restore.phase in ENDED:
+                return "; ".join(restore.status.validation_errors) or restore.status.failure_reason
+            if problem := self._lost(snapshot):
+                return problem
+            if restore is not None and (news := _progress(restore)) != told:
+                told = news
+                tell(news)
+            await asyncio.sleep(_EACH)
+        return f"it did not end within {int(limit.total_seconds() // 60)} minutes"
+
+    async def report(self, problem: str) -> DrillReport:
+        """What came, counted by kind; without Velero's lists the comparison is missing, and that is said."""
+        restore = self._restore(self.executor.snapshot())
+        phase = restore.phase if restore is not None else ""
+        restored: dict[str, int] = {}
+        expected: dict[str, int] = {}
+        try:
+            body = await run_file(self.executor, self.backup, RunFile.RESOURCES, None, None)
+            expected = dict(read_resource_list(body, self.request.namespace))
+            if restore is not None:
+                body = await run_file(self.executor, restore, RunFile.RESOURCES, None, None)
+                restored = dict(read_restored_list(body, (self.request.namespace, self.request.into)))
+        except ForetopError as failure:
+            problem = "; ".join(filter(None, (problem, f"not compared: {failure}")))
+        return compared(expected, restored, self.request.kinds, phase, problem)
+
+    @property
+    def took(self) -> timedelta:
+        """From the start of the restore to its end, as Velero wrote them."""
+        restore = self._restore(self.executor.snapshot())
+        begun = restore.status.start_timestamp if restore is not None else None
+        ended = restore.status.completion_timestamp if restore is not None else None
+        return ended - begun if begun is not None and ended is not None else timedelta()
+
+    def _restore(self, snapshot: ClusterSnapshot) -> Restore | None:
+        wanted = (self.backup.namespace, self.request.into)
+        return next((item for item in snapshot.restores if (item.namespace, item.name) == wanted), None)
+
+    def _lost(self, snapshot: ClusterSnapshot) -> str:
+        key = (self.backup.namespace, self.backup.name)
+        if not any((item.namespace, item.name) == key for item in snapshot.backups):
+            return f"the backup {self.backup.name} was deleted meanwhile"
+        location = snapshot.location(self.backup.namespace, self.backup.spec.storage_location)
+        if location is None or location.phase == "Unavailable":
+            return f"the storage location {self.backup.spec.storage_location or 'default'} is no longer available"
+        return ""
+
+    async def _as_made(self, step: PlanStep, answer: bytes) -> MadeObject:
+        if not answer:
+            path = api_paths.item(kind_of_ref(step.target), step.target.namespace, step.target.name)
+            answer = (await self.executor.client.request("GET", path)).body
+        return decode(MadeObject, answer)
+
+
+async def leftovers(executor: PlanExecutor, context: str) -> list[MadeObject]:
+    """What drills that were cut off have left, as far as it carries their label; those still running are left alone."""
+    snapshot = executor.snapshot()
+    running = {item.label(DRILL_LABEL) for item in snapshot.restores if is_of_drill(item) and item.phase not in ENDED}
+    found: list[MadeObject] = [
+        MadeObject(metadata=_plain_meta(item.metadata), kind=RESTORE.name)
+        for item in snapshot.restores
+        if is_of_drill(item)
+    ]
+    for namespace in snapshot.velero_namespaces:
+        async for item in _labelled(executor, api_paths.collection(CONFIG_MAP, namespace)):
+            found.append(MadeObject(metadata=item.metadata, kind=CONFIG_MAP.name))
+    found += [
+        MadeObject(metadata=_plain_meta(item.metadata), kind=NAMESPACE.name)
+        for item in snapshot.namespaces or ()
+        if is_of_drill(item) and item.metadata.deletion_timestamp is None
+    ]
+    return [item for item in found if item.label(DRILL_LABEL) not in running]
+
+
+async def quota_lines(executor: PlanExecutor, namespace: str) -> list[str]:
+    """The quotas of the namespace that is drilled: its copy needs about as much again."""
+    path = f"/api/v1/namespaces/{namespace}/resourcequotas"
+    try:
+        items = (await executor.client.request("GET", path)).read(_QuotaList).items or []
+    except ForetopError:
+        return []
+    lines = []
+    for quota in items:
+        hard, used = quota.status.get("hard", {}), quota.status.get("used", {})
+        parts = [f"{name} {used.get(name, '0')} of {most}" for name, most in hard.items()]
+        lines.append(f"quota {quota.metadata.name}: {', '.join(parts) or 'not counted yet'}")
+    return lines
+
+
+async def fresh(executor: PlanExecutor, context: str, made: list[MadeObject]) -> list[MadeObject]:
+    """Those that are still there, as they are now; one with another uid is somebody else's."""
+    found = []
+    for item in made:
+        where = ObjectRef(context, item.kind, item.namespace, item.name)
+        try:
+            path = api_paths.item(kind_of_ref(where), where.namespace, where.name)
+            now = decode(MadeObject, (await executor.client.request("GET", path)).body)
+        except ForetopError:
+            continue
+        if now.metadata.uid == item.metadata.uid and is_of_drill(now):
+            found.append(now)
+    return found
+
+
+async def _labelled(executor: PlanExecutor, path: str) -> AsyncIterator[_Found]:
+    try:
+        answer = await executor.client.request("GET", path, {"labelSelector": DRILL_LABEL})
+        items = answer.read(_FoundList).items or []
+    except ForetopError:
+        return
+    for item in items:
+        yield item
+
+
+def _unchanged(plan: Plan) -> Planner:
+    """New objects depend on nothing that could have changed."""
+    return lambda _snapshot, _items, _at: plan
+
+
+def _plain_meta(meta: Metadata) -> Metadata:
+    return Metadata(
+        name=meta.name,
+        namespace=meta.namespace,
+        uid=meta.uid,
+        resource_version=meta.resource_version,
+        labels=meta.labels,
+        creation_timestamp=meta.creation_timestamp,
+    )
+
+
+def _progress(restore: Restore) -> str:
+    items = restore.status.progress
+    counted = f", {items.done:,} of {items.total_items:,} items" if items is not None else ""
+    return f"{restore.phase or 'New'}{counted}"

@@ -1,0 +1,196 @@
+"""A drill: the newest good copy of a namespace restored beside it, where nothing of it can act, and removed again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from foretop_core.actions import validation
+from foretop_core.actions.backup_storage import unavailable_storage
+from foretop_core.actions.intents import DRILL, DRILL_CLEANUP
+from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
+from foretop_core.actions.restores import missing_in
+from foretop_core.actions.steps import create_step, delete_step, kubectl, patch_step
+from foretop_core.errors import BadInput
+from foretop_core.models import Backup, Resource
+from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize, phases
+from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
+from foretop_core.rules.protection.drill_report import DRILLED_KINDS, SECRETS
+from foretop_core.rules.protection.protection_index import DRILL_LABEL
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+_LONGEST = 63
+_NOWHERE = {"foretop.io/drill": "never"}
+"""A node selector that no node has."""
+_REST: Mapping[str, dict[str, Any]] = {
+    "deployments.apps": {"spec": {"replicas": 0}},
+    "statefulsets.apps": {"spec": {"replicas": 0}},
+    "daemonsets.apps": {"spec": {"template": {"spec": {"nodeSelector": _NOWHERE}}}},
+    "jobs.batch": {"spec": {"suspend": True}},
+    "cronjobs.batch": {"spec": {"suspend": True}},
+    "services": {
+        "spec": {
+            "type": "ClusterIP",
+            "externalTrafficPolicy": None,
+            "healthCheckNodePort": None,
+            "loadBalancerClass": None,
+            "loadBalancerIP": None,
+            "allocateLoadBalancerNodePorts": None,
+        }
+    },
+}
+"""What keeps each kind from acting."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrillRequest:
+    """What is tried, and where."""
+
+    namespace: str
+    into: str
+    with_secrets: bool = False
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(kind for kind in DRILLED_KINDS if self.with_secrets or kind != SECRETS)
+
+
+def drill_name(namespace: str, now: datetime) -> str:
+    """`shop-drill-20261115024107`."""
+    end = f"-drill-{now:%Y%m%d%H%M%S}"
+    return f"{namespace[: _LONGEST - len(end)]}{end}"
+
+
+def plan_drill(
+    snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, now: datetime, existing: Iterable[str]
+) -> Plan:
+    """Three objects: the namespace, the modifiers that keep everything in it at rest, and the restore."""
+    validation.namespaces((request.into,))
+    if request.into in set(existing):
+        raise BadInput(f"Namespace {request.into} exists already", "", "give another name with --into")
+    if why := _why_not(snapshot, backup):
+        return Plan(DRILL, now, (), (Refusal(snapshot.ref(backup), why),))
+    lacks = missing_in(backup, request.namespace)
+    warnings = (f"Not in the copy: {humanize.join(lacks)}.",) if lacks else ()
+    steps = (
+        _namespace_step(snapshot, request),
+        _modifiers_step(snapshot, backup, request),
+        _restore_step(snapshot, backup, request, now),
+    )
+    return Plan(DRILL, now, steps, warnings=warnings)
+
+
+def plan_note(snapshot: ClusterSnapshot, backup: Backup, namespace: str, outcome: DrillOutcome, now: datetime) -> Plan:
+    """The outcome as an annotation of the backup, for all to see."""
+    written = drills_written(backup, namespace, outcome)
+    patch = {"metadata": {"annotations": {DRILLED: written}}}
+    before = {"metadata": {"annotations": {DRILLED: backup.annotation(DRILLED) or None}}}
+    step = patch_step(snapshot.ref(backup), backup, patch, before, "protection shows when it was drilled")
+    return Plan(DRILL, now, (step,))
+
+
+def plan_cleanup(context: str, made: Iterable[Resource], now: datetime) -> Plan:
+    """Deletes exactly these objects, each as it was made: a namesake made by somebody else is another object."""
+    steps = []
+    for item in made:
+        kind = item.kind if isinstance(item, MadeObject) else _kind_of(item)
+        where = ObjectRef(context, kind, item.namespace, item.name)
+        forecast = "with everything in it" if kind == NAMESPACE.name else "it is gone at once"
+        steps.append(delete_step(where, item, {}, forecast))
+    return Plan(DRILL_CLEANUP, now, tuple(steps))
+
+
+class MadeObject(Resource, frozen=True):
+    """An object that a drill made, as the server answered."""
+
+    kind: str = ""
+
+
+def _kind_of(item: Resource) -> str:
+    """ConfigMaps are the only kind without a model of its own."""
+    return CONFIG_MAP.name if type(item) is Resource else type(item).__name__
+
+
+def is_of_drill(item: Resource) -> bool:
+    return bool(item.label(DRILL_LABEL))
+
+
+def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
+    if backup.phase not in phases.USABLE:
+        return f"nothing can be restored from it: it is {backup.phase or 'New'}"
+    return unavailable_storage(snapshot, backup)
+
+
+def _namespace_step(snapshot: ClusterSnapshot, request: DrillRequest) -> PlanStep:
+    where = ObjectRef(snapshot.context, NAMESPACE.name, "", request.into)
+    meta = {"name": request.into, "labels": _labels(request)}
+    lead = (f"{where} is created, with the label {DRILL_LABEL}={request.into}",)
+    return _plain_step(where, {"metadata": meta}, lead, "what is restored goes there and nowhere else")
+
+
+def _modifiers_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest) -> PlanStep:
+    where = ObjectRef(snapshot.context, CONFIG_MAP.name, backup.namespace, request.into)
+    rules = {
+        "version": "v1",
+        "resourceModifierRules": [
+            {
+                "conditions": {"groupResource": resource, "resourceNameRegex": ".*"},
+                "mergePatches": [{"patchData": json.dumps(patch)}],
+            }
+            for resource, patch in _REST.items()
+        ],
+    }
+    meta = {"name": request.into, "namespace": backup.namespace, "labels": _labels(request)}
+    body = {"metadata": meta, "data": {"modifiers.json": json.dumps(rules)}}
+    lead = (
+        f"{where} is created: workloads come with zero replicas, jobs and CronJobs suspended, DaemonSets on no node, "
+        "Services without a load balancer",
+    )
+    return _plain_step(where, body, lead, "Velero changes the objects by it before it makes them")
+
+
+def _restore_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, now: datetime) -> PlanStep:
+    where = ObjectRef(snapshot.context, RESTORE.name, backup.namespace, request.into)
+    spec = {
+        "backupName": backup.name,
+        "includedNamespaces": [request.namespace],
+        "includedResources": [_resource(kind) for kind in request.kinds],
+        "includeClusterResources": False,
+        "namespaceMapping": {request.namespace: request.into},
+        "resourceModifier": {"kind": CONFIG_MAP.name, "name": request.into},
+    }
+    age = f", {humanize.duration(now - backup.started)} old" if backup.started is not None else ""
+    lead = (
+        f"{where} is created from {backup.name}{age}: {request.namespace} into {request.into}, "
+        f"only {humanize.join(request.kinds, len(request.kinds))}",
+    )
+    return create_step(
+        where,
+        spec,
+        lead,
+        "no pods, ingresses, custom or cluster-scoped resources are restored, so nothing of it acts",
+        meta={"labels": _labels(request)},
+    )
+
+
+def _plain_step(where: ObjectRef, parts: Mapping[str, Any], lead: tuple[str, ...], forecast: str) -> PlanStep:
+    """A new object of a built-in kind, which has no spec of ours."""
+    kind = kind_of_ref(where)
+    body = {"apiVersion": kind.api_version, "kind": where.kind, **parts}
+    command = f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{json.dumps(body)!r}"
+    return PlanStep(where, Write("POST", body), lead, forecast, command)
+
+
+def _labels(request: DrillRequest) -> dict[str, str]:
+    return {DRILL_LABEL: request.into}
+
+
+def _resource(kind: str) -> str:
+    version, plural = DRILLED_KINDS[kind]
+    group = version.rpartition("/")[0]
+    return f"{plural}.{group}" if group else plural

@@ -1,0 +1,176 @@
+"""The copies of a namespace: the backups that have it and can be restored from, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from foretop_core.models import Backup, BackupSpec, NonAdminBackup
+from foretop_core.models.wire import Metadata
+from foretop_core.rules.pauses import ANNOTATIONS
+from foretop_core.rules.phases import USABLE
+from foretop_core.rules.protection.coverage import Coverage, Extent, VolumeMethod
+from foretop_core.rules.schedule_history import began
+
+DRILLED = f"{ANNOTATIONS}drilled"
+"""The annotation of a Backup with the outcome of the last drill of each of its namespaces."""
+_NEVER = datetime.max.replace(tzinfo=UTC)
+_WHOLE = Coverage(Extent.ALL)
+Place = tuple[str, str]
+"""The namespace of a Velero server and the name of one of its storage locations, "" for its default."""
+
+
+class _WrittenDrill(msgspec.Struct, rename="camel"):
+    at: datetime
+    seconds: int = 0
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DrillOutcome:
+    """The last trial restore of a namespace: when it ended, how long it took, and what failed, "" for nothing."""
+
+    at: datetime
+    took: timedelta
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CopySummary:
+    """The copies of one namespace, or of a group of backups that take the same of the same namespaces.
+
+    A good copy is complete and has all of the namespace; what is left out or failed makes it partial.
+    """
+
+    good: int = 0
+    partial: int = 0
+    newest: Backup | None = None
+    newest_partial: Backup | None = None
+    coverage: Coverage = _WHOLE
+    """What the newest partial copy has."""
+    next_expiry: datetime | None = None
+    last_expiry: datetime | None = None
+    """When the last good copy is gone; None where one is kept for ever, or there is none."""
+    places: frozenset[Place] = frozenset()
+    """Where the good copies are, or the partial ones where there is no good one."""
+
+    @property
+    def usable(self) -> Backup | None:
+        """What a restore would take: the newest good copy, or else the newest partial one."""
+        return self.newest or self.newest_partial
+
+    @property
+    def total(self) -> int:
+        return self.good + self.partial
+
+
+NO_COPIES = CopySummary()
+
+
+def is_copy(backup: Backup) -> bool:
+    return backup.phase in USABLE and backup.metadata.deletion_timestamp is None
+
+
+def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
+    """Of backups that all take the same."""
+    if coverage.extent is Extent.NONE:
+        return NO_COPIES
+    good: list[Backup] = []
+    partial: list[Backup] = []
+    for backup in backups:
+        whole = backup.phase == "Completed" and coverage.extent is Extent.ALL
+        (good if whole else partial).append(backup)
+    ends = [backup.status.expiration or _NEVER for backup in good]
+    return CopySummary(
+        len(good),
+        len(partial),
+        max(good, key=began, default=None),
+        max(partial, key=began, default=None),
+        coverage,
+        _known_end(min(ends, default=_NEVER)),
+        _known_end(max(ends, default=_NEVER)),
+        frozenset((backup.namespace, backup.spec.storage_location) for backup in good or partial),
+    )
+
+
+def merged(summaries: Iterable[CopySummary]) -> CopySummary:
+    """Of all groups of backups that take a namespace."""
+    found = [one for one in summaries if one.total]
+    if len(found) < 2:
+        return found[0] if found else NO_COPIES
+    good = [one for one in found if one.good]
+    newest_partial = max(
+        (one for one in found if one.newest_partial), key=lambda one: _began(one.newest_partial), default=NO_COPIES
+    )
+    return CopySummary(
+        sum(one.good for one in found),
+        sum(one.partial for one in found),
+        max((one.newest for one in good if one.newest), key=began, default=None),
+        newest_partial.newest_partial,
+        newest_partial.coverage,
+        _known_end(min((one.next_expiry or _NEVER for one in good), default=_NEVER)),
+        _known_end(max((one.last_expiry or _NEVER for one in good), default=_NEVER)),
+        frozenset(place for one in good or found for place in one.places),
+    )
+
+
+def nab_copies(nabs: Iterable[NonAdminBackup]) -> CopySummary:
+    """What the NABs of a namespace themselves report, for those who may not read the Backups."""
+    return summarized(filter(is_copy, map(_reported, nabs)), _WHOLE)
+
+
+def taken_volumes(backup: Backup | None, method: VolumeMethod) -> str:
+    """How volumes are covered: what the newest copy really had, where it says so, else what the template asks for."""
+    if backup is None:
+        return method.value
+    status = backup.status
+    taken = status.csi_volume_snapshots_completed + status.volume_snapshots_completed
+    tried = status.csi_volume_snapshots_attempted + status.volume_snapshots_attempted
+    if not tried:
+        return method.value
+    return f"{method.value}, {taken} of {tried}" if taken < tried else f"{method.value}, {taken}"
+
+
+def drills_of(backup: Backup) -> dict[str, DrillOutcome]:
+    """By namespace; an annotation that cannot be read tells nothing."""
+    text = backup.annotation(DRILLED)
+    if not text:
+        return {}
+    try:
+        written = msgspec.json.decode(text, type=dict[str, _WrittenDrill])
+    except msgspec.MsgspecError:
+        return {}
+    return {
+        name: DrillOutcome(one.at, timedelta(seconds=max(0, one.seconds)), one.failed)
+        for name, one in written.items()
+        if one.at.tzinfo is not None
+    }
+
+
+def drills_written(backup: Backup, namespace: str, outcome: DrillOutcome) -> str:
+    """The annotation with one more outcome."""
+    known = {**drills_of(backup), namespace: outcome}
+    return msgspec.json.encode(
+        {
+            name: _WrittenDrill(one.at.replace(microsecond=0), int(one.took.total_seconds()), one.failed)
+            for name, one in known.items()
+        }
+    ).decode()
+
+
+def _reported(nab: NonAdminBackup) -> Backup:
+    meta = Metadata(name=nab.velero.name or nab.name, namespace=nab.velero.namespace)
+    spec = BackupSpec(included_namespaces=(nab.namespace,))
+    status = nab.velero.status
+    return Backup(metadata=meta, spec=spec, status=status) if status is not None else Backup(metadata=meta, spec=spec)
+
+
+def _began(backup: Backup | None) -> datetime:
+    return began(backup) if backup is not None else datetime.min.replace(tzinfo=UTC)
+
+
+def _known_end(end: datetime) -> datetime | None:
+    return None if end == _NEVER else end

@@ -1,0 +1,321 @@
+"""What a backup template takes of a namespace: all, a part, or nothing, read as Velero reads it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from foretop_core.models import BackupSpec
+from foretop_core.rules import humanize
+
+_WILD = frozenset("*?[{")
+_EVERYTHING = "*"
+_REMEMBERED = 4096
+_MADE_AGAIN = frozenset(
+    {
+        "backuprepositories",
+        "backups",
+        "endpoints",
+        "endpointslices",
+        "events",
+        "leases",
+        "nonadminbackups",
+        "nonadminbackupstoragelocations",
+        "nonadminrestores",
+        "resticrepositories",
+        "restores",
+        "volumesnapshots",
+    }
+)
+"""Left out without a loss: the cluster makes them itself, or they are about backups; OADP excludes some of them."""
+_CLUSTER_SCOPED = frozenset(
+    {
+        "apiservices",
+        "certificatesigningrequests",
+        "clusterrolebindings",
+        "clusterroles",
+        "csidrivers",
+        "csinodes",
+        "customresourcedefinitions",
+        "ingressclasses",
+        "mutatingwebhookconfigurations",
+        "namespaces",
+        "nodes",
+        "persistentvolumes",
+        "priorityclasses",
+        "runtimeclasses",
+        "securitycontextconstraints",
+        "storageclasses",
+        "validatingwebhookconfigurations",
+        "virtualmachineclusterinstancetypes",
+        "virtualmachineclusterpreferences",
+        "volumeattachments",
+        "volumesnapshotclasses",
+        "volumesnapshotcontents",
+    }
+)
+_CLAIMS = frozenset({"persistentvolumeclaims", "persistentvolumeclaim"})
+_PODS = frozenset({"pods", "pod"})
+_SELECTOR_WORDS = {"Exists": "{}", "DoesNotExist": "!{}"}
+
+
+class Extent(StrEnum):
+    """How much of a namespace is taken."""
+
+    ALL = "all"
+    PART = "part"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much is taken, and in words what limits it."""
+
+    extent: Extent
+    limits: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.extent.value}: {self.limits}" if self.limits else self.extent.value
+
+
+_ALL = Coverage(Extent.ALL)
+_NOT_INCLUDED = Coverage(Extent.NONE, "not among its namespaces")
+_EXCLUDED = Coverage(Extent.NONE, "excluded by name")
+
+
+class VolumeMethod(StrEnum):
+    """How the data of volumes gets into a backup."""
+
+    SNAPSHOT = "snapshot"
+    DATA_MOVER = "data mover"
+    FILE_SYSTEM = "file system"
+    NOT_AT_ALL = "not at all"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NamespaceFilter:
+    """The namespaces of a backup or restore by its two lists; nothing included means all.
+
+    It is compared by identity, because thousands of sets and dicts hold it.
+    """
+
+    included: tuple[str, ...]
+    excluded: tuple[str, ...]
+
+    def takes(self, name: str) -> bool:
+        return _fits(name, self.included or (_EVERYTHING,)) and not _fits(name, self.excluded)
+
+    def among(self, names: Sequence[str]) -> list[str]:
+        """Those of these names, which are in order, that it takes."""
+        found: dict[str, None] = {}
+        for entry in self.included or (_EVERYTHING,):
+            found.update(dict.fromkeys(_among(entry, names)))
+        for entry in self.excluded:
+            for name in _among(entry, names):
+                found.pop(name, None)
+        return list(found)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The names that are given as they are; those may be gone from the cluster, or not be there yet."""
+        return tuple(name for name in self.included if not _is_pattern(name) and not _fits(name, self.excluded))
+
+
+def namespace_filter(spec: BackupSpec) -> NamespaceFilter:
+    return NamespaceFilter(spec.included_namespaces, spec.excluded_namespaces)
+
+
+def template_coverage(spec: BackupSpec, namespace: str) -> Coverage:
+    """What a backup by this template takes of one namespace."""
+    if (content := content_coverage(spec)).extent is Extent.NONE:
+        return content
+    if _fits(namespace, spec.excluded_namespaces):
+        return _EXCLUDED
+    return content if namespace_filter(spec).takes(namespace) else _NOT_INCLUDED
+
+
+def content_coverage(spec: BackupSpec) -> Coverage:
+    """What it takes of any namespace that is among its own."""
+    if refusal := refused_because(spec):
+        return Coverage(Extent.NONE, f"Velero refuses it: {refusal}")
+    included, excluded = _namespaced_lists(spec)
+    if _EVERYTHING in excluded:
+        return Coverage(Extent.NONE, "all resources are excluded")
+    only = () if not included or _EVERYTHING in included else tuple(_namespaced(included, excluded))
+    if included and _EVERYTHING not in included and not only:
+        return Coverage(Extent.NONE, f"only {humanize.join(included)}, which are in no namespace")
+    without = () if only else tuple(name for name in _namespaced(excluded) if name.partition(".")[0] not in _MADE_AGAIN)
+    return _described(only, without, selector_text(spec))
+
+
+def cluster_scoped_text(spec: BackupSpec) -> str:
+    """Which resources outside of namespaces come along."""
+    if spec.include_cluster_resources is not None:
+        return "all" if spec.include_cluster_resources else "none"
+    if _EVERYTHING in spec.excluded_cluster_scoped_resources:
+        return "none"
+    if _EVERYTHING in spec.included_cluster_scoped_resources:
+        return "all"
+    if spec.included_cluster_scoped_resources:
+        return f"only {humanize.join(spec.included_cluster_scoped_resources)}"
+    filtered = spec.included_resources or _has_new_filters(spec)
+    everywhere = not spec.included_namespaces or spec.included_namespaces == (_EVERYTHING,)
+    return "all" if everywhere and not spec.excluded_namespaces and not filtered else "those that belong to it"
+
+
+def volume_method(spec: BackupSpec) -> VolumeMethod:
+    """How its volumes are taken, as far as the template tells; a pod's annotations can choose otherwise."""
+    if content_coverage(spec).extent is Extent.NONE:
+        return VolumeMethod.NOT_AT_ALL
+    by_files = spec.default_volumes_to_fs_backup or spec.default_volumes_to_restic
+    if by_files and _takes_resource(spec, _PODS):
+        return VolumeMethod.FILE_SYSTEM
+    if spec.snapshot_volumes is False or not _takes_resource(spec, _CLAIMS):
+        return VolumeMethod.NOT_AT_ALL
+    return VolumeMethod.DATA_MOVER if spec.snapshot_move_data else VolumeMethod.SNAPSHOT
+
+
+def refused_because(spec: BackupSpec) -> str:
+    """Why Velero makes no backup of this template; "" where its lists and selectors are valid."""
+    old = bool(spec.included_resources or spec.excluded_resources or spec.include_cluster_resources is not None)
+    if old and _has_new_filters(spec):
+        return "old and scoped resource filters together"
+    if spec.label_selector and spec.or_label_selectors:
+        return "labelSelector and orLabelSelectors together"
+    pairs = (
+        (spec.included_namespaces, spec.excluded_namespaces),
+        (spec.included_resources, spec.excluded_resources),
+    )
+    for included, excluded in pairs:
+        if len(included) > 1 and _EVERYTHING in included:
+            return "* beside other names"
+        if _EVERYTHING in excluded:
+            return "* is excluded"
+        if both := [name for name in included if name in excluded]:
+            return f"{both[0]} is both included and excluded"
+    return ""
+
+
+def selector_text(spec: BackupSpec) -> str:
+    """The labels that it asks for, as kubectl writes them; "" where it asks for none."""
+    either = [text for one in spec.or_label_selectors if (text := _selector(one))]
+    if either and len(either) == len(spec.or_label_selectors):
+        return " or ".join(either)
+    return _selector(spec.label_selector)
+
+
+def _described(only: Sequence[str], without: Sequence[str], labels: str) -> Coverage:
+    if not only and not without and not labels:
+        return _ALL
+    parts = []
+    if only or labels:
+        what = humanize.join(tuple(only)) if only else "objects"
+        parts.append(f"only {what}{f' with {labels}' if labels else ''}")
+    if without:
+        parts.append(f"without {humanize.join(tuple(without))}")
+    return Coverage(Extent.PART, ", ".join(parts))
+
+
+def _selector(selector: Mapping[str, Any]) -> str:
+    labels = selector.get("matchLabels")
+    parts = [f"{key}={value}" for key, value in labels.items()] if isinstance(labels, Mapping) else []
+    rules = selector.get("matchExpressions")
+    for rule in rules if isinstance(rules, list | tuple) else ():
+        if isinstance(rule, Mapping):
+            parts.append(_requirement(rule))
+    return ",".join(parts)
+
+
+def _requirement(rule: Mapping[str, Any]) -> str:
+    key, operator = str(rule.get("key", "")), str(rule.get("operator", ""))
+    if operator in _SELECTOR_WORDS:
+        return _SELECTOR_WORDS[operator].format(key)
+    values = ", ".join(map(str, rule.get("values") or ()))
+    return f"{key} {'notin' if operator == 'NotIn' else 'in'} ({values})"
+
+
+def _has_new_filters(spec: BackupSpec) -> bool:
+    return bool(
+        spec.included_namespace_scoped_resources
+        or spec.excluded_namespace_scoped_resources
+        or spec.included_cluster_scoped_resources
+        or spec.excluded_cluster_scoped_resources
+    )
+
+
+def _namespaced_lists(spec: BackupSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is included and excluded of the resources in namespaces, by whichever filters are used."""
+    if _has_new_filters(spec):
+        return spec.included_namespace_scoped_resources, spec.excluded_namespace_scoped_resources
+    return spec.included_resources, spec.excluded_resources
+
+
+def _namespaced(names: Iterable[str], without: Collection[str] = ()) -> Iterable[str]:
+    return (name for name in names if name.partition(".")[0] not in _CLUSTER_SCOPED and name not in without)
+
+
+def _takes_resource(spec: BackupSpec, names: frozenset[str]) -> bool:
+    included, excluded = _namespaced_lists(spec)
+    if names & set(excluded):
+        return False
+    return not included or _EVERYTHING in included or bool(names & set(included))
+
+
+def _is_pattern(entry: str) -> bool:
+    return not _WILD.isdisjoint(entry)
+
+
+def _fits(name: str, entries: Iterable[str]) -> bool:
+    return any(
+        name == entry or entry == _EVERYTHING or (_is_pattern(entry) and _pattern(entry).fullmatch(name) is not None)
+        for entry in entries
+    )
+
+
+def _among(entry: str, names: Sequence[str]) -> Sequence[str]:
+    """Of names in order those that fit; only those with the same beginning are compared."""
+    if entry == _EVERYTHING:
+        return names
+    head = entry if not _is_pattern(entry) else re.split(r"[*?\[{]", entry, maxsplit=1)[0]
+    start = bisect_left(names, head)
+    if head == entry:
+        return names[start : start + 1] if start < len(names) and names[start] == entry else ()
+    stop = bisect_left(names, f"{head}\U0010ffff")
+    compiled = _pattern(entry)
+    return [name for name in names[start:stop] if compiled.fullmatch(name) is not None]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _pattern(entry: str) -> re.Pattern[str]:
+    """`*`, `?`, `[abc]`, `[!abc]` and `{a,b}`; one that cannot be read matches only itself."""
+    try:
+        return re.compile(_translated(entry))
+    except re.error:
+        return re.compile(re.escape(entry))
+
+
+def _translated(entry: str) -> str:
+    out, depth, at = "", 0, 0
+    while at < len(entry):
+        letter = entry[at]
+        if letter == "[" and (end := entry.find("]", at + 1)) > 0:
+            inner = entry[at + 1 : end].replace("\\", "\\\\").replace("^", "\\^")
+            out += f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+            at = end
+        elif letter == "{":
+            depth += 1
+            out += "(?:"
+        elif letter == "}" and depth:
+            depth -= 1
+            out += ")"
+        elif letter == "," and depth:
+            out += "|"
+        else:
+            out += {"*": ".*", "?": "."}.get(letter, re.escape(letter))
+        at += 1
+    return out

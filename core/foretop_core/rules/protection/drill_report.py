@@ -1,0 +1,106 @@
+"""What came of a drill: the restored objects counted by kind beside those in the backup's own list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from foretop_core.errors import Unreadable
+from foretop_core.rules import humanize
+
+DRILLED_KINDS: Mapping[str, tuple[str, str]] = {
+    "ConfigMap": ("v1", "configmaps"),
+    "PersistentVolumeClaim": ("v1", "persistentvolumeclaims"),
+    "Secret": ("v1", "secrets"),
+    "Service": ("v1", "services"),
+    "ServiceAccount": ("v1", "serviceaccounts"),
+    "DaemonSet": ("apps/v1", "daemonsets"),
+    "Deployment": ("apps/v1", "deployments"),
+    "StatefulSet": ("apps/v1", "statefulsets"),
+    "CronJob": ("batch/v1", "cronjobs"),
+    "Job": ("batch/v1", "jobs"),
+}
+"""What a drill restores: kinds that rest where they are made at zero replicas, or suspended."""
+SECRETS = "Secret"
+_MADE_BY_THE_CLUSTER = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
+"""In every namespace, restored or not."""
+_MADE = frozenset({"created", "updated", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    kind: str
+    expected: int
+    restored: int
+
+    @property
+    def is_short(self) -> bool:
+        return self.restored < self.expected
+
+
+@dataclass(frozen=True, slots=True)
+class DrillReport:
+    """By kind what was expected and what came; and the kinds in the backup that a drill does not restore."""
+
+    counts: tuple[KindCount, ...]
+    left_out: tuple[str, ...]
+    phase: str
+    """That of the Restore, "" where it did not end in time."""
+    problem: str = ""
+
+    @property
+    def failed(self) -> str:
+        """What failed, in one line; "" for nothing."""
+        short = [f"{one.restored} of {one.expected} {one.kind}" for one in self.counts if one.is_short]
+        parts = [self.problem] if self.problem else []
+        if self.phase not in ("Completed", "") and not self.problem:
+            parts.append(f"the restore is {self.phase}")
+        return "; ".join([*parts, *([f"only {humanize.join(short)}"] if short else [])])
+
+
+def read_resource_list(body: bytes, namespace: str) -> Counter[str]:
+    """By kind, how many objects of a namespace are in a backup."""
+    counts: Counter[str] = Counter()
+    for kind, space, name in _objects(body, "backup"):
+        if space == namespace and (kind, name) not in _MADE_BY_THE_CLUSTER:
+            counts[kind] += 1
+    return counts
+
+
+def read_restored_list(body: bytes, namespaces: Collection[str]) -> Counter[str]:
+    """By kind, how many objects a restore made; each name has what became of it behind it: `web(created)`."""
+    counts: Counter[str] = Counter()
+    for kind, space, told in _objects(body, "restore"):
+        name, _, became = told.partition("(")
+        if space in namespaces and became.rstrip(")") in _MADE and (kind, name) not in _MADE_BY_THE_CLUSTER:
+            counts[kind] += 1
+    return counts
+
+
+def _objects(body: bytes, of: str) -> Iterator[tuple[str, str, str]]:
+    """Kind, namespace and name of everything in a list of Velero's; what is in no namespace is left out."""
+    try:
+        found = msgspec.json.decode(body, type=dict[str, list[str] | None])
+    except msgspec.MsgspecError as problem:
+        raise Unreadable(f"The resource list of the {of} cannot be read", str(problem)) from None
+    for group_version_kind, names in found.items():
+        kind = group_version_kind.rpartition("/")[2]
+        for full in names or ():
+            space, slash, name = full.partition("/")
+            if slash:
+                yield kind, space, name
+
+
+def compared(
+    expected: Mapping[str, int], restored: Mapping[str, int], kinds: tuple[str, ...], phase: str, problem: str = ""
+) -> DrillReport:
+    counts = tuple(KindCount(kind, expected.get(kind, 0), restored.get(kind, 0)) for kind in kinds)
+    return DrillReport(
+        tuple(one for one in counts if one.expected or one.restored),
+        tuple(sorted(kind for kind in expected if kind not in kinds)),
+        phase,
+        problem,
+    )

@@ -1,0 +1,147 @@
+"""How well a namespace is protected at a moment: the worst that can be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+from foretop_core.models import Schedule
+from foretop_core.rules.protection.coverage import Extent
+from foretop_core.rules.protection.promise import should_have_by
+from foretop_core.rules.protection.protection_index import NamespaceCover, NamespaceProtection, SharedProtection
+from foretop_core.rules.schedule_history import began
+
+IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")
+"""Namespaces of the platform, which is set up anew and not restored, and the one that is empty in most clusters."""
+
+
+class ProtectionState(StrEnum):
+    """What is said of a namespace, the worst first."""
+
+    UNREACHABLE = "unreachable"
+    UNCOVERED = "not covered"
+    LATE = "late"
+    EXPIRING = "expiring"
+    PARTIAL = "partial"
+    NO_COPY = "no copy yet"
+    PAUSED = "paused"
+    DELETED = "deleted"
+    IGNORED = "ignored"
+    PROTECTED = "protected"
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionLimits:
+    """How old and how short-lived a copy may be, and which namespaces need none."""
+
+    gap: timedelta = timedelta(minutes=30)
+    """A good copy younger than this is recent enough, however often a schedule runs."""
+    expiring_soon: timedelta = timedelta(hours=24)
+    ignored: tuple[str, ...] = ()
+    """Patterns, besides those of the platform."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What the schedules of a namespace promise at a moment."""
+
+    since: datetime | None
+    """A good copy should have been started by then, or since; None where no schedule promises one."""
+    by: NamespaceCover | None = None
+
+
+class ProtectionJudge:
+    """Judges the namespaces of one cluster at one moment; what many have in common is worked out once.
+
+    `own` are the namespaces of Velero servers: what is in them comes back with the installation.
+    """
+
+    def __init__(self, now: datetime, limits: ProtectionLimits, own: Iterable[str] = ()) -> None:
+        self.now = now
+        self.limits = limits
+        self.own = frozenset(own)
+        self._promised: dict[tuple[str, str], datetime | None] = {}
+        self._promises: dict[int, tuple[SharedProtection, Promise]] = {}
+
+    def state(self, row: NamespaceProtection) -> ProtectionState:
+        if row.exists is False:
+            return ProtectionState.UNREACHABLE if not row.reachable else ProtectionState.DELETED
+        if not row.covers and not row.nabs:
+            return ProtectionState.IGNORED if self.is_ignored(row.namespace) else self._uncovered(row)
+        copies = row.copies
+        if not copies.total:
+            return ProtectionState.LATE if self.is_late(row) else _without_copy(row)
+        if not row.reachable:
+            return ProtectionState.UNREACHABLE
+        if self.is_late(row):
+            return ProtectionState.LATE
+        if self.is_expiring(row):
+            return ProtectionState.EXPIRING
+        if not copies.good or row.coverage.extent is not Extent.ALL:
+            return ProtectionState.PARTIAL
+        return ProtectionState.PAUSED if row.is_paused else ProtectionState.PROTECTED
+
+    def is_ignored(self, namespace: str) -> bool:
+        if namespace in self.own:
+            return True
+        return any(fnmatchcase(namespace, one) for one in (*IGNORED_NAMESPACES, *self.limits.ignored))
+
+    def promise(self, row: NamespaceProtection) -> Promise:
+        """By the schedules that take all of it, or a part where none takes all; the one that promises most."""
+        shared = row.shared
+        if shared is None:
+            return self._promise(row.covers)
+        held = self._promises.get(id(shared))
+        if held is None:
+            held = self._promises[id(shared)] = (shared, self._promise(row.covers))
+        return held[1]
+
+    def is_late(self, row: NamespaceProtection) -> bool:
+        """Whether its newest copy is older than its schedules promise."""
+        promise = self.promise(row)
+        if promise.since is None:
+            return False
+        usable = row.copies.usable
+        return usable is None or began(usable) < promise.since
+
+    def is_expiring(self, row: NamespaceProtection) -> bool:
+        """Whether its last good copy is gone soon, with none to come before."""
+        copies = row.copies
+        if copies.newest is None or copies.last_expiry is None or copies.last_expiry <= self.now:
+            return False
+        soon = min(self.limits.expiring_soon, (copies.last_expiry - began(copies.newest)) / 4)
+        run = row.next_run
+        return copies.last_expiry - self.now <= soon and (run is None or run > copies.last_expiry)
+
+    def _uncovered(self, row: NamespaceProtection) -> ProtectionState:
+        return ProtectionState.UNREACHABLE if not row.reachable else ProtectionState.UNCOVERED
+
+    def _promise(self, covers: tuple[NamespaceCover, ...]) -> Promise:
+        active = [cover for cover in covers if cover.is_active]
+        whole = [cover for cover in active if cover.coverage.extent is Extent.ALL] or active
+        best = Promise(None)
+        for cover in whole:
+            since = self._since(cover)
+            if since is not None and (best.since is None or since > best.since):
+                best = Promise(since, cover)
+        return best
+
+    def _since(self, cover: NamespaceCover) -> datetime | None:
+        """None where it has not existed for long enough to have made one."""
+        key = (cover.schedule.namespace, cover.schedule.name)
+        if key not in self._promised:
+            self._promised[key] = self._should_have_by(cover.schedule, cover)
+        return self._promised[key]
+
+    def _should_have_by(self, schedule: Schedule, cover: NamespaceCover) -> datetime | None:
+        if cover.parsed is None or schedule.created is None:
+            return None
+        found = should_have_by(cover.parsed, self.now, self.limits.gap)
+        return None if found is None or schedule.created >= found else found
+
+
+def _without_copy(row: NamespaceProtection) -> ProtectionState:
+    return ProtectionState.PAUSED if row.is_paused else ProtectionState.NO_COPY

@@ -1,0 +1,576 @@
+"""The protection of every namespace of a cluster, kept by namespace: a changed object touches only its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias, TypeVar
+
+import msgspec
+
+from foretop_core.cron import CronError, CronSchedule, Dialect
+from foretop_core.models import (
+    Backup,
+    BackupRepository,
+    BackupSpec,
+    BackupStorageLocation,
+    Namespace,
+    NonAdminBackup,
+    Resource,
+    Restore,
+    Schedule,
+)
+from foretop_core.rules.dialects import expression
+from foretop_core.rules.forecast import invalid, next_run
+from foretop_core.rules.phases import USABLE
+from foretop_core.rules.protection.copies import (
+    NO_COPIES,
+    CopySummary,
+    DrillOutcome,
+    Place,
+    drills_of,
+    is_copy,
+    merged,
+    nab_copies,
+    summarized,
+)
+from foretop_core.rules.protection.coverage import (
+    Coverage,
+    Extent,
+    NamespaceFilter,
+    VolumeMethod,
+    content_coverage,
+    volume_method,
+)
+from foretop_core.rules.protection.filter_table import FilterTable
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+DRILL_LABEL = "foretop.io/drill"
+"""On everything that a drill makes, with the id of the drill."""
+DialectOf: TypeAlias = Callable[[Schedule], Dialect | None]
+R = TypeVar("R", bound=Resource)
+_Name: TypeAlias = tuple[str, str]
+_Touched: TypeAlias = list[Iterable[str]]
+"""Lists of namespaces, put together only where somebody asks for them: a backup may take them all."""
+_ALL = ("*",)
+NOTHING = Coverage(Extent.NONE)
+_EXTENTS, _METHODS = tuple(Extent), tuple(VolumeMethod)
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceCover:
+    """A schedule that takes a namespace: how much of it, how its volumes, and when next."""
+
+    schedule: Schedule
+    coverage: Coverage
+    volumes: VolumeMethod
+    parsed: CronSchedule | None
+    """None where Velero refuses the expression, or it is open how it reads it."""
+    next_run: datetime | None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it makes backups by itself."""
+        return self.parsed is not None and not self.schedule.spec.paused
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedProtection:
+    """What all namespaces have in common that the same filters take: one value for thousands of them."""
+
+    covers: tuple[NamespaceCover, ...]
+    copies: CopySummary
+    restored: datetime | None
+    coverage: Coverage
+    volumes: VolumeMethod | None
+    next_run: datetime | None
+    is_active: bool
+    """Whether a schedule makes backups of them by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceProtection:
+    """All that is known of the protection of one namespace; it does not depend on the time."""
+
+    namespace: str
+    exists: bool | None
+    """None where the namespaces of the cluster may not be listed."""
+    covers: tuple[NamespaceCover, ...]
+    copies: CopySummary
+    nabs: int = 0
+    newest_nab: NonAdminBackup | None = None
+    unavailable: tuple[str, ...] = ()
+    """The storage locations of its copies that Velero cannot use."""
+    reachable: bool = True
+    """False where it has copies and all of them are in such a location."""
+    repositories: tuple[BackupRepository, ...] = ()
+    restored: datetime | None = None
+    drill: DrillOutcome | None = None
+    coverage: Coverage = NOTHING
+    """How much its schedules and NABs take: the most that one of them does."""
+    volumes: VolumeMethod | None = None
+    """How its volumes are covered; None where nothing covers it."""
+    next_run: datetime | None = None
+    shared: SharedProtection | None = field(default=None, compare=False, repr=False)
+    """The part that it has in common with others, to judge that once."""
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether all that would back it up is paused or refused."""
+        return bool(self.covers) and not self.nabs and not (self.shared is not None and self.shared.is_active)
+
+
+@dataclass(slots=True)
+class _Group:
+    """Backups of one server that take the same of the same namespaces."""
+
+    filter: NamespaceFilter
+    coverage: Coverage
+    backups: dict[str, Backup] = field(default_factory=dict)
+    summary: CopySummary | None = None
+
+
+@dataclass(slots=True)
+class _FilterUse:
+    """Who has a filter."""
+
+    groups: dict[Hashable, _Group] = field(default_factory=dict)
+    covers: dict[_Name, NamespaceCover] = field(default_factory=dict)
+    restores: dict[_Name, Restore] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.groups or self.covers or self.restores)
+
+
+class ProtectionIndex:
+    """The protection of one cluster; `apply` takes a change in and names the namespaces that it touches.
+
+    A namespace has a place where it exists, or where a backup names it. What a backup of all namespaces had of one
+    that is gone since cannot be told without its list of resources.
+    """
+
+    def __init__(self, dialect_of: DialectOf, namespaces: Iterable[str] | None) -> None:
+        self._dialect_of = dialect_of
+        self._existing = None if namespaces is None else set(namespaces)
+        self._table = FilterTable(self._existing or ())
+        self._uses: dict[NamespaceFilter, _FilterUse] = {}
+        self._shared: dict[tuple[NamespaceFilter, ...], SharedProtection] = {}
+        self._shared_with: dict[NamespaceFilter, set[tuple[NamespaceFilter, ...]]] = {}
+        self._named: Counter[str] = Counter()
+        self._groups: dict[Hashable, _Group] = {}
+        self._filters: dict[tuple[tuple[str, ...], tuple[str, ...]], NamespaceFilter] = {}
+        self._copies: dict[_Name, tuple[Hashable, _Group]] = {}
+        self._drilled: dict[str, dict[_Name, DrillOutcome]] = {}
+        self._nabs: dict[str, dict[str, NonAdminBackup]] = {}
+        self._repositories: dict[str, dict[_Name, BackupRepository]] = {}
+        self._storage: dict[_Name, BackupStorageLocation] = {}
+        self._restores: dict[_Name, dict[_Name, Restore]] = {}
+        self._restored: dict[_Name, NamespaceFilter] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._table.names
+
+    def row(self, namespace: str) -> NamespaceProtection | None:
+        """None where nothing is known of such a namespace."""
+        if not self._is_known(namespace):
+            return None
+        shared = self._shared_by(self._table.filters_of(namespace))
+        nabs = self._nabs.get(namespace, {})
+        made = [nab for nab in nabs.values() if nab.velero.name]
+        newest = max(made, key=lambda nab: (nab.created is not None, nab.created), default=None)
+        copies = shared.copies if shared.copies.total or not made else nab_copies(made)
+        lost = self._unavailable(copies.places)
+        coverage, volumes = shared.coverage, shared.volumes
+        if newest is not None:
+            coverage = _most((coverage, content_coverage(newest.spec.backup_spec)))
+            volumes = _best((*((volumes,) if volumes else ()), volume_method(newest.spec.backup_spec)))
+        return NamespaceProtection(
+            namespace,
+            None if self._existing is None else namespace in self._existing,
+            shared.covers,
+            copies,
+            len(made),
+            newest,
+            tuple(sorted({name for _, name in lost})),
+            not lost or len(lost) < len(copies.places),
+            tuple(self._repositories.get(namespace, {}).values()),
+            shared.restored,
+            max(self._drilled.get(namespace, {}).values(), key=lambda one: one.at, default=None),
+            coverage,
+            volumes,
+            shared.next_run,
+            shared,
+        )
+
+    def apply(self, before: Resource | None, after: Resource | None) -> set[str]:
+        """The namespaces whose protection may be other than before."""
+        return {name for names in self._change(before, after) for name in names}
+
+    def load(self, items: Iterable[Resource]) -> None:
+        """Takes in objects that were not known before."""
+        for item in items:
+            self._change(None, item)
+
+    def load_backups(self, backups: Iterable[Backup]) -> None:
+        """Takes in backups that were not known before, of which there are tens of thousands; restores come later."""
+        groups, copies = self._groups, self._copies
+        for backup in backups:
+            meta = backup.metadata
+            if backup.status.phase not in USABLE or meta.deletion_timestamp is not None:
+                continue
+            key = (meta.namespace, _content_key(backup.spec))
+            group = groups.get(key)
+            if group is None:
+                self._backup(None, backup)
+                continue
+            group.backups[meta.name] = backup
+            copies[meta.namespace, meta.name] = (key, group)
+            if meta.annotations:
+                self._note_drills(None, backup)
+
+    def _change(self, before: Resource | None, after: Resource | None) -> _Touched:
+        match after if after is not None else before:
+            case Backup():
+                return self._backup(_typed(before, Backup), _typed(after, Backup))
+            case Schedule():
+                return self._schedule(_typed(before, Schedule), _typed(after, Schedule))
+            case Restore():
+                return self._restore(_typed(before, Restore), _typed(after, Restore))
+            case NonAdminBackup() as nab:
+                return self._nab(nab, gone=after is None)
+            case Namespace() as namespace:
+                return self._namespace(namespace.name, gone=after is None)
+            case BackupRepository() as repository:
+                return self._repository(_typed(before, BackupRepository), repository, gone=after is None)
+            case BackupStorageLocation() as location:
+                return self._location(_typed(before, BackupStorageLocation), location, gone=after is None)
+            case _:
+                return []
+
+    # What changes
+
+    def _backup(self, before: Backup | None, after: Backup | None) -> _Touched:
+        touched: _Touched = []
+        if before is not None and (held := self._copies.pop(_name(before), None)) is not None:
+            key, group = held
+            touched.append(tuple(self._table.names_of(group.filter)))
+            self._change_group(key, group, before, None)
+        if after is not None and is_copy(after):
+            key, group = self._group_of(after)
+            self._copies[_name(after)] = (key, group)
+            self._change_group(key, group, None, after)
+            touched.append(self._table.names_of(group.filter))
+        touched += self._note_drills(before, after)
+        source = after or before
+        for restore in tuple(self._restores.get(_name(source), {}).values()) if source is not None else ():
+            touched += self._place_restore(restore)
+        return touched
+
+    def _change_group(self, key: Hashable, group: _Group, before: Backup | None, after: Backup | None) -> None:
+        if before is not None:
+            group.backups.pop(before.name, None)
+        if after is not None:
+            group.backups[after.name] = after
+        group.summary = None
+        if group.backups and key in self._groups:
+            self._forget_shared((group.filter,))
+            return
+        use = self._use(group.filter)
+        if group.backups:
+            use.groups[key] = self._groups[key] = group
+            self._name(group.filter, 1)
+        elif self._groups.pop(key, None) is not None:
+            del use.groups[key]
+            self._name(group.filter, -1)
+        self._release(group.filter)
+
+    def _group_of(self, backup: Backup) -> tuple[Hashable, _Group]:
+        key = (backup.namespace, _content_key(backup.spec))
+        group = self._groups.get(key)
+        if group is None:
+            group = _Group(self._filter_of(backup.spec), content_coverage(backup.spec))
+        return key, group
+
+    def _note_drills(self, before: Backup | None, after: Backup | None) -> _Touched:
+        touched: _Touched = []
+        if before is not None and before.metadata.annotations:
+            for namespace in drills_of(before):
+                self._drilled.get(namespace, {}).pop(_name(before), None)
+                touched.append((namespace,))
+        if after is not None:
+            for namespace, outcome in drills_of(after).items():
+                self._drilled.setdefault(namespace, {})[_name(after)] = outcome
+                touched.append((namespace,))
+        return touched
+
+    def _schedule(self, before: Schedule | None, after: Schedule | None) -> _Touched:
+        touched: _Touched = []
+        if before is not None:
+            wanted = self._filter_of(before.spec.template)
+            touched.append(tuple(self._table.names_of(wanted)))
+            if self._use(wanted).covers.pop(_name(before), None) is not None:
+                self._name_covered(wanted, -1)
+            self._release(wanted)
+        if after is not None:
+            wanted = self._filter_of(after.spec.template)
+            covers = self._use(wanted).covers
+            if _name(after) not in covers:
+                self._name_covered(wanted, 1)
+            covers[_name(after)] = self._cover(after)
+            self._release(wanted)
+            touched.append(self._table.names_of(wanted))
+        return touched
+
+    def _name_covered(self, wanted: NamespaceFilter, by: int) -> None:
+        """Where the namespaces of the cluster are not seen, those that a schedule names are all there is to show."""
+        if self._existing is None:
+            self._name(wanted, by)
+
+    def _cover(self, schedule: Schedule) -> NamespaceCover:
+        template = schedule.spec.template
+        dialect = self._dialect_of(schedule)
+        parsed = expression(schedule.spec.schedule, dialect) if dialect is not None else None
+        usable = dialect is not None and not isinstance(parsed, CronError) and not invalid(schedule, dialect)
+        return NamespaceCover(
+            schedule,
+            content_coverage(template),
+            volume_method(template),
+            parsed if usable and isinstance(parsed, CronSchedule) and not parsed.never_fires else None,
+            next_run(schedule, dialect) if usable and dialect is not None else None,
+        )
+
+    def _restore(self, before: Restore | None, after: Restore | None) -> _Touched:
+        touched: _Touched = []
+        if before is not None:
+            self._restores.get(_source(before), {}).pop(_name(before), None)
+            touched += self._displace_restore(before)
+        if after is not None and after.phase in USABLE and not after.label(DRILL_LABEL):
+            self._restores.setdefault(_source(after), {})[_name(after)] = after
+            touched += self._place_restore(after)
+        return touched
+
+    def _place_restore(self, restore: Restore) -> _Touched:
+        """Under the namespaces that it took from its backup, as far as that can be told."""
+        touched = self._displace_restore(restore)
+        if (wanted := self._restored_from(restore)) is None:
+            return touched
+        self._use(wanted).restores[_name(restore)] = restore
+        self._release(wanted)
+        self._restored[_name(restore)] = wanted
+        return [*touched, self._table.names_of(wanted)]
+
+    def _displace_restore(self, restore: Restore) -> _Touched:
+        wanted = self._restored.pop(_name(restore), None)
+        if wanted is None:
+            return []
+        touched: _Touched = [tuple(self._table.names_of(wanted))]
+        self._use(wanted).restores.pop(_name(restore), None)
+        self._release(wanted)
+        return touched
+
+    def _restored_from(self, restore: Restore) -> NamespaceFilter | None:
+        spec = restore.spec
+        if spec.included_namespaces and spec.included_namespaces != _ALL:
+            return self._filter(spec.included_namespaces, spec.excluded_namespaces)
+        held = self._copies.get(_source(restore))
+        if held is None:
+            return None
+        had = held[1].filter
+        return self._filter(had.included, tuple(sorted({*had.excluded, *spec.excluded_namespaces})))
+
+    def _nab(self, nab: NonAdminBackup, *, gone: bool) -> _Touched:
+        own = self._nabs.setdefault(nab.namespace, {})
+        if gone:
+            own.pop(nab.name, None)
+        else:
+            own[nab.name] = nab
+        if self._existing is None:
+            self._keep(nab.namespace)
+        return [(nab.namespace,)]
+
+    def _namespace(self, name: str, *, gone: bool) -> _Touched:
+        if self._existing is not None:
+            (self._existing.discard if gone else self._existing.add)(name)
+            self._keep(name)
+        return [(name,)]
+
+    def _repository(self, before: BackupRepository | None, repository: BackupRepository, *, gone: bool) -> _Touched:
+        names = {repository.spec.volume_namespace}
+        if before is not None:
+            names.add(before.spec.volume_namespace)
+            self._repositories.get(before.spec.volume_namespace, {}).pop(_name(before), None)
+        if not gone:
+            self._repositories.setdefault(repository.spec.volume_namespace, {})[_name(repository)] = repository
+        return [names]
+
+    def _location(
+        self, before: BackupStorageLocation | None, location: BackupStorageLocation, *, gone: bool
+    ) -> _Touched:
+        """Velero writes to it every minute: only where it can be used now, or not any more, is something other."""
+        if gone:
+            self._storage.pop(_name(location), None)
+        else:
+            self._storage[_name(location)] = location
+        same = before is not None and (before.phase, before.spec.default) == (location.phase, location.spec.default)
+        return [] if same and not gone else [self._table.names]
+
+    # Names and filters
+
+    def _is_known(self, namespace: str) -> bool:
+        if self._existing is not None and namespace in self._existing:
+            return True
+        return self._named[namespace] > 0 or (self._existing is None and bool(self._nabs.get(namespace)))
+
+    def _keep(self, name: str) -> None:
+        """In the table for as long as something is known of it."""
+        before = self._table.filters_of(name)
+        if self._is_known(name):
+            self._table.add_name(name)
+        else:
+            self._table.remove_name(name)
+        self._forget_shared((*before, *self._table.filters_of(name)))
+
+    def _name(self, wanted: NamespaceFilter, by: int) -> None:
+        for name in wanted.named:
+            self._named[name] += by
+            self._keep(name)
+
+    def _filter_of(self, spec: BackupSpec) -> NamespaceFilter:
+        return self._filter(spec.included_namespaces, spec.excluded_namespaces)
+
+    def _filter(self, included: tuple[str, ...], excluded: tuple[str, ...]) -> NamespaceFilter:
+        """One for each pair of lists."""
+        found = self._filters.get((included, excluded))
+        if found is None:
+            found = self._filters[included, excluded] = NamespaceFilter(included, excluded)
+        return found
+
+    def _use(self, wanted: NamespaceFilter) -> _FilterUse:
+        if wanted not in self._uses:
+            self._uses[wanted] = _FilterUse()
+            self._table.add(wanted)
+        return self._uses[wanted]
+
+    def _release(self, wanted: NamespaceFilter) -> None:
+        """After a change of who uses it: what was worked out with it is worked out anew."""
+        self._forget_shared((wanted,))
+        if not self._uses[wanted]:
+            del self._uses[wanted]
+            self._filters.pop((wanted.included, wanted.excluded), None)
+            self._table.remove(wanted)
+
+    def _forget_shared(self, filters: Iterable[NamespaceFilter]) -> None:
+        if not self._shared:
+            return
+        for wanted in filters:
+            for together in self._shared_with.pop(wanted, ()):
+                self._shared.pop(together, None)
+
+    def _shared_by(self, filters: tuple[NamespaceFilter, ...]) -> SharedProtection:
+        held = self._shared.get(filters)
+        if held is None:
+            held = self._shared[filters] = self._put_together(filters)
+            for wanted in filters:
+                self._shared_with.setdefault(wanted, set()).add(filters)
+        return held
+
+    def _put_together(self, filters: tuple[NamespaceFilter, ...]) -> SharedProtection:
+        uses = [self._uses[wanted] for wanted in filters]
+        covers = [cover for use in uses for cover in use.covers.values() if cover.coverage.extent is not Extent.NONE]
+        ended = [
+            restore.status.completion_timestamp
+            for use in uses
+            for restore in use.restores.values()
+            if restore.status.completion_timestamp is not None
+        ]
+        return SharedProtection(
+            tuple(sorted(covers, key=lambda cover: _name(cover.schedule))),
+            merged(_summary(group) for use in uses for group in use.groups.values()),
+            max(ended, default=None),
+            _most(cover.coverage for cover in covers),
+            _best(cover.volumes for cover in covers),
+            min((one.next_run for one in covers if one.is_active and one.next_run is not None), default=None),
+            any(cover.is_active for cover in covers),
+        )
+
+    def _unavailable(self, places: Iterable[Place]) -> list[Place]:
+        found = []
+        for namespace, name in places:
+            location = self._storage.get((namespace, name)) if name else self._default_location(namespace)
+            if location is None and self._storage:
+                found.append((namespace, name or "default"))
+            elif location is not None and location.phase == "Unavailable":
+                found.append((namespace, location.name))
+        return found
+
+    def _default_location(self, namespace: str) -> BackupStorageLocation | None:
+        mine = [one for one in self._storage.values() if one.namespace == namespace]
+        chosen = [one for one in mine if one.spec.default] or [one for one in mine if one.name == "default"]
+        return chosen[0] if chosen else None
+
+
+def protection_index(snapshot: ClusterSnapshot) -> ProtectionIndex:
+    """The protection of a whole cluster as of one snapshot."""
+    known = snapshot.namespaces
+    index = ProtectionIndex(snapshot.dialect, None if known is None else (item.name for item in known))
+    everything: tuple[Iterable[Resource], ...] = (
+        snapshot.storage,
+        snapshot.schedules,
+        snapshot.restores,
+        snapshot.nabs,
+        snapshot.repositories,
+    )
+    index.load_backups(snapshot.backups)
+    for items in everything:
+        index.load(items)
+    return index
+
+
+def _summary(group: _Group) -> CopySummary:
+    if group.summary is None:
+        group.summary = summarized(group.backups.values(), group.coverage) if group.backups else NO_COPIES
+    return group.summary
+
+
+def _content_key(spec: BackupSpec) -> Hashable:
+    """What decides about the resources that are taken; most templates have none of it."""
+    selectors = (
+        msgspec.json.encode((dict(spec.label_selector), spec.or_label_selectors))
+        if spec.label_selector or spec.or_label_selectors
+        else b""
+    )
+    return (
+        spec.included_namespaces,
+        spec.excluded_namespaces,
+        spec.included_resources,
+        spec.excluded_resources,
+        spec.included_namespace_scoped_resources,
+        spec.excluded_namespace_scoped_resources,
+        spec.included_cluster_scoped_resources,
+        spec.excluded_cluster_scoped_resources,
+        spec.include_cluster_resources,
+        selectors,
+    )
+
+
+def _most(found: Iterable[Coverage]) -> Coverage:
+    return min(found, key=lambda one: _EXTENTS.index(one.extent), default=NOTHING)
+
+
+def _best(found: Iterable[VolumeMethod]) -> VolumeMethod | None:
+    return min(found, key=_METHODS.index, default=None)
+
+
+def _source(restore: Restore) -> _Name:
+    return restore.namespace, restore.spec.backup_name
+
+
+def _name(item: Resource) -> _Name:
+    return item.namespace, item.name
+
+
+def _typed(item: Resource | None, model: type[R]) -> R | None:
+    return item if isinstance(item, model) else None

@@ -1,0 +1,144 @@
+"""Findings about namespaces that could not be brought back, or only from something old or incomplete."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime
+
+from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, SCHEDULE, STORAGE
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
+from foretop_core.rules.protection.coverage import Extent
+from foretop_core.rules.protection.judgement import ProtectionJudge, ProtectionLimits, ProtectionState
+from foretop_core.rules.protection.protection_index import NamespaceProtection, protection_index
+from foretop_core.rules.sentences import sentence
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
+
+_COVERED_BY = frozenset({"", SCHEDULE.name, NAB.name})
+
+
+def protection_limits(limits: Thresholds) -> ProtectionLimits:
+    return ProtectionLimits(limits.gap, limits.expiring_soon, limits.ignored_namespaces)
+
+
+def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """One look at all namespaces; what was not seen is not judged."""
+    unseen = {gap.kind for gap in snapshot.unseen}
+    if not snapshot.velero_namespaces or unseen & {"", BACKUP.name}:
+        return
+    index = protection_index(snapshot)
+    judge = ProtectionJudge(now, protection_limits(limits), snapshot.velero_namespaces)
+    knows_covers = snapshot.namespaces is not None and not unseen & _COVERED_BY
+    unreachable: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name in index.names:
+        row = index.row(name)
+        if row is None:
+            continue
+        match judge.state(row):
+            case ProtectionState.UNREACHABLE if row.copies.places:
+                unreachable[row.unavailable].append(name)
+            case ProtectionState.UNCOVERED if knows_covers:
+                yield _uncovered(snapshot, row)
+            case ProtectionState.LATE:
+                yield from _late(snapshot, row, judge)
+            case ProtectionState.EXPIRING:
+                yield from _expiring(snapshot, row)
+            case ProtectionState.PARTIAL if row.covers and not row.copies.good:
+                yield _partial(snapshot, row)
+    for places, names in unreachable.items():
+        yield _unreachable(snapshot, places, names)
+
+
+def _uncovered(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
+    newest = row.copies.usable
+    kept = f" It has older copies: {row.copies.total}." if newest else ""
+    return Finding(
+        "namespace-uncovered",
+        Severity.WARNING,
+        _ref(snapshot, row),
+        None,
+        "covered by no schedule and no NAB",
+        f"No schedule takes anything of {row.namespace}, and it has no NAB of its own.{kept}",
+        "Add it to a schedule; or, where it needs no backup, to thresholds.ignoredNamespaces of the configuration.",
+        (snapshot.ref(newest),) if newest else (),
+    )
+
+
+def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: ProtectionJudge) -> Iterator[Finding]:
+    promise = judge.promise(row)
+    if promise.by is None or promise.since is None:
+        return
+    newest, schedule = row.copies.usable, promise.by.schedule
+    had = (
+        sentence(f"{newest.name}, started ", newest.started, ", is its newest copy")
+        if newest is not None and newest.started is not None
+        else "It has no copy at all"
+    )
+    yield Finding(
+        "namespace-late",
+        Severity.ERROR,
+        _ref(snapshot, row),
+        newest.started if newest is not None else None,
+        "newest copy older than its schedules promise" if newest else "no copy, though its schedules promise one",
+        sentence(had, f"; {schedule.name} should have made one since ", promise.since, "."),
+        f"Check the last backups of {schedule.name} and whether they took {row.namespace}; back up now.",
+        (snapshot.ref(schedule),),
+    )
+
+
+def _expiring(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Iterator[Finding]:
+    newest, until = row.copies.newest, row.copies.last_expiry
+    if newest is None or until is None:
+        return
+    ahead = sentence("; the next run is at ", row.next_run) if row.next_run is not None else "; no run is to come"
+    yield Finding(
+        "namespace-expiring",
+        Severity.ERROR,
+        _ref(snapshot, row),
+        newest.started,
+        "its last good copy expires with none after it",
+        sentence(f"{newest.name} is its last good copy and expires at ", until, ahead, "."),
+        "Extend the life of that backup (v), or back up now.",
+        (snapshot.ref(newest), *(snapshot.ref(one.schedule) for one in row.covers)),
+    )
+
+
+def _partial(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
+    copies, newest = row.copies, row.copies.newest_partial
+    left_out = f" has {copies.coverage.limits}" if copies.coverage.extent is Extent.PART else " failed partially"
+    return Finding(
+        "namespace-partial",
+        Severity.WARNING,
+        _ref(snapshot, row),
+        newest.started if newest is not None else None,
+        "has only partial copies",
+        f"None of its {copies.partial} copies is complete: {newest.name if newest else 'the newest'}{left_out}.",
+        "See what is missing (e on the backup), fix its cause or widen the schedule, and back up now.",
+        (
+            *((snapshot.ref(newest),) if newest is not None else ()),
+            *(snapshot.ref(one.schedule) for one in row.covers),
+        ),
+    )
+
+
+def _unreachable(snapshot: ClusterSnapshot, places: tuple[str, ...], names: list[str]) -> Finding:
+    homes = {item.namespace for item in snapshot.storage if item.name in places}
+    where = ObjectRef(snapshot.context, STORAGE.name, min(homes, default=""), places[0])
+    count = humanize.count(len(names), "namespace")
+    return Finding(
+        "storage-holds-all-copies",
+        Severity.ERROR,
+        where,
+        None,
+        f"all copies of {count} are in it, out of reach",
+        f"{humanize.join(names)} cannot be restored: every copy is in {humanize.join(places)}, "
+        "which Velero cannot use.",
+        "Fix the location first; a second location for the schedules that matter most keeps one copy in reach.",
+        blames=where,
+    )
+
+
+def _ref(snapshot: ClusterSnapshot, row: NamespaceProtection) -> ObjectRef:
+    return ObjectRef(snapshot.context, NAMESPACE.name, "", row.namespace)

@@ -1,0 +1,306 @@
+"""The table of protection: a row for each namespace, and whether it could be brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from foretop_core.models import Namespace, Resource
+from foretop_core.models.kinds import (
+    BACKUP,
+    NAB,
+    NAMESPACE,
+    REPOSITORY,
+    RESTORE,
+    SCHEDULE,
+    STORAGE,
+    VERSION_KINDS,
+)
+from foretop_core.models.wire import Metadata, ObjectRef
+from foretop_core.rules import humanize
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.protection.copies import taken_volumes
+from foretop_core.rules.protection.coverage import Extent
+from foretop_core.rules.protection.judgement import ProtectionState
+from foretop_core.rules.protection.protection_index import NamespaceProtection, ProtectionIndex, protection_index
+from foretop_core.rules.schedule_history import began
+from foretop_core.store import Change, Store, UnreadableObject
+from foretop_core.tables.engine.columns import Column, UnreadableRow, View, plain
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.text import times
+
+_MARKS = {
+    ProtectionState.UNREACHABLE: StatusGlyph.BROKEN,
+    ProtectionState.UNCOVERED: StatusGlyph.LOOK,
+    ProtectionState.LATE: StatusGlyph.BROKEN,
+    ProtectionState.EXPIRING: StatusGlyph.BROKEN,
+    ProtectionState.PARTIAL: StatusGlyph.LOOK,
+    ProtectionState.NO_COPY: StatusGlyph.WAITING,
+    ProtectionState.PAUSED: StatusGlyph.PAUSED,
+    ProtectionState.DELETED: StatusGlyph.UNSET,
+    ProtectionState.IGNORED: StatusGlyph.UNSET,
+    ProtectionState.PROTECTED: StatusGlyph.HEALTHY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionRow:
+    """The protection of a namespace, and the namespace itself or, where it is gone, its name."""
+
+    protection: NamespaceProtection
+    namespace: Namespace
+
+
+class ProtectionView(View[ProtectionRow]):
+    """Its index of each cluster is kept up to date change by change."""
+
+    name = "protection"
+    kinds = frozenset({NAMESPACE.name})
+    watched = frozenset(
+        {
+            NAMESPACE.name,
+            BACKUP.name,
+            SCHEDULE.name,
+            RESTORE.name,
+            NAB.name,
+            REPOSITORY.name,
+            STORAGE.name,
+            *VERSION_KINDS,
+        }
+    )
+    order = "name"
+    in_groups = False
+    fields = (*View.fields, "covers", "by")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+        self._indexes: dict[str, ProtectionIndex] = {}
+        self._bases: dict[str, object] = {}
+
+    def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
+        unreadable = (key for key, item in store.items(context, NAMESPACE.name) if _readable(item) is None)
+        known = (namespace_ref(context, name) for name in self._index(store, context).names)
+        return list(dict.fromkeys((*known, *unreadable)))
+
+    def derive(self, store: Store, key: ObjectRef) -> ProtectionRow | UnreadableRow | None:
+        item = store.get(key)
+        if isinstance(item, UnreadableObject):
+            return UnreadableRow(key, item.problem)
+        found = self._index(store, key.context).row(key.name)
+        if found is None:
+            return None
+        known = item if isinstance(item, Namespace) else Namespace(metadata=Metadata(name=key.name))
+        return ProtectionRow(found, known)
+
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
+        found = self._index(store, key.context).row(key.name)
+        return ProtectionRow(found, resource) if found is not None and isinstance(resource, Namespace) else None
+
+    def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        names = self._index(store, key.context).apply(_readable(change.before), _readable(change.after))
+        own = (key,) if key.kind == NAMESPACE.name else ()
+        return list(dict.fromkeys((*own, *(namespace_ref(key.context, name) for name in sorted(names)))))
+
+    def basis(self, store: Store, context: str) -> object:
+        """How the servers read expressions, and whether the namespaces are seen; the index is made anew with it."""
+        snapshot = store.snapshot(context)
+        found = (snapshot.verdicts, snapshot.namespaces is not None)
+        if self._bases.get(context) != found:
+            self._bases[context] = found
+            self._indexes.pop(context, None)
+        return found
+
+    def resource(self, entry: ProtectionRow) -> Namespace:
+        return entry.namespace
+
+    def phase(self, entry: ProtectionRow) -> str:
+        return entry.namespace.phase
+
+    def details(self, entry: ProtectionRow) -> Mapping[str, str]:
+        return {"covers": str(entry.protection.coverage), "by": covered_by(entry.protection)}
+
+    def mark(self, entry: ProtectionRow, render: RenderContext) -> StatusGlyph:
+        return _MARKS[render.protection.state(entry.protection)]
+
+    def standing(self, entry: ProtectionRow) -> StatusLabel | None:
+        return None
+
+    def item(self, entry: ProtectionRow, render: RenderContext) -> Item:
+        found, copies = entry.protection, entry.protection.copies
+        usable, drill = copies.usable, entry.protection.drill
+        promise = render.protection.promise(found)
+        return {
+            "context": render.snapshot.context,
+            "kind": NAMESPACE.name,
+            "namespace": "",
+            "name": found.namespace,
+            "phase": entry.namespace.phase or None,
+            "exists": found.exists,
+            "state": render.protection.state(found).value,
+            "newestCopy": usable.name if usable is not None else None,
+            "newestCopyAt": rfc3339(began(usable)) if usable is not None else None,
+            "newestCopyComplete": copies.newest is not None,
+            "promisedSince": rfc3339(promise.since),
+            "goodCopies": copies.good,
+            "partialCopies": copies.partial,
+            "nextExpiry": rfc3339(copies.next_expiry),
+            "lastExpiry": rfc3339(copies.last_expiry),
+            "nextRun": rfc3339(found.next_run),
+            "schedules": [
+                {
+                    "namespace": cover.schedule.namespace,
+                    "name": cover.schedule.name,
+                    "covers": str(cover.coverage),
+                    "volumes": cover.volumes.value,
+                    "paused": cover.schedule.spec.paused,
+                }
+                for cover in found.covers
+            ],
+            "nonAdminBackups": found.nabs,
+            "covers": str(found.coverage),
+            "volumes": _volumes(found) or None,
+            "storageLocations": sorted({name or "default" for _, name in copies.places}),
+            "unavailableLocations": list(found.unavailable),
+            "repositories": [
+                {"name": one.name, "phase": one.phase or None, "maintained": rfc3339(one.status.last_maintenance_time)}
+                for one in found.repositories
+            ],
+            "lastRestored": rfc3339(found.restored),
+            "lastDrill": None
+            if drill is None
+            else {
+                "at": rfc3339(drill.at),
+                "seconds": int(drill.took.total_seconds()),
+                "failed": drill.failed or None,
+            },
+        }
+
+    def _index(self, store: Store, context: str) -> ProtectionIndex:
+        if context not in self._indexes:
+            self._indexes[context] = protection_index(store.snapshot(context))
+        return self._indexes[context]
+
+
+def _readable(item: Resource | None) -> Resource | None:
+    return None if isinstance(item, UnreadableObject) else item
+
+
+def namespace_ref(context: str, name: str) -> ObjectRef:
+    return ObjectRef(context, NAMESPACE.name, "", name)
+
+
+def protection_mark(state: ProtectionState) -> StatusGlyph:
+    return _MARKS[state]
+
+
+def covered_by(found: NamespaceProtection) -> str:
+    """Its schedules by name, and how many NABs."""
+    names = [cover.schedule.name for cover in found.covers]
+    return ", ".join([*([humanize.join(names)] if names else []), *([_nabs(found.nabs)] if found.nabs else [])])
+
+
+def tried_text(found: NamespaceProtection, render: RenderContext) -> str:
+    """When somebody last saw that it can be brought back: `drilled 3d, 4m10s`."""
+    drill = found.drill
+    if drill is not None and (found.restored is None or drill.at >= found.restored):
+        outcome = "drill failed" if drill.failed else "drilled"
+        return f"{outcome} {times.age(drill.at, render.now)}, {times.took(drill.took)}"
+    return f"restored {times.age(found.restored, render.now)}" if found.restored is not None else ""
+
+
+def _nabs(number: int) -> str:
+    return f"{number:,} NAB{'s' if number != 1 else ''}"
+
+
+def _volumes(found: NamespaceProtection) -> str:
+    return taken_volumes(found.copies.usable, found.volumes) if found.volumes is not None else ""
+
+
+def _repository(found: NamespaceProtection) -> str:
+    phases = [one.phase or "New" for one in found.repositories]
+    return next((phase for phase in phases if phase != "Ready"), phases[0]) if phases else ""
+
+
+def _storage(found: NamespaceProtection) -> str:
+    names = sorted({name or "default" for _, name in found.copies.places})
+    lost = set(found.unavailable)
+    return ", ".join(f"{name} unavailable" if name in lost else name for name in names)
+
+
+def _newest(row: ProtectionRow, render: RenderContext) -> str:
+    usable = row.protection.copies.usable
+    return times.age(began(usable), render.now) if usable is not None else "none"
+
+
+def _newest_tone(row: ProtectionRow, render: RenderContext) -> Tone:
+    if row.protection.copies.newest is not None:
+        return Tone.BAD if render.protection.state(row.protection) is ProtectionState.LATE else Tone.PLAIN
+    return Tone.WARN if row.protection.copies.total else Tone.DIM
+
+
+def _copies(row: ProtectionRow) -> str:
+    copies = row.protection.copies
+    return f"{copies.good} + {copies.partial} partial" if copies.partial else str(copies.good)
+
+
+def _expires(row: ProtectionRow, render: RenderContext) -> str:
+    copies = row.protection.copies
+    if copies.next_expiry is None:
+        return ""
+    left = max(0, copies.good - 1)
+    when = times.until(copies.next_expiry - render.now) if copies.next_expiry > render.now else "now"
+    return f"{when}, {left} left"
+
+
+def _next(row: ProtectionRow, render: RenderContext) -> str:
+    run = row.protection.next_run
+    if run is None:
+        return "paused" if row.protection.is_paused else ""
+    return times.until(run - render.now) if run > render.now else "due"
+
+
+def _state(row: ProtectionRow, render: RenderContext) -> str:
+    return render.protection.state(row.protection).value
+
+
+def _state_tone(row: ProtectionRow, render: RenderContext) -> Tone:
+    mark = _MARKS[render.protection.state(row.protection)]
+    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
+
+
+def _covers_briefs(row: ProtectionRow) -> tuple[str, ...]:
+    coverage = row.protection.coverage
+    return (coverage.extent.value,) if coverage.extent is Extent.PART else ()
+
+
+_COLUMNS: tuple[Column[ProtectionRow], ...] = (
+    plain("name", "NAMESPACE", lambda row: row.protection.namespace, from_middle=True),
+    Column("state", "STATE", _state, lambda row: row.protection.exists is False, _state_tone),
+    Column(
+        "newest",
+        "NEWEST",
+        _newest,
+        lambda row: began(row.protection.copies.usable) if row.protection.copies.usable else None,
+        _newest_tone,
+        right=True,
+        falls=True,
+        cells=6,
+    ),
+    Column("copies", "COPIES", lambda row, _: _copies(row), lambda row: row.protection.copies.good, right=True),
+    Column("expires", "EXPIRES", _expires, lambda row: row.protection.copies.next_expiry),
+    Column("next", "NEXT RUN", _next, lambda row: row.protection.next_run),
+    plain("by", "COVERED BY", lambda row: covered_by(row.protection)),
+    plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs),
+    plain("volumes", "VOLUMES", lambda row: _volumes(row.protection), wide=True),
+    plain("storage", "STORAGE", lambda row: _storage(row.protection), wide=True),
+    plain("repository", "REPOSITORY", lambda row: _repository(row.protection), wide=True),
+    Column(
+        "tried",
+        "TRIED",
+        lambda row, render: tried_text(row.protection, render),
+        lambda row: row.protection.drill.at if row.protection.drill else row.protection.restored,
+        falls=True,
+    ),
+)

@@ -1,0 +1,76 @@
+"""The page of protection: every state of the scene, and what is said where namespaces cannot be listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foretop.widgets.prompt import Prompt
+from foretop_core.minicluster.access import Rule, User
+from tests.tui.acting import stand
+from tests.tui.test_pods import command
+
+NO_NAMESPACES = User(
+    "no-namespaces", (Rule(("get", "list", "watch"), ("velero.io", "apps", "oadp.openshift.io"), ("*",)),)
+)
+
+
+async def test_each_namespace_says_whether_it_can_be_brought_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.see("Protection: can each namespace be brought back", "crm-archive", "late")
+        await at.shown.press("slash", *"legacy", "enter")
+        await at.see("it no longer exists, and can be brought back", "5 good; the next expires")
+        await at.shown.press("enter")
+        await at.see("ns legacy", "it no longer exists, and can be brought back")
+
+
+async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, user=NO_NAMESPACES) as at:
+        await command(at, "protection")
+        await at.see("shop-daily", "You may not list namespaces")
+        assert "deleted" not in at.shown.text
+
+
+async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"legacy", "enter", "r")
+        await at.see("Bring back legacy", "old", "into legacy")
+        await at.send()
+        await at.shown.until(lambda: bool(at.box.storage.list(at.box.storage.kind("Restore"))))
+        (made,) = at.box.storage.list(at.box.storage.kind("Restore"))
+        assert made["spec"]["includedNamespaces"] == ["legacy"]
+        assert "namespaceMapping" not in made["spec"]
+        assert made["spec"]["backupName"].startswith("legacy-daily-")
+
+
+async def test_a_namespace_that_is_there_gets_a_place_beside_it_and_what_is_there_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        for name in ("one", "two"):
+            body = {"metadata": {"name": name, "namespace": "orders"}, "data": {}}
+            at.box.storage.create(at.box.storage.kind("ConfigMap"), body)
+        await command(at, "protection")
+        await at.shown.press("slash", *"orders", "enter", "r")
+        await at.see("Bring back orders", "orders → orders-restored", "only pods and persistentvolumeclaims")
+        into = at.dialog.query_one("#mapping", Prompt)
+        into.value = ""
+        await at.see("Exists orders: 2 configmaps", "into orders")
+        assert at.writes == []
+
+
+async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"scratch", "enter", "r")
+        assert at.shown.app.told[-1][1] == "scratch has no copy to restore from"
+        assert not at.has_dialog

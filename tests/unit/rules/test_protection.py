@@ -1,0 +1,392 @@
+"""The protection of namespaces: what is known of each, how it is judged, and what a change touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foretop_core.clock import ManualClock
+from foretop_core.models import (
+    Backup,
+    BackupRepository,
+    BackupStorageLocation,
+    Namespace,
+    NonAdminBackup,
+    Resource,
+    Restore,
+    Schedule,
+    from_builtins,
+)
+from foretop_core.models.velero import SCHEDULE_LABEL
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
+from foretop_core.rules.protection.judgement import ProtectionJudge, ProtectionLimits
+from foretop_core.rules.protection.protection_index import NamespaceProtection, ProtectionIndex, protection_index
+from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.rules.triage import Finding, Thresholds, aggregated, triage
+from foretop_core.store import Store
+from foretop_core.tables.engine.derived_rows import DerivedRows
+from foretop_core.tables.resources.protection import ProtectionView
+from tests.objects import NOW
+
+_DAY = timedelta(days=1)
+
+
+def wire(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def namespace(name: str) -> Namespace:
+    return from_builtins(Namespace, {"metadata": {"name": name}})
+
+
+def schedule(name: str, *namespaces: str, cron: str = "0 2 * * *", paused: bool = False, **template: Any) -> Schedule:
+    body = {
+        "metadata": {"name": name, "namespace": "velero", "creationTimestamp": wire(NOW - 60 * _DAY)},
+        "spec": {"schedule": cron, "paused": paused, "template": {"includedNamespaces": list(namespaces), **template}},
+        "status": {"phase": "Enabled", "lastBackup": wire(NOW - timedelta(minutes=40))},
+    }
+    return from_builtins(Schedule, body)
+
+
+def copy(
+    name: str,
+    *namespaces: str,
+    age: timedelta = timedelta(hours=1),
+    kept: timedelta = 20 * _DAY,
+    phase: str = "Completed",
+    storage: str = "default",
+    annotations: dict[str, str] | None = None,
+    of: str = "",
+    **spec: Any,
+) -> Backup:
+    body = {
+        "metadata": {
+            "name": name,
+            "namespace": "velero",
+            "annotations": annotations or {},
+            "labels": {SCHEDULE_LABEL: of} if of else {},
+        },
+        "spec": {"includedNamespaces": list(namespaces), "storageLocation": storage, **spec},
+        "status": {
+            "phase": phase,
+            "startTimestamp": wire(NOW - age),
+            "completionTimestamp": wire(NOW - age + timedelta(minutes=1)),
+            "expiration": wire(NOW + kept),
+        },
+    }
+    return from_builtins(Backup, body)
+
+
+def location(name: str = "default", phase: str = "Available", checked: datetime = NOW) -> BackupStorageLocation:
+    status = {"phase": phase, "lastValidationTime": wire(checked), "lastSyncedTime": wire(checked)}
+    meta = {"name": name, "namespace": "velero"}
+    return from_builtins(BackupStorageLocation, {"metadata": meta, "spec": {}, "status": status})
+
+
+def restore(name: str, backup: str, *namespaces: str, age: timedelta = _DAY) -> Restore:
+    body = {
+        "metadata": {"name": name, "namespace": "velero"},
+        "spec": {"backupName": backup, "includedNamespaces": list(namespaces)},
+        "status": {"phase": "Completed", "completionTimestamp": wire(NOW - age)},
+    }
+    return from_builtins(Restore, body)
+
+
+def nab(space: str, name: str, phase: str = "Completed") -> NonAdminBackup:
+    velero = {"name": f"{space}-{name}", "namespace": "velero", "nacuuid": f"{space}-{name}"}
+    body = {
+        "metadata": {"name": name, "namespace": space, "creationTimestamp": wire(NOW - _DAY)},
+        "status": {
+            "phase": "Created",
+            "veleroBackup": {**velero, "status": {"phase": phase, "startTimestamp": wire(NOW - _DAY)}},
+        },
+    }
+    return from_builtins(NonAdminBackup, body)
+
+
+def row(name: str, *objects: Resource) -> NamespaceProtection:
+    found = protection_index(assemble(objects)).row(name)
+    assert found is not None
+    return found
+
+
+def state(name: str, *objects: Resource, ignored: tuple[str, ...] = ()) -> str:
+    return ProtectionJudge(NOW, ProtectionLimits(ignored=ignored), {"velero"}).state(row(name, *objects)).value
+
+
+def findings(*objects: Resource, limits: Thresholds | None = None, **fields: Any) -> dict[str, Finding]:
+    found = triage(assemble((location(), *objects), **fields), NOW, limits).findings
+    return {one.subject.name: one for one in found if one.code.startswith(("namespace-", "storage-holds"))}
+
+
+SHOP = namespace("shop")
+DAILY = schedule("daily", "shop")
+
+
+@pytest.mark.parametrize(
+    ("objects", "told"),
+    [
+        pytest.param((SHOP, DAILY, copy("one", "shop")), "protected", id="fresh copy"),
+        pytest.param((SHOP,), "not covered", id="nothing"),
+        pytest.param((SHOP, copy("one", "shop")), "not covered", id="a copy made by hand alone"),
+        pytest.param((SHOP, nab("shop", "mine")), "protected", id="a NAB of its own"),
+        pytest.param((SHOP, DAILY), "late", id="promised and never made"),
+        pytest.param((SHOP, DAILY, copy("one", "shop", age=4 * _DAY)), "late", id="older than promised"),
+        pytest.param((SHOP, DAILY, copy("one", "shop", phase="PartiallyFailed")), "partial", id="only partly good"),
+        pytest.param((SHOP, DAILY, copy("one", "shop", phase="Failed")), "late", id="a failed one is none"),
+        pytest.param(
+            (SHOP, schedule("daily", "shop", paused=True), copy("one", "shop")), "paused", id="its schedule is paused"
+        ),
+        pytest.param(
+            (SHOP, schedule("daily", "shop", paused=True), copy("one", "shop", age=20 * _DAY, kept=_DAY / 2)),
+            "expiring",
+            id="the last one goes",
+        ),
+        pytest.param(
+            (SHOP, DAILY, location(phase="Unavailable"), copy("one", "shop")), "unreachable", id="location gone"
+        ),
+        pytest.param(
+            (
+                SHOP,
+                DAILY,
+                location(phase="Unavailable"),
+                location("second"),
+                copy("one", "shop"),
+                copy("two", "shop", storage="second"),
+            ),
+            "protected",
+            id="one copy in reach",
+        ),
+        pytest.param((namespace("wiki"), copy("one", "shop")), "deleted", id="gone, with a copy"),
+        pytest.param(
+            (
+                SHOP,
+                schedule("pods", "shop", includedResources=["pods"]),
+                copy("one", "shop", includedResources=["pods"]),
+            ),
+            "partial",
+            id="only pods are covered",
+        ),
+    ],
+)
+def test_what_is_said_of_a_namespace(objects: tuple[Resource, ...], told: str) -> None:
+    assert state("shop", *objects) == told
+
+
+@pytest.mark.parametrize("name", ["kube-system", "openshift-monitoring", "default", "velero", "scratch-7"])
+def test_namespaces_on_the_list_need_no_backup(name: str) -> None:
+    assert state(name, namespace(name), location(), ignored=("scratch-*",)) == "ignored"
+
+
+def test_the_newest_good_copy_counts_and_not_a_newer_partial_one() -> None:
+    found = row("shop", SHOP, copy("good", "shop", age=_DAY), copy("bad", "shop", phase="PartiallyFailed"))
+    assert found.copies.usable is not None
+    assert (found.copies.usable.name, found.copies.good, found.copies.partial) == ("good", 1, 1)
+
+
+def test_copies_of_all_groups_are_counted_with_the_next_expiry_and_the_last() -> None:
+    found = row(
+        "shop",
+        SHOP,
+        copy("one", "shop", kept=3 * _DAY),
+        copy("two", "*", kept=9 * _DAY),
+        copy("three", "sh*", kept=6 * _DAY),
+        copy("other", "wiki", kept=_DAY),
+    )
+    assert found.copies.good == 3
+    assert (found.copies.next_expiry, found.copies.last_expiry) == (NOW + 3 * _DAY, NOW + 9 * _DAY)
+
+
+def test_who_may_not_list_namespaces_sees_those_that_are_named_and_nobody_is_said_to_be_gone() -> None:
+    index = protection_index(assemble([DAILY, copy("one", "shop"), schedule("all", "*"), nab("team-a", "mine")]))
+    assert index.names == ("shop", "team-a")
+    found = index.row("shop")
+    assert found is not None
+    assert found.exists is None
+
+
+def test_a_restore_of_all_of_a_backup_counts_for_each_of_its_namespaces() -> None:
+    objects = (SHOP, namespace("wiki"), copy("one", "shop"), restore("back", "one"), restore("no", "gone"))
+    assert row("shop", *objects).restored == NOW - _DAY
+    assert row("wiki", *objects).restored is None
+
+
+def test_a_drill_is_read_from_the_backup_and_a_broken_annotation_tells_nothing() -> None:
+    outcome = DrillOutcome(NOW - 3 * _DAY, timedelta(seconds=250))
+    written = drills_written(copy("one", "shop", "wiki"), "shop", outcome)
+    both = drills_written(copy("one", "shop", annotations={DRILLED: written}), "wiki", outcome)
+    assert row("shop", SHOP, copy("one", "shop", annotations={DRILLED: both})).drill == outcome
+    assert set(drills_of(copy("one", annotations={DRILLED: both}))) == {"shop", "wiki"}
+    assert drills_of(copy("one", annotations={DRILLED: "[broken"})) == {}
+
+
+# Findings
+
+
+def test_namespaces_that_nothing_covers_are_one_line() -> None:
+    found = triage(assemble([location(), DAILY, copy("one", "shop"), *map(namespace, "abcde")]), NOW).findings
+    uncovered = [one for one in found if one.code == "namespace-uncovered"]
+    assert [one.subject.name for one in uncovered] == list("abcde")
+    (gathered,) = (one for one in aggregated(found) if one.members)
+    assert "There are 5 of these, the newest first: a, b, c and 2 more." in render(gathered.evidence, NOW)
+
+
+def test_a_configured_namespace_needs_no_backup() -> None:
+    limits = Thresholds(ignored_namespaces=("scratch-*",))
+    assert findings(namespace("scratch-1"), SHOP, limits=limits).keys() == {"shop"}
+
+
+@pytest.mark.parametrize("kind", ["Schedule", "NonAdminBackup", "Backup", ""])
+def test_nothing_is_called_uncovered_where_not_everything_was_seen(kind: str) -> None:
+    assert findings(SHOP)
+    assert not findings(SHOP, unseen=(VisibilityGap("", kind, "not allowed"),))
+
+
+def test_without_the_namespaces_nothing_is_called_uncovered() -> None:
+    assert not findings(DAILY, copy("one", "shop"))
+
+
+def test_a_namespace_that_was_added_to_a_schedule_and_has_no_copy_is_late() -> None:
+    objects = (
+        SHOP,
+        namespace("wiki"),
+        schedule("daily", "shop", "wiki"),
+        copy("daily-1", "shop", age=timedelta(minutes=40), of="daily"),
+    )
+    found = findings(*objects)
+    assert {name: one.code for name, one in found.items()} == {"wiki": "namespace-late"}
+    assert "It has no copy at all; daily should have made one since" in render(found["wiki"].evidence, NOW)
+
+
+def test_a_schedule_that_is_told_of_is_not_told_again_for_its_namespaces() -> None:
+    bare = triage(assemble([location(), SHOP, DAILY]), NOW).findings
+    assert [one.code for one in bare if one.code in ("protection-gap", "namespace-late")] == ["protection-gap"]
+
+
+def test_all_copies_in_a_location_that_is_gone_are_told_once_for_the_location() -> None:
+    names = ("shop", "wiki", "crm")
+    objects = [location("offsite", "Unavailable"), *map(namespace, names), schedule("daily", *names)]
+    objects += [copy("one", *names, storage="offsite")]
+    found = findings(*objects)
+    assert found.keys() == {"offsite"}
+    assert found["offsite"].because is not None
+    assert "crm, shop and wiki cannot be restored" in render(found["offsite"].evidence, NOW)
+
+
+def test_the_last_copy_of_a_paused_schedule_about_to_expire_is_told() -> None:
+    objects = (SHOP, schedule("daily", "shop", paused=True), copy("one", "shop", age=20 * _DAY, kept=_DAY / 2))
+    assert findings(*objects)["shop"].code == "namespace-expiring"
+
+
+def test_only_partial_copies_are_told_with_what_they_lack() -> None:
+    part = {"includedResources": ["pods"]}
+    found = findings(
+        SHOP, schedule("pods", "shop", **part), copy("one", "shop", age=timedelta(minutes=40), of="pods", **part)
+    )["shop"]
+    assert (found.code, render(found.evidence, NOW)) == (
+        "namespace-partial",
+        "None of its 1 copies is complete: one has only pods.",
+    )
+
+
+# One change
+
+
+def _index(names: Iterable[str], *objects: Resource) -> ProtectionIndex:
+    index = ProtectionIndex(assemble(objects).dialect, names)
+    index.load(objects)
+    return index
+
+
+def test_a_changed_backup_touches_only_its_namespaces() -> None:
+    names = [f"team-{number:03}" for number in range(300)]
+    index = _index(names, *(copy(f"b-{name}", name) for name in names), schedule("all", "*"))
+    assert index.apply(None, copy("new", "team-007", "team-008")) == {"team-007", "team-008"}
+    assert index.apply(copy("new", "team-007", "team-008"), None) == {"team-007", "team-008"}
+    assert index.apply(None, copy("running", "team-007", phase="InProgress")) == set()
+
+
+def test_one_event_derives_the_rows_of_its_namespaces_and_no_others() -> None:
+    names = [f"team-{number:03}" for number in range(300)]
+    store, clock = Store(), ManualClock(NOW)
+    objects = (location(), *map(namespace, names), *(copy(f"b-{name}", name) for name in names))
+    store.fill("here", objects, clock)
+    rows = DerivedRows(ProtectionView(), store, ("here",))
+    assert len(rows.table) == 300
+    rows.pump()
+    before = rows.derived
+    store.put(ObjectRef("here", "Backup", "velero", "new"), copy("new", "team-007", "team-008"), NOW)
+    rows.pump()
+    assert rows.derived - before == 2
+    store.put(ObjectRef("here", "BackupStorageLocation", "velero", "default"), location(checked=NOW + _DAY), NOW)
+    rows.pump()
+    assert rows.derived - before == 2
+
+
+def test_the_minutely_check_of_a_location_touches_nothing() -> None:
+    index = _index(["shop"], copy("one", "shop"), location())
+    assert index.apply(location(), location(checked=NOW + _DAY)) == set()
+    assert index.apply(location(), location(phase="Unavailable")) == {"shop"}
+
+
+_NAMES = ("shop", "shop-2", "wiki", "crm")
+_PATTERNS = st.lists(st.sampled_from(("*", "shop", "sh*", "wiki", "crm", "gone")), max_size=2, unique=True)
+_OBJECTS = st.one_of(
+    st.builds(
+        lambda name, names, phase: copy(name, *names, phase=phase),
+        st.sampled_from(("b1", "b2", "b3")),
+        _PATTERNS,
+        st.sampled_from(("Completed", "PartiallyFailed", "InProgress")),
+    ),
+    st.builds(
+        lambda name, names, paused: schedule(name, *names, paused=paused),
+        st.sampled_from(("s1", "s2")),
+        _PATTERNS,
+        st.booleans(),
+    ),
+    st.builds(restore, st.sampled_from(("r1", "r2")), st.sampled_from(("b1", "b2"))),
+    st.builds(nab, st.sampled_from(_NAMES), st.sampled_from(("n1", "n2"))),
+    st.builds(namespace, st.sampled_from((*_NAMES, "gone"))),
+    st.builds(location, st.just("default"), st.sampled_from(("Available", "Unavailable"))),
+    st.builds(
+        lambda name: from_builtins(
+            BackupRepository,
+            {"metadata": {"name": name, "namespace": "velero"}, "spec": {"volumeNamespace": name}},
+        ),
+        st.sampled_from(_NAMES),
+    ),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(_OBJECTS, st.booleans()), max_size=14), st.booleans())
+def test_change_by_change_it_is_the_same_as_all_at_once(changes: list[tuple[Resource, bool]], may_list: bool) -> None:
+    """Also the rows that no change named are as they were."""
+    held: dict[tuple[type, str, str], Resource] = {}
+    snapshot = ClusterSnapshot()
+    index = ProtectionIndex(snapshot.dialect, () if may_list else None)
+    rows: dict[str, NamespaceProtection | None] = {}
+    for item, gone in changes:
+        key = (type(item), item.namespace, item.name)
+        before = held.pop(key, None)
+        if not gone:
+            held[key] = item
+        if before is None and gone:
+            continue
+        for name in index.apply(before, None if gone else item):
+            rows[name] = index.row(name)
+    names = [item.name for item in held.values() if isinstance(item, Namespace)]
+    whole = ProtectionIndex(snapshot.dialect, names if may_list else None)
+    whole.load_backups(item for item in held.values() if isinstance(item, Backup))
+    whole.load(item for item in held.values() if not isinstance(item, Backup | Namespace))
+    assert index.names == whole.names
+    for name in {*rows, *index.names}:
+        assert index.row(name) == whole.row(name) == rows.get(name), name

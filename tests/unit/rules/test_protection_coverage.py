@@ -1,0 +1,163 @@
+"""What Velero takes of the namespace shop by forty templates, each judged by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from foretop_core.models import BackupSpec
+from foretop_core.rules.protection.coverage import (
+    NamespaceFilter,
+    cluster_scoped_text,
+    template_coverage,
+    volume_method,
+)
+
+_APP = {"matchLabels": {"app": "shop"}}
+_WEB = {"matchExpressions": [{"key": "tier", "operator": "In", "values": ["web", "api"]}]}
+_BOTH_FILTERS = "none: Velero refuses it: old and scoped resource filters together"
+
+TEMPLATES: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("nothing set", {}, "all"),
+    ("all namespaces", {"includedNamespaces": ["*"]}, "all"),
+    ("by name", {"includedNamespaces": ["shop"]}, "all"),
+    ("among several", {"includedNamespaces": ["wiki", "shop"]}, "all"),
+    ("another one", {"includedNamespaces": ["wiki"]}, "none: not among its namespaces"),
+    ("a name that begins alike", {"includedNamespaces": ["shop-2"]}, "none: not among its namespaces"),
+    ("a name in capitals", {"includedNamespaces": ["Shop"]}, "none: not among its namespaces"),
+    ("pattern with a star", {"includedNamespaces": ["sh*"]}, "all"),
+    ("star at the front", {"includedNamespaces": ["*op"]}, "all"),
+    ("star that does not fit", {"includedNamespaces": ["sh*s"]}, "none: not among its namespaces"),
+    ("question mark", {"includedNamespaces": ["s?op"]}, "all"),
+    ("set of letters", {"includedNamespaces": ["[rst]hop"]}, "all"),
+    ("set without the letter", {"includedNamespaces": ["[abc]hop"]}, "none: not among its namespaces"),
+    ("alternatives in braces", {"includedNamespaces": ["{wiki,shop}"]}, "all"),
+    ("a dot is only a dot", {"includedNamespaces": ["s.op"]}, "none: not among its namespaces"),
+    ("excluded by name", {"excludedNamespaces": ["shop"]}, "none: excluded by name"),
+    ("excluded by a pattern", {"includedNamespaces": ["*"], "excludedNamespaces": ["sh*"]}, "none: excluded by name"),
+    ("another excluded", {"includedNamespaces": ["*"], "excludedNamespaces": ["kube-*"]}, "all"),
+    (
+        "both included and excluded",
+        {"includedNamespaces": ["shop"], "excludedNamespaces": ["shop"]},
+        "none: Velero refuses it: shop is both included and excluded",
+    ),
+    ("star beside a name", {"includedNamespaces": ["*", "shop"]}, "none: Velero refuses it: * beside other names"),
+    ("all namespaces excluded", {"excludedNamespaces": ["*"]}, "none: Velero refuses it: * is excluded"),
+    ("label", {"labelSelector": _APP}, "part: only objects with app=shop"),
+    ("empty selector", {"labelSelector": {}}, "all"),
+    ("label in a set", {"labelSelector": _WEB}, "part: only objects with tier in (web, api)"),
+    (
+        "label that must not be there",
+        {"labelSelector": {"matchExpressions": [{"key": "tmp", "operator": "DoesNotExist"}]}},
+        "part: only objects with !tmp",
+    ),
+    (
+        "one of two selectors",
+        {"orLabelSelectors": [_APP, _WEB]},
+        "part: only objects with app=shop or tier in (web, api)",
+    ),
+    (
+        "both sorts of selectors",
+        {"labelSelector": _APP, "orLabelSelectors": [_WEB]},
+        "none: Velero refuses it: labelSelector and orLabelSelectors together",
+    ),
+    ("only pods", {"includedResources": ["pods"]}, "part: only pods"),
+    (
+        "only pods with a label",
+        {"includedResources": ["pods"], "labelSelector": _APP},
+        "part: only pods with app=shop",
+    ),
+    ("all resources by star", {"includedResources": ["*"]}, "all"),
+    (
+        "only cluster-scoped resources",
+        {"includedResources": ["clusterroles", "customresourcedefinitions.apiextensions.k8s.io"]},
+        "none: only clusterroles and customresourcedefinitions.apiextensions.k8s.io, which are in no namespace",
+    ),
+    ("without secrets", {"excludedResources": ["secrets"]}, "part: without secrets"),
+    ("without events", {"excludedResources": ["events", "events.events.k8s.io"]}, "all"),
+    ("without cluster-scoped ones", {"excludedResources": ["storageclasses", "persistentvolumes"]}, "all"),
+    ("all resources excluded", {"excludedResources": ["*"]}, "none: Velero refuses it: * is excluded"),
+    (
+        "scoped filter",
+        {"includedNamespaceScopedResources": ["configmaps", "secrets"]},
+        "part: only configmaps and secrets",
+    ),
+    ("scoped exclusion", {"excludedNamespaceScopedResources": ["secrets"]}, "part: without secrets"),
+    ("nothing of namespaces", {"excludedNamespaceScopedResources": ["*"]}, "none: all resources are excluded"),
+    ("scoped filter for the cluster", {"includedClusterScopedResources": ["storageclasses"]}, "all"),
+    (
+        "old and scoped filters",
+        {"includedResources": ["pods"], "excludedNamespaceScopedResources": ["secrets"]},
+        _BOTH_FILTERS,
+    ),
+    (
+        "cluster resources with scoped filter",
+        {"includeClusterResources": True, "includedNamespaceScopedResources": ["pods"]},
+        _BOTH_FILTERS,
+    ),
+    (
+        "label without secrets",
+        {"labelSelector": _APP, "excludedResources": ["secrets"]},
+        "part: only objects with app=shop, without secrets",
+    ),
+)
+
+
+def _spec(fields: dict[str, Any]) -> BackupSpec:
+
+    return msgspec.convert(fields, BackupSpec)
+
+
+def test_there_are_at_least_forty_templates() -> None:
+    assert len({name for name, _, _ in TEMPLATES}) == len(TEMPLATES) >= 40
+
+
+@pytest.mark.parametrize(("fields", "told"), [pytest.param(*rest, id=name) for name, *rest in TEMPLATES])
+def test_what_a_template_takes_of_a_namespace(fields: dict[str, Any], told: str) -> None:
+    assert str(template_coverage(_spec(fields), "shop")) == told
+
+
+@pytest.mark.parametrize("fields", [pytest.param(fields, id=name) for name, fields, _ in TEMPLATES])
+def test_a_filter_finds_among_many_names_exactly_those_that_it_takes(fields: dict[str, Any]) -> None:
+    names = sorted(("shop", "shop-2", "wiki", "shoop", "s.op", "kube-system", "rhop", "Shop"))
+    wanted = NamespaceFilter(tuple(fields.get("includedNamespaces", ())), tuple(fields.get("excludedNamespaces", ())))
+    assert sorted(wanted.among(names)) == [name for name in names if wanted.takes(name)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "how"),
+    [
+        ({}, "snapshot"),
+        ({"snapshotVolumes": True}, "snapshot"),
+        ({"snapshotVolumes": False}, "not at all"),
+        ({"snapshotMoveData": True}, "data mover"),
+        ({"defaultVolumesToFsBackup": True}, "file system"),
+        ({"defaultVolumesToRestic": True}, "file system"),
+        ({"defaultVolumesToFsBackup": True, "snapshotVolumes": False}, "file system"),
+        ({"excludedResources": ["persistentvolumeclaims"]}, "not at all"),
+        ({"includedResources": ["pods"]}, "not at all"),
+        ({"includedResources": ["pods"], "defaultVolumesToFsBackup": True}, "file system"),
+        ({"includedResources": ["configmaps"], "defaultVolumesToFsBackup": True}, "not at all"),
+        ({"snapshotMoveData": True, "snapshotVolumes": False}, "not at all"),
+    ],
+)
+def test_how_the_volumes_are_taken(fields: dict[str, Any], how: str) -> None:
+    assert volume_method(_spec(fields)).value == how
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, "all"),
+        ({"includedNamespaces": ["shop"]}, "those that belong to it"),
+        ({"includedNamespaces": ["shop"], "includeClusterResources": True}, "all"),
+        ({"includeClusterResources": False}, "none"),
+        ({"includedClusterScopedResources": ["storageclasses"]}, "only storageclasses"),
+        ({"excludedClusterScopedResources": ["*"]}, "none"),
+        ({"includedResources": ["pods"]}, "those that belong to it"),
+    ],
+)
+def test_which_cluster_scoped_resources_come_along(fields: dict[str, Any], told: str) -> None:
+    assert cluster_scoped_text(_spec(fields)) == told

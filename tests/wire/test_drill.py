@@ -1,0 +1,173 @@
+"""`foretop drill` against the box with its controllers: what it makes rests, is compared, noted and removed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop.cli import run
+from foretop_core.actions.drill_run import DrillRun
+from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
+from foretop_core.rules.protection.copies import DRILLED
+from foretop_core.rules.protection.protection_index import DRILL_LABEL
+
+_SPEED = 20.0
+
+
+class Living:
+    """The protection scene on a thread of its own, as a person at kubectl could look at it."""
+
+    def __init__(self, box: SimulatedCluster, kubeconfig: str) -> None:
+        self.box = box
+        self.kubeconfig = kubeconfig
+
+    def names(self, kind: str, namespace: str = "") -> list[str]:
+        found = self.box.storage.list(self.box.storage.kind(kind), namespace or None)
+        return [body["metadata"]["name"] for body in found]
+
+    def left(self) -> list[str]:
+        """All that carries the label of a drill."""
+        kinds = ("Namespace", "ConfigMap", "Restore")
+        bodies = [body for kind in kinds for body in self.box.storage.list(self.box.storage.kind(kind))]
+        return [body["metadata"]["name"] for body in bodies if DRILL_LABEL in body["metadata"].get("labels", {})]
+
+    def drill(self, *words: str) -> int:
+        return run(["drill", *words, "--kubeconfig", self.kubeconfig])
+
+
+@contextmanager
+def living(folder: Path) -> Iterator[Living]:
+    loop = asyncio.new_event_loop()
+    ready, done = threading.Event(), asyncio.Event()
+    made: list[Living] = []
+
+    async def live() -> None:
+        box = SimulatedCluster(find_scene("protection"), ScenarioOptions(), FIXED_START, _SPEED)
+        cluster = await box.open()
+        made.append(Living(box, str(cluster.kubeconfig(folder / "kubeconfig"))))
+        ready.set()
+        await done.wait()
+        await box.close()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(120), "the box did not open"
+        yield made[0]
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join(120)
+        loop.close()
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+def _row(at: Living, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    run(["get", "protection", "-n", "shop", "-o", "json", "--kubeconfig", at.kubeconfig])
+    (row,) = json.loads(capsys.readouterr().out)["items"]
+    return dict(row)
+
+
+def test_a_drill_compares_what_came_back_and_leaves_nothing_but_its_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living(tmp_path) as at:
+        assert at.drill("shop", "--dry-run") == 0
+        told = capsys.readouterr().out
+        assert "namespace shop-drill-" in told
+        assert "workloads come with zero replicas" in told
+        assert at.left() == []
+        assert at.drill("shop", "--yes", "-o", "json") == 0
+        report = json.loads(capsys.readouterr().out)
+        counts = {one["kind"]: (one["inBackup"], one["restored"]) for one in report["kinds"]}
+        assert counts["Deployment"] == counts["PersistentVolumeClaim"] == (1, 1)
+        assert report["notTried"] == ["Pod", "Secret"]
+        assert report["failed"] is None
+        assert at.left() == []
+        assert not [name for name in at.names("Namespace") if "drill" in name]
+        backup = at.box.storage.find(at.box.storage.kind("Backup"), HOME, report["backup"])
+        assert backup is not None
+        assert set(json.loads(backup["metadata"]["annotations"][DRILLED])) == {"shop"}
+        assert _row(at, capsys)["lastDrill"]["failed"] is None
+        run(["journal", "-o", "json"])
+        kinds = [entry["kind"] for entry in json.loads(capsys.readouterr().out)["items"]]
+        assert {"Namespace", "ConfigMap", "Restore", "Backup"} <= set(kinds)
+
+
+def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_by_the_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with living(tmp_path) as at:
+        with monkeypatch.context() as patched:
+            patched.setattr("foretop.commands.drill._clean_up", _cut_off)
+            assert at.drill("shop", "--yes", "--with-secrets", "--into", "shop-trial") == 130
+        capsys.readouterr()
+        assert at.left() == ["shop-trial"] * 3
+        storage = at.box.storage
+        made = {kind: storage.list(storage.kind(kind), "shop-trial")[0] for kind in ("Deployment", "StatefulSet")}
+        assert [body["spec"]["replicas"] for body in made.values()] == [0, 0]
+        (job,) = storage.list(storage.kind("CronJob"), "shop-trial")
+        assert job["spec"]["suspend"] is True
+        (service,) = storage.list(storage.kind("Service"), "shop-trial")
+        assert service["spec"]["type"] == "ClusterIP"
+        assert at.names("Secret", "shop-trial") == ["credentials"]
+        assert at.names("Pod", "shop-trial") == []
+        assert at.drill("shop", "--yes", "--into", "shop-trial-2") == 0
+        assert "A drill was cut off and has left this:" in capsys.readouterr().err
+        assert at.left() == []
+        assert "shop" in at.names("Namespace")
+
+
+async def _cut_off(*_: object) -> bool:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("shop", "--into", "wiki"), "Namespace wiki exists already"),
+        (("scratch",), "scratch has no copy to drill"),
+        (("nowhere",), "nowhere has no copy to drill"),
+        (("media",), "offsite"),
+    ],
+)
+def test_what_cannot_be_drilled_is_one_line_and_leaves_nothing(
+    words: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living(tmp_path) as at:
+        assert at.drill(*words, "--yes") in (2, 3)
+        told = capsys.readouterr()
+        assert said in told.err + told.out
+        assert at.left() == []
+
+
+def test_a_copy_that_vanishes_meanwhile_fails_the_drill_and_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with living(tmp_path) as at:
+        before = DrillRun.wait
+
+        async def lose(self: DrillRun, *args: Any) -> str:
+            at.box.builder.buckets.make("backups").pop(self.backup.name, None)
+            at.box.storage.delete(at.box.storage.kind("Backup"), HOME, self.backup.name)
+            return await before(self, *args)
+
+        monkeypatch.setattr(DrillRun, "wait", lose)
+        assert at.drill("shop", "--yes") == 1
+        told = capsys.readouterr()
+        assert "Drill of shop failed: the backup shop-daily-" in told.out
+        assert "was deleted meanwhile" in told.out
+        assert at.left() == []

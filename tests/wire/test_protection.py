@@ -1,0 +1,95 @@
+"""`foretop get protection` over HTTP: for those who see everything, and for those who may not list namespaces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop.cli import run
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.box import MiniCluster
+from tests.wire.boxes import box_in_thread, kubeconfig
+from tests.wire.test_commands import VELERO, obj
+
+NO_NAMESPACES = User("no-namespaces", (Rule(("get", "list", "watch"), ("velero.io", "apps"), ("*",)),))
+
+
+def _space(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def _copy(name: str, namespace: str, phase: str = "Completed") -> dict[str, Any]:
+    status = {
+        "phase": phase,
+        "startTimestamp": "2026-11-15T02:40:00Z",
+        "completionTimestamp": "2026-11-15T02:41:00Z",
+        "expiration": "2036-12-15T02:40:00Z",
+    }
+    return obj("Backup", name, {"includedNamespaces": [namespace], "storageLocation": "default"}, status=status)
+
+
+OBJECTS = [
+    *map(_space, ("velero", "shop", "wiki")),
+    VELERO,
+    obj("Schedule", "shop-daily", {"schedule": "0 2 * * *", "template": {"includedNamespaces": ["shop"]}}),
+    _copy("shop-1", "shop"),
+    _copy("shop-2", "shop", "PartiallyFailed"),
+    _copy("legacy-1", "legacy"),
+]
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[MiniCluster]:
+    with box_in_thread(OBJECTS, [NO_NAMESPACES]) as made:
+        yield made
+
+
+def rows(config: str, capsys: pytest.CaptureFixture[str], *flags: str, code: int = 0) -> dict[str, dict[str, Any]]:
+    assert run(["get", "protection", "-o", "json", "--kubeconfig", config, *flags]) == code
+    return {row["name"]: row for row in json.loads(capsys.readouterr().out)["items"]}
+
+
+def test_every_namespace_has_a_row_and_a_deleted_one_with_copies_too(
+    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = rows(kubeconfig(box, tmp_path), capsys)
+    assert {"shop", "wiki", "velero", "legacy"} <= found.keys()
+    shop = found["shop"]
+    assert (shop["state"], shop["newestCopy"]) == ("protected", "shop-1")
+    assert (shop["goodCopies"], shop["partialCopies"]) == (1, 1)
+    assert [(one["name"], one["covers"]) for one in shop["schedules"]] == [("shop-daily", "all")]
+    assert (found["wiki"]["state"], found["wiki"]["exists"]) == ("not covered", True)
+    assert (found["legacy"]["state"], found["legacy"]["exists"]) == ("deleted", False)
+    assert found["velero"]["state"] == "ignored"
+
+
+def test_one_namespace_by_name_with_the_copies_that_lie_in_velero_s(
+    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = rows(kubeconfig(box, tmp_path), capsys, "-n", "shop")
+    assert {name: row["newestCopy"] for name, row in found.items()} == {"shop": "shop-1"}
+
+
+def test_who_may_not_list_namespaces_is_told_that_some_may_be_missing(
+    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = kubeconfig(box, tmp_path, "no-namespaces")
+    assert run(["get", "protection", "--kubeconfig", config]) == 1
+    told = capsys.readouterr()
+    assert "you are not allowed to list and watch namespaces" in told.err
+    assert "wiki" not in told.out
+    found = rows(config, capsys, code=1)
+    assert {name: row["exists"] for name, row in found.items()} == {"shop": None, "legacy": None}
+
+
+def test_findings_name_what_nothing_covers(
+    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["get", "findings", "-o", "json", "--kubeconfig", kubeconfig(box, tmp_path)])
+    found = {(one["code"], one["name"]) for one in json.loads(capsys.readouterr().out)["items"]}
+    assert ("namespace-uncovered", "wiki") in found
+    assert not {name for code, name in found if code == "namespace-uncovered"} & {"shop", "legacy", "velero"}

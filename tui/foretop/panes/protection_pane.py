@@ -1,0 +1,115 @@
+"""The pane of a namespace: from what it could be brought back, and what its schedules promise."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop_core.rules import humanize
+from foretop_core.rules.protection.copies import taken_volumes
+from foretop_core.rules.protection.coverage import cluster_scoped_text
+from foretop_core.rules.protection.judgement import ProtectionState
+from foretop_core.rules.protection.protection_index import NamespaceProtection
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.protection import ProtectionRow, protection_mark
+
+_WORDS = {
+    ProtectionState.UNREACHABLE: "all its copies are in a storage location that Velero cannot use",
+    ProtectionState.UNCOVERED: "no schedule and no NAB takes anything of it",
+    ProtectionState.LATE: "its newest copy is older than its schedules promise",
+    ProtectionState.EXPIRING: "its last good copy expires with none after it",
+    ProtectionState.PARTIAL: "no copy has all of it",
+    ProtectionState.NO_COPY: "covered, and not backed up yet",
+    ProtectionState.PAUSED: "its schedules are paused or refused",
+    ProtectionState.DELETED: "it no longer exists, and can be brought back",
+    ProtectionState.IGNORED: "not covered; it is on the list of those that need no backup",
+    ProtectionState.PROTECTED: "protected",
+}
+_MOST_SCHEDULES = 4
+
+
+def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    found = row.protection
+    state = render.protection.state(found)
+    tone = protection_mark(state).tone
+    said = [Paragraph((span(found.namespace, bold=True), span(": "), span(_WORDS[state], tone)))]
+    said += _copy_lines(row, render)
+    said += _cover_lines(row, render)
+    if found.unavailable:
+        said.append(paragraph(f"{humanize.join(found.unavailable)}: unavailable", Tone.BAD, label="Storage"))
+    said += [
+        paragraph(
+            f"{one.name}: {one.phase or 'New'}, maintained {_ago(one.status.last_maintenance_time, render)}",
+            Tone.PLAIN if one.phase == "Ready" else Tone.WARN,
+            label="Repository",
+        )
+        for one in found.repositories[:2]
+    ]
+    said.append(paragraph(_tried(found, render), label="Tried"))
+    if found.exists is None:
+        unseen = "You may not list namespaces: one without a copy or a schedule that names it is not shown."
+        said.append(paragraph(unseen, Tone.WARN))
+    return tuple(said)
+
+
+def _copy_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:
+    copies = row.protection.copies
+    usable = copies.usable
+    if usable is None:
+        return [paragraph("none", Tone.DIM, label="Copies")]
+    started = usable.started
+    age = f", {humanize.duration(render.now - started)} old" if started is not None else ""
+    lacks = "" if copies.newest is not None else f", {_lack(row)}"
+    lines = [paragraph(f"{usable.name}{age}{lacks}", label="Newest")]
+    promise = render.protection.promise(row.protection)
+    if promise.since is not None and promise.by is not None:
+        since = render.time(promise.since, promise.by.schedule)
+        lines.append(paragraph(f"a copy since {since}, by {promise.by.schedule.name}", label="Promised"))
+    partial = f", {copies.partial} partial" if copies.partial else ""
+    ends = f"; the next expires {render.time(copies.next_expiry, usable)}" if copies.next_expiry is not None else ""
+    left = f", {max(0, copies.good - 1)} left after it" if ends else ""
+    lines.append(paragraph(f"{copies.good} good{partial}{ends}{left}", label="Copies"))
+    return lines
+
+
+def _lack(row: ProtectionRow) -> str:
+    copies = row.protection.copies
+    if copies.coverage.limits:
+        return copies.coverage.limits
+    return "failed partially"
+
+
+def _cover_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:
+    found = row.protection
+    lines = []
+    for place, cover in enumerate(found.covers[:_MOST_SCHEDULES]):
+        state = ", paused" if cover.schedule.spec.paused else "" if cover.is_active else ", refused"
+        run = f", next {render.time(cover.next_run, cover.schedule)}" if cover.is_active and cover.next_run else ""
+        cluster = cluster_scoped_text(cover.schedule.spec.template)
+        text = f"{cover.schedule.name} ({cover.coverage}; cluster-scoped: {cluster}){state}{run}"
+        lines.append(paragraph(text, label=" " if place else "Covered"))
+    if len(found.covers) > _MOST_SCHEDULES:
+        lines.append(paragraph(f"and {len(found.covers) - _MOST_SCHEDULES} more schedules", label=" "))
+    if found.nabs:
+        newest = f", the newest {found.newest_nab.name}" if found.newest_nab is not None else ""
+        text = f"{humanize.count(found.nabs, 'NAB')} of its own{newest}"
+        lines.append(paragraph(text, label=" " if lines else "Covered"))
+    if found.volumes is not None:
+        lines.append(paragraph(taken_volumes(found.copies.usable, found.volumes), label="Volumes"))
+    return lines
+
+
+def _tried(found: NamespaceProtection, render: RenderContext) -> str:
+    parts = []
+    if found.drill is not None:
+        took = humanize.duration(found.drill.took)
+        outcome = f"; it failed: {found.drill.failed}" if found.drill.failed else ""
+        parts.append(f"drilled {humanize.duration(render.now - found.drill.at)} ago, {took}{outcome}")
+    if found.restored is not None:
+        parts.append(f"last restored {humanize.duration(render.now - found.restored)} ago")
+    return "; ".join(parts) or "never restored or drilled, as far as Velero's objects tell"
+
+
+def _ago(at: datetime | None, render: RenderContext) -> str:
+    return f"{humanize.duration(render.now - at)} ago" if at is not None else "never"
