@@ -147,6 +147,17 @@ def test_the_doctor_names_the_right_that_is_missing(
     assert "list and watch on backupstoragelocations.velero.io" in storage["remedy"]
 
 
+def test_the_doctor_asks_for_no_right_to_a_deployment_that_does_not_exist(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    storage = obj("BackupStorageLocation", "default", {"provider": "aws", "objectStorage": {"bucket": "b"}})
+    with box_in_thread([*(one for one in OBJECTS if one is not VELERO), storage], []) as box:
+        run(["doctor", "--kubeconfig", kubeconfig(box, tmp_path), "-o", "json"])
+    (velero,) = [item for item in json.loads(capsys.readouterr().out)["items"] if item["about"] == "Velero"]
+    assert "no Deployment velero exists" in velero["found"]
+    assert velero["remedy"] == "give the release with --velero-version"
+
+
 def test_no_token_is_ever_printed(box: MiniCluster, config: str, capsys: pytest.CaptureFixture[str]) -> None:
     run(["doctor", "--kubeconfig", config])
     run(["get", "findings", "--kubeconfig", config])

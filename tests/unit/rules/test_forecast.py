@@ -90,6 +90,13 @@ def test_unpausing_gives_the_exact_start_if_the_heartbeat_is_known() -> None:
     assert "next run 03:00:00Z, starts 03:00:03Z, in 18 minutes" in render(forecast.sentence, NOW)
 
 
+def test_a_start_in_the_minute_of_a_run_days_ahead_is_not_written_twice() -> None:
+    weekly = schedule("weekly", "0 3 * * 3", last="2026-11-11T03:00:03Z", paused=True)
+    said = render(unpause(weekly, NOW, Choice.SKIP, beat=HEARTBEAT, dialect=DIALECT).sentence, NOW)
+    assert "next run 18 Nov 03:00Z, in 3 days" in said
+    assert said.count("18 Nov") == 1
+
+
 def test_unpausing_waits_for_its_own_running_backup() -> None:
     held = schedule(cron="0 * * * *", last="00:00:03", paused=True)
     running = backup("nightly-1", "InProgress", created="02:30:00", of="nightly")

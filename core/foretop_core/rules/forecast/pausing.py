@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from foretop_core.cron import CronError, Dialect
@@ -23,6 +23,8 @@ from foretop_core.rules.forecast.next_run_time import (
 )
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import Text, sentence
+
+_MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 
 
 class Choice(StrEnum):
@@ -170,5 +172,8 @@ def _unpause_sentence(
 def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> Text:
     if following is None:
         return "no run after that"
-    start = "" if silent else sentence(", starts ", starts) if starts else ", starts within a minute after that"
+    if silent or (starts and starts - following < _MINUTE and following - now >= _DAY):
+        start: Text = ""  # on another day a time has no seconds: both would read the same
+    else:
+        start = sentence(", starts ", starts) if starts else ", starts within a minute after that"
     return sentence("next run ", following, start, ", in ", (starts or following) - now)
