@@ -127,7 +127,6 @@ PROMISES: Mapping[str, Doing] = {
     "describe": _section("describe", "Name  ", "d"),
     "results": Doing(goes_to_section("results", ""), in_detail=("d", "d")),
     "copy_finding": Doing(copies_and_says_so, (), ()),
-    "acknowledged": Doing(tells("cknowledged"), ("H",)),
     "copy_name": Doing(copies_and_says_so, (), ()),
     "copy_namespace": Doing(copies_and_says_so, (), ()),
     "prime": Doing(
@@ -172,6 +171,7 @@ PROMISES: Mapping[str, Doing] = {
 }
 ELSEWHERE: Mapping[str, str] = {
     "pod_log": "wants a pod: test_pods_are_watched_while_they_are_shown_and_their_logs_are_read",
+    "acknowledged": "wants one that is known: test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again",
     "unacknowledge": "wants one that is known: test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again",
     "sign_in": "wants one who is signed out: test_a_plugin_that_needs_a_person_gets_the_terminal",
 }

@@ -152,7 +152,7 @@ ACTIONS: tuple[Action, ...] = (
         13,
         ("known", "hidden"),
         takes_letter=True,
-        disabled_reason="Acknowledged findings: on the page triage (1)",
+        disabled_reason="No acknowledged findings here",
     ),
     Action("copy_name", ("c",), "c", "copy its name", ActionGroup.OBJECT, "copy", 11),
     Action("copy_namespace", ("n",), "n", "copy its namespace", ActionGroup.OBJECT),

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from foretop_core.actions.managed_by import owner_warning
+from foretop_core.models import Backup, from_builtins, to_builtins
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.sentences import render
-from foretop_core.rules.triage import Finding, triage
+from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.rules.undone import (
     UndoneChange,
     has_written,
@@ -134,6 +135,20 @@ def test_a_label_that_velero_copied_makes_argo_cd_prune_backups() -> None:
     assert len(found.related) == 2
     own = {"argocd.argoproj.io/instance": "policies"}
     assert len(tracked(own, labels=own)) == 1
+
+
+def test_a_copied_tracking_id_is_only_good_to_know_and_an_owned_backup_is_safe() -> None:
+    mark = {"argocd.argoproj.io/tracking-id": "policies:velero.io/Schedule:velero/nightly"}
+    planned = schedule(last="02:00:03", annotations=mark)
+
+    def copy(**meta: Any) -> Backup:
+        made = to_builtins(backup("nightly-1", of="nightly"))
+        return from_builtins(Backup, {**made, "metadata": {**made["metadata"], "annotations": mark, **meta}})
+
+    owner = [{"kind": "Schedule", "name": "nightly", "uid": "1", "controller": True}]
+    for made, grades in ((copy(), [Severity.NOTE]), (copy(ownerReferences=owner), [])):
+        found = triage(assemble([planned, made]), NOW).findings
+        assert [one.severity for one in found if one.code == "backups-tracked"] == grades
 
 
 @pytest.mark.parametrize(

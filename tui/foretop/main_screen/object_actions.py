@@ -8,7 +8,13 @@ from collections.abc import Callable, Mapping
 from foretop.bindings import Handler
 from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
-from foretop.pages.findings_page import finding_under_cursor, place_of, toggle_acknowledged, toggle_members
+from foretop.pages.findings_page import (
+    finding_under_cursor,
+    place_of,
+    shows_acknowledged,
+    toggle_acknowledged,
+    toggle_members,
+)
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.pages.tabs import DETAIL
@@ -26,7 +32,6 @@ from foretop_core.rules.triage import ungathered
 
 _HAVE_FAULTS = FAULTY - {"FailedValidation"}
 """Velero writes no results for what it refuses."""
-_NONE_KNOWN = "No finding is acknowledged"
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
 
 
@@ -69,7 +74,7 @@ class ObjectActions:
             case "open":
                 return self.host.current != DETAIL and (subject is not None or finding_under_cursor(page) is not None)
             case "acknowledged":
-                return self.host.current == "triage"
+                return self._has_acknowledged()
             case "copy_finding":
                 return finding_under_cursor(page) is not None
             case "copy_name":
@@ -84,6 +89,13 @@ class ObjectActions:
                 return subject is not None and subject.kind in _HAVE_EXPRESSIONS
             case _:
                 return subject is not None
+
+    def _has_acknowledged(self) -> bool:
+        """There are some to show, or they are shown and can be hidden again."""
+        state, page = self.host.state, self.host.page
+        return shows_acknowledged(page) or (
+            state is not None and self.host.current == "triage" and bool(state.acknowledged)
+        )
 
     def _subject(self) -> ObjectRef | None:
         return self.host.page.subject() if self.host.page is not None else None
@@ -199,7 +211,7 @@ class ObjectActions:
         if not shown:
             self.host.app.notify("Acknowledged findings are hidden")
         else:
-            self.host.app.notify(f"{humanize.count(known, 'acknowledged finding')} shown" if known else _NONE_KNOWN)
+            self.host.app.notify(f"{humanize.count(known, 'acknowledged finding')} shown")
 
     def do_copy_name(self) -> None:
         if key := self._subject():

@@ -36,6 +36,11 @@ def findings_chosen(page: Page | None) -> tuple[Finding, ...]:
     return tuple({(one.context, one.id): one for one in ungathered(chosen)}.values())
 
 
+def shows_acknowledged(page: Page | None) -> bool:
+    """Whether the page lists what is known as well."""
+    return isinstance(page, TablePage) and isinstance(page.rows, FindingsTableModel) and page.rows.shows_acknowledged
+
+
 def toggle_acknowledged(page: Page | None) -> bool | None:
     """Lists what is known as well, or not; whether it is listed now, None where there is no such list."""
     if not isinstance(page, TablePage) or not isinstance(page.rows, FindingsTableModel):

@@ -154,7 +154,7 @@ class ScenarioBuilder:
         return self._try(lambda: self.engine.storage.patch(served, namespace, name, change, "kubectl"))
 
     def adopt(self, kind: str, namespace: str, name: str, meta: Json, spec: Json) -> None:
-        """What a program that owns the object has made of it before the box opens; its backups get its labels."""
+        """What its owner has made of an object before the box opens; its backups have copies of its marks."""
         storage = self.engine.storage
         held = storage.get(storage.kind(kind), namespace, name)
         made = datetime.fromisoformat(held["metadata"]["creationTimestamp"])
@@ -164,6 +164,8 @@ class ScenarioBuilder:
             labels = backup["metadata"].get("labels") or {}
             if labels.get(SCHEDULE_LABEL) == name:
                 whole = {**backup["metadata"], "labels": {**(meta.get("labels") or {}), **labels}}
+                if meta.get("annotations"):
+                    whole["annotations"] = {**(whole.get("annotations") or {}), **meta["annotations"]}
                 started = datetime.fromisoformat(whole["creationTimestamp"])
                 self.history.put("Backup", {**backup, "metadata": whole}, started)
 
