@@ -36,7 +36,7 @@ def test_no_secret_is_on_any_page_in_any_yaml_or_in_what_is_copied(tmp_path: Pat
             for page in "1234567890":
                 for keys in (page, "\r", "y", " ", "c", _ESCAPE, "l", _ESCAPE, "D", _ESCAPE, _ESCAPE):
                     terminal.press(keys)
-                    terminal.until(leaks_now, 0.1)
+                    terminal.until(leaks_now, 0.5 if keys in (page, "y") else 0.1)
             terminal.press("2")
             terminal.shows("nightly")
             terminal.press("\ry")
