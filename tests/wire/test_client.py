@@ -12,11 +12,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import pytest_asyncio
-from aiohttp import web
+from aiohttp import ClientConnectorError, web
+from aiohttp.client_reqrep import ConnectionKey
 
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import AuthInfo
 from foretop_core.kube.connection.failures import ApiError, ReadOnlyRefused, Unauthenticated, Unreachable
+from foretop_core.kube.connection.transport import explain
 from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving
 from tests.wire.watching import connect
 
@@ -108,6 +110,12 @@ async def test_a_host_that_cannot_be_is_one_line(host: str) -> None:
     await client.close()
     assert str(caught.value).startswith(f"https://{host}:6443 cannot be reached: ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("number", "told"), [(113, "no route to host"), (0, "[errno 0] odd"), (-2, "[errno -2] odd")])
+def test_a_number_that_is_not_the_system_s_is_told_in_its_own_words(number: int, told: str) -> None:
+    key = ConnectionKey("k", 443, False, None, None, None, None)
+    assert explain("https://k", ClientConnectorError(key, OSError(number, "odd"))).why == told
 
 
 async def test_credentials_that_are_not_taken_are_signed_out_after_one_more_try(server: RoughServer) -> None:

@@ -418,8 +418,10 @@ async def test_a_kind_that_is_served_in_another_version_only_is_read_all_the_sam
     server.other["GET", "/apis/velero.io/v2"] = resources
     server.other["GET", "/apis/velero.io/v2/schedules"] = schedules
     server.list_faults.append(answer(404, "NotFound"))
-    async with following(server) as sink:
+    naps = Naps()
+    async with following(server, naps=naps) as sink:
         await sink.until_equal(server)
+        assert naps.taken == [0.0], "the version that is served is listed at once"
         await server.until_watched()
         await server.put("later")
         await sink.until_equal(server)

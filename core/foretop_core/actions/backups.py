@@ -61,7 +61,7 @@ def plan_run_again(
         schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
         meta = {
             "labels": {**_without_veleros(backup.metadata.labels), **schedule},
-            "annotations": _without_veleros(backup.metadata.annotations),
+            "annotations": _without_veleros(backup.metadata.own_annotations),
         }
         changes = (f"{where} is created with the spec of {backup.name} ({backup.phase})",)
         steps.append(create_step(where, wire(backup.spec), changes, _start(snapshot, backup.namespace, now), meta=meta))
@@ -113,14 +113,15 @@ def _from_schedule(
     template = schedule.spec.template
     where = ObjectRef(snapshot.context, BACKUP.name, schedule.namespace, named)
     own = template.metadata.get("labels") or schedule.metadata.labels
-    notes = {key: text for key, text in schedule.metadata.annotations.items() if not key.startswith(ANNOTATIONS)}
+    given = schedule.metadata.own_annotations
+    notes = {key: text for key, text in given.items() if not key.startswith(ANNOTATIONS)}
     meta: dict[str, Any] = {"labels": {**own, SCHEDULE_LABEL: schedule.name, **labels}, "annotations": notes}
     if schedule.spec.use_owner_references_in_backup:
         owner = {"apiVersion": SCHEDULE.api_version, "kind": SCHEDULE.name, "name": schedule.name}
         meta["ownerReferences"] = [{**owner, "uid": schedule.metadata.uid, "controller": True}]
     line = velero(snapshot.context, schedule.namespace, "backup", "create", named, "--from-schedule", schedule.name)
     # Velero's own command copies all annotations and gives no further labels: where that differs, the object is shown.
-    command = line if not labels and notes == dict(schedule.metadata.annotations) else ""
+    command = line if not labels and notes == given else ""
     changes = (f"{where} is created from the template of {schedule.name}",)
     forecast = f"{_start(snapshot, schedule.namespace, now)}; the next run of {schedule.name} does not change"
     return create_step(where, wire(template), changes, forecast, command, meta=meta)

@@ -7,6 +7,7 @@ import ssl
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http.client import responses
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -93,7 +94,7 @@ async def _fetch_once(
             if answer.status in _REDIRECTS:
                 return answer.headers.get("Location", "")
             if answer.status >= 300:
-                raise DownloadFailed(f"The storage at {host} answered {answer.status}", answer.reason or "")
+                raise DownloadFailed(f"The storage at {host} answered {answer.status}", _phrase(answer.status))
             return await _unpacked(answer, progress, most)
     except aiohttp.ClientConnectorCertificateError:
         raise DownloadFailed(f"The storage at {host} is not trusted", "its certificate", "give --cacert FILE") from None
@@ -111,6 +112,11 @@ def _host(url: str) -> str:
     if not known:
         raise DownloadFailed("The storage's address is not valid", "Velero signed one that is not http or https")
     return parts.netloc.rpartition("@")[2]
+
+
+def _phrase(status: int) -> str:
+    """The standard's words for a status: those of the answer may repeat the address."""
+    return responses.get(status, "")
 
 
 def _followed(url: str, location: str) -> str:

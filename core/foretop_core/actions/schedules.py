@@ -52,7 +52,7 @@ def described_by(item: Schedule, namespace: str) -> NewSchedule:
         item.spec.skip_immediately,
         item.spec.use_owner_references_in_backup,
         item.metadata.labels,
-        item.metadata.annotations,
+        item.metadata.own_annotations,
     )
 
 

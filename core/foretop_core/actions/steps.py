@@ -81,7 +81,7 @@ def delete_step(
         "kind": "DeleteOptions",
         "preconditions": identity(item),
     }
-    kept = {"labels": item.metadata.labels, "annotations": item.metadata.annotations}
+    kept = {"labels": item.metadata.labels, "annotations": item.metadata.own_annotations}
     before = {"metadata": {key: dict(value) for key, value in kept.items() if value}, "spec": dict(spec)}
     command = kubectl(where.context, where.namespace, "delete", api_paths.title(kind_of_ref(where)), where.name)
     changes = (f"{where} is deleted",)

@@ -34,6 +34,10 @@ class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     """
 
 
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""kubectl's copy of a manifest, with any secret that its author once wrote into it: not shown, copied or noted."""
+
+
 class OwnerReference(Wire, frozen=True):
     api_version: str = ""
     kind: str = ""
@@ -54,6 +58,11 @@ class Metadata(Wire, frozen=True):
     annotations: dict[str, str] = {}
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
+
+    @property
+    def own_annotations(self) -> dict[str, str]:
+        """All but kubectl's copy of the manifest."""
+        return {key: text for key, text in self.annotations.items() if key != LAST_APPLIED}
 
 
 class ObjectRef(NamedTuple):

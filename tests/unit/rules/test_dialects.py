@@ -252,6 +252,8 @@ def test_any_remaining_dialect_is_used_if_all_agree() -> None:
         ("0 0 31 2 *", [(V1, V3, NET)]),
         ("CRON_TZ=America/New_York 30 2 * * *", [(V1,), (V3,), (NET,)]),
         ("CRON_TZ=America/New_York 30 12 * * *", [(V1,), (V3, NET)]),
+        ("CRON_TZ=Europe/Berlin 30 0,2 * 3 *", [(V1,), (V3,), (NET,)]),
+        ("CRON_TZ=Europe/Berlin 30 1,2 * 3 *", [(V1,), (V3, NET)]),
         ("CRON_TZ=Asia/Tokyo 30 2 * * *", [(V1,), (V3, NET)]),
     ],
 )

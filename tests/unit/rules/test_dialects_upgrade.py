@@ -9,6 +9,7 @@ import pytest
 
 from foretop_core.cron import CronSchedule, Dialect
 from foretop_core.rules.dialects import alike, expression
+from foretop_core.rules.dialects.rewriting import instead_of
 from foretop_core.rules.dialects.run_counts import first_difference, runs_within
 from foretop_core.rules.dialects.upgrade import UpgradeEffect, UpgradeKind, next_dialect, upgrade_effect
 
@@ -99,6 +100,10 @@ def test_a_skipped_time_is_replaced_by_a_later_one() -> None:
     assert found.instead == ("TZ=America/New_York 30 3 * * *",)
     assert "1 hour later" in found.instead_note
     assert runs_within(parsed(found.instead[0], ROBFIG), NEW_YEAR, NEW_YEAR + timedelta(days=365)) == 365
+
+
+def test_a_skipped_time_is_not_replaced_by_one_that_is_skipped_in_other_years() -> None:
+    assert instead_of("TZ=America/Nuuk 30 12,22 * * *", ROBFIG, (ROBFIG, NETRESEARCH), NEW_YEAR).expressions == ()
 
 
 def test_the_oldest_releases_have_no_zones_and_utc_needs_none() -> None:

@@ -139,6 +139,14 @@ def test_restores_run_one_at_a_time_oldest_first() -> None:
     assert found.concurrency == 1
 
 
+def test_restores_run_one_at_a_time_however_many_backups_may() -> None:
+    found = queue([restore("one", created=1), restore("two", created=2)], now=at(5), concurrency=3)
+    assert (found.concurrency, [str(entry.hold) for entry in found.items if entry.hold]) == (
+        1,
+        ["waits for its turn behind one"],
+    )
+
+
 def test_a_restore_of_the_recordings_runs_alone() -> None:
     found = queue(restores_in(objects_at("queue", "02:36:35")), now=NOON)
     assert [(entry.run.name, entry.phase, str(entry.owner)) for entry in found.items] == [

@@ -283,6 +283,14 @@ def test_unchanged_items_are_timed_from_their_last_change() -> None:
     assert progress_of(seen, "a") is None
 
 
+def test_a_run_that_tells_no_progress_has_done_nothing_of_nothing() -> None:
+    seen = Watched()
+    seen.list(backup("a", 1, phase="InProgress", startTimestamp="2026-11-15T02:00:00Z"))
+    progress = seen.store.history.progress_of(seen.key("a"))
+    assert progress is not None
+    assert (progress.done, progress.total) == (0, 0)
+
+
 def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:
     seen = Watched()
     pods = seen.store.sink(WatchScope("prod", POD_VOLUME_BACKUP), seen.clock)

@@ -17,7 +17,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import Reading, readings
 from foretop_core.rules.primer import warmups
 from foretop_core.store import Store
-from foretop_core.tables.timeline.runs_per_minute import run_bits, warm_bits
+from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, ruler_over
 from foretop_core.tables.timeline.timeline_items import StartLoad, TimelineItem, lane, next_runs, timeline_item
 from foretop_core.tables.timeline.timeline_model import TimelineModel
@@ -311,3 +311,12 @@ def test_lanes_are_drawn_once_the_dialect_is_known() -> None:
     timeline.pump(NOW)
     assert not timeline[key()].problem
     assert timeline[key()].dialect is Dialect.NETRESEARCH
+
+
+def test_the_peak_of_a_cell_is_its_fullest_minute() -> None:
+    counter = MinuteCounter()
+    counter.add(0b000_001_011, 1)
+    counter.add(0b000_001_010, 2)
+    assert counter.peaks(3, 4) == [3, 3, 0, 0]
+    assert counter.peaks(3, 2, since=2) == [0, 3]
+    assert counter.counts(3, 2) == [4, 3]

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models.kinds import by_name
-from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.models.wire import LAST_APPLIED, ObjectRef, Resource
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import LONGEST
 
@@ -25,8 +25,18 @@ def read_part(key: ObjectRef, resource: Resource) -> Mapping[str, Any]:
 def as_yaml(plain: Mapping[str, Any], *, whole: bool, folded: bool) -> Sequence[Paragraph]:
     parts = "The whole object" if whole else "The fields that foretop reads"
     how = "status and managedFields are folded, space unfolds them" if folded else "space folds it"
-    lines = [line for name, value in plain.items() for line in _field(name, value, folded)]
+    lines = [line for name, value in _without_manifest(plain).items() for line in _field(name, value, folded)]
     return [paragraph(f"{parts}; {how}.", Tone.DIM), *(_line(line) for line in lines)]
+
+
+def _without_manifest(plain: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The object without the text of kubectl's copy of its manifest, which may hold what its author took out since."""
+    meta = plain.get("metadata")
+    notes = meta.get("annotations") if isinstance(meta, Mapping) else None
+    if not isinstance(meta, Mapping) or not isinstance(notes, Mapping) or LAST_APPLIED not in notes:
+        return plain
+    told = f"… {len(str(notes[LAST_APPLIED])):,} characters, not shown"
+    return {**plain, "metadata": {**meta, "annotations": {**notes, LAST_APPLIED: told}}}
 
 
 def _field(name: str, value: Any, folded: bool) -> list[str]:

@@ -13,9 +13,8 @@ from foretop_core.rules.dialects.releases import ALL_DIALECTS, releases_of
 
 _REMEMBERED = 60_000
 _COMPARED_YEARS = range(2021, 2029)
-_PROBES = tuple(timedelta(hours=hours, seconds=-1) for hours in (-26, -3, -1, 0, 1))
-"""From where around a change of the clocks the next run is asked for: wall times that are skipped or come twice, and
-dates that a search from before them loses, show in one of them."""
+_BEFORE_A_CHANGE = timedelta(hours=1)
+"""From here before a change of the clocks the next run is asked for: a difference at a skipped time shows there."""
 
 _SKIPPED = {
     Dialect.ROBFIG1: "; a time that the clocks skip does not run",
@@ -109,9 +108,8 @@ def alike(one: CronSchedule | CronError, other: CronSchedule | CronError) -> boo
     if one.zone != other.zone or _wall_times(one.fields) != _wall_times(other.fields):
         return False
     return one.zone is None or all(
-        one.next(change + probe) == other.next(change + probe)
+        one.next(change - _BEFORE_A_CHANGE) == other.next(change - _BEFORE_A_CHANGE)
         for change in clock_changes(one.zone, _COMPARED_YEARS)
-        for probe in _PROBES
     )
 
 

@@ -1,0 +1,105 @@
+"""No secret in what a command prints, in the journal, or in a crash report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foretop.cli import run
+from foretop.terminal.crash_report import crash_lines
+from foretop_core.minicluster.box import MiniCluster
+from tests.wire.action_fixtures import Wire, wire
+from tests.wire.boxes import box_in_thread
+from tests.wire.calling import home
+from tests.wire.canary import (
+    CANARY,
+    GOOD,
+    SECRET_OBJECTS,
+    echo_server,
+    secret_kubeconfig,
+    secrets_in,
+    sign_addresses,
+)
+
+__all__ = ["home", "wire"]
+READING = [
+    *(["get", what, "-o", form] for what in ("schedules", "backups", "nab", "storage") for form in ("wide", "yaml")),
+    *(["describe", *what] for what in (("schedule", "broken"), ("backup", "failed"), ("bsl", "default"))),
+    ["describe", "nab", "orders"],
+    ["doctor"],
+    ["report", "-o", "json"],
+    ["report", "--prometheus"],
+    ["upgrade-check"],
+    ["backup", "logs", "failed"],
+    ["backup", "results", "failed"],
+    ["schedule", "pause", "--all", "--dry-run"],
+    ["schedule", "edit", "nightly", "--schedule", "0 3 * * *", "--dry-run"],
+    ["restore", "create", "--from-backup", "ended", "--dry-run"],
+]
+WRITING = [
+    ["schedule", "pause", "--all", "--yes"],
+    ["schedule", "edit", "nightly", "--schedule", "0 3 * * *", "--yes"],
+    ["schedule", "delete", "nightly", "--yes"],
+    ["backup", "create", "--from-schedule", "gold-1", "--yes"],
+    ["restore", "delete", "back", "--yes"],
+    ["nar", "delete", "velero/orders-back", "--yes"],
+    ["nab", "delete", "velero/orders", "--yes"],
+    ["journal"],
+    ["journal", "-o", "json"],
+]
+
+
+@pytest.fixture
+def box(wire: Wire) -> Iterator[MiniCluster]:
+    with box_in_thread(SECRET_OBJECTS) as made:
+        yield made
+
+
+@pytest.fixture
+def echo() -> Iterator[str]:
+    with echo_server() as url:
+        yield url
+
+
+def test_no_command_prints_or_notes_a_secret_of_the_cluster(
+    box: MiniCluster, echo: str, wire: Wire, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, _ = secret_kubeconfig(box, echo, tmp_path)
+    sign_addresses(box, echo)
+    for command in (*READING, *WRITING):
+        run([*command, "--kubeconfig", config, *(["--context", GOOD] if command[0] != "journal" else [])])
+        printed = "".join(capsys.readouterr())
+        assert printed, command
+        assert secrets_in(printed, box) == [], command
+    assert len(wire.writes) >= 8, "writes are what the journal is about"
+    kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
+    assert kept
+    assert [line for path in kept for line in secrets_in(path.read_text(), box)] == []
+    assert not [path for _, path in wire.asked if "/secrets" in path], "what is in a Secret is never asked for"
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["report"], ["schedule", "pause", "--all"]])
+def test_no_error_of_a_context_has_its_secret(
+    box: MiniCluster, echo: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    config, failing = secret_kubeconfig(box, echo, tmp_path)
+    for context in failing:
+        assert run([*command, "--kubeconfig", config, "--context", context]) != 0
+        printed = "".join(capsys.readouterr())
+        assert printed, context
+        assert secrets_in(printed, box) == [], context
+
+
+def test_a_crash_report_has_no_secret(box: MiniCluster, tmp_path: Path) -> None:
+    try:
+        try:
+            raise ValueError(f"Bearer {box.token()} was refused by https://anna:{CANARY}@storage")
+        except ValueError as cause:
+            raise KeyError(f"http://storage/one.gz?X-Amz-Signature={CANARY}-signature-0004") from cause
+    except KeyError as problem:
+        said = crash_lines(problem, {"XDG_STATE_HOME": str(tmp_path)})
+    (report,) = (tmp_path / "foretop").glob("crash-*.txt")
+    assert "test_a_crash_report_has_no_secret" in report.read_text()
+    assert secrets_in(f"{said}\n{report.read_text()}", box) == []
