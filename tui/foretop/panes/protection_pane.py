@@ -108,7 +108,9 @@ def _tried(found: NamespaceProtection, render: RenderContext) -> str:
         parts.append(f"drilled {humanize.duration(render.now - found.drill.at)} ago, {took}{outcome}")
     if found.restored is not None:
         parts.append(f"last restored {humanize.duration(render.now - found.restored)} ago")
-    return "; ".join(parts) or "never restored or drilled, as far as Velero's objects tell"
+    if not parts and found.copies.total:
+        return f"never, as far as Velero's objects tell; foretop drill {found.namespace} tries it"
+    return "; ".join(parts) or "never"
 
 
 def _ago(at: datetime | None, render: RenderContext) -> str:

@@ -178,11 +178,12 @@ class ProtectionIndex:
         if not self._is_known(namespace):
             return None
         shared = self._shared_by(self._table.filters_of(namespace))
-        nabs = self._nabs.get(namespace, {})
-        made = [nab for nab in nabs.values() if nab.velero.name]
-        newest = max(made, key=lambda nab: (nab.created is not None, nab.created), default=None)
+        nabs = self._nabs.get(namespace)
+        made = [nab for nab in nabs.values() if nab.velero.name] if nabs else []
+        newest = max(made, key=lambda nab: (nab.created is not None, nab.created)) if made else None
         copies = shared.copies if shared.copies.total or not made else nab_copies(made)
         lost = self._unavailable(copies.places)
+        drills = self._drilled.get(namespace)
         coverage, volumes = shared.coverage, shared.volumes
         if newest is not None:
             coverage = _most((coverage, content_coverage(newest.spec.backup_spec)))
@@ -198,7 +199,7 @@ class ProtectionIndex:
             not lost or len(lost) < len(copies.places),
             tuple(self._repositories.get(namespace, {}).values()),
             shared.restored,
-            max(self._drilled.get(namespace, {}).values(), key=lambda one: one.at, default=None),
+            max(drills.values(), key=lambda one: one.at) if drills else None,
             coverage,
             volumes,
             shared.next_run,
