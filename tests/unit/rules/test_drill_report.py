@@ -46,5 +46,5 @@ def test_a_kind_of_which_fewer_came_back_fails_the_drill() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"v1/Pod": [1]}', b"<html>"])
 def test_a_list_that_cannot_be_read_says_so(body: bytes) -> None:
-    with pytest.raises(Unreadable, match="The resource list of the backup cannot be read"):
+    with pytest.raises(Unreadable, match="The resource list cannot be read"):
         read_resource_list(body, "shop")

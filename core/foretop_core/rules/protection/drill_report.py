@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-import msgspec
-
-from foretop_core.errors import Unreadable
 from foretop_core.rules import humanize
+from foretop_core.rules.resource_list import parse_resource_list
 
 DRILLED_KINDS: Mapping[str, tuple[str, str]] = {
     "ConfigMap": ("v1", "configmaps"),
@@ -64,7 +62,7 @@ class DrillReport:
 def read_resource_list(body: bytes, namespace: str) -> Counter[str]:
     """By kind, how many objects of a namespace are in a backup."""
     counts: Counter[str] = Counter()
-    for kind, space, name in _objects(body, "backup"):
+    for kind, space, name in _objects(body):
         if space == namespace and (kind, name) not in _MADE_BY_THE_CLUSTER:
             counts[kind] += 1
     return counts
@@ -73,22 +71,18 @@ def read_resource_list(body: bytes, namespace: str) -> Counter[str]:
 def read_restored_list(body: bytes, namespaces: Collection[str]) -> Counter[str]:
     """By kind, how many objects a restore made; each name has what became of it behind it: `web(created)`."""
     counts: Counter[str] = Counter()
-    for kind, space, told in _objects(body, "restore"):
+    for kind, space, told in _objects(body):
         name, _, became = told.partition("(")
         if space in namespaces and became.rstrip(")") in _MADE and (kind, name) not in _MADE_BY_THE_CLUSTER:
             counts[kind] += 1
     return counts
 
 
-def _objects(body: bytes, of: str) -> Iterator[tuple[str, str, str]]:
+def _objects(body: bytes) -> Iterator[tuple[str, str, str]]:
     """Kind, namespace and name of everything in a list of Velero's; what is in no namespace is left out."""
-    try:
-        found = msgspec.json.decode(body, type=dict[str, list[str] | None])
-    except msgspec.MsgspecError as problem:
-        raise Unreadable(f"The resource list of the {of} cannot be read", str(problem)) from None
-    for group_version_kind, names in found.items():
-        kind = group_version_kind.rpartition("/")[2]
-        for full in names or ():
+    for found in parse_resource_list(body).kinds:
+        kind = found.kind.rpartition("/")[2]
+        for full in found.names:
             space, slash, name = full.partition("/")
             if slash:
                 yield kind, space, name
