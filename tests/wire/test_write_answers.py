@@ -96,6 +96,10 @@ def serving_default(snapshot: ClusterSnapshot, items: Iterable[Any], now: dateti
     return plan_server_default(snapshot, items, False, now)
 
 
+def _always(plan: Plan) -> Planner:
+    return lambda _snapshot, _items, _now: plan
+
+
 def plans(executor: PlanExecutor, box: MiniCluster) -> list[tuple[Plan, Planner]]:
     """One for every action."""
     snapshot = executor.snapshot()
@@ -107,7 +111,7 @@ def plans(executor: PlanExecutor, box: MiniCluster) -> list[tuple[Plan, Planner]
     for item in (*by_name("ended", "backups")(snapshot), *by_name("kept", "nabs")(snapshot)):
         for file in RunFile:
             plan = file_plan(executor, item, file)
-            made.append((plan, lambda s, items, now, plan=plan: plan))
+            made.append((plan, _always(plan)))
     return made
 
 
