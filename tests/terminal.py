@@ -124,6 +124,10 @@ class Terminal:
     def signal(self, number: signal.Signals) -> None:
         self._program.send_signal(number)
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Another size, which the system tells the program of; the emulator keeps the largest it began with."""
+        fcntl.ioctl(self._far_side, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
     def stop_reading(self) -> None:
         """From now on it takes nothing more than the system's own buffer holds, as a frozen SSH client does."""
         self._reads.clear()

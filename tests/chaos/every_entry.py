@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from foretop.commands.report import report_snapshots
 from foretop.pages import page_factories
+from foretop.pages.table_spec import TableSpec
 from foretop.panes.calendar_pane import lane_pane
 from foretop.panes.detail_sections import SECTIONS, describe_object
 from foretop.panes.yaml_section import as_yaml, read_part
@@ -136,7 +137,7 @@ def _send(
     return ObjectRef(CONTEXT, kind.name, namespace, name)
 
 
-def _rows(state: DashboardState, spec: page_factories.TableSpec, tries: _Tries) -> None:
+def _rows(state: DashboardState, spec: TableSpec, tries: _Tries) -> None:
     rows = spec.rows(state)
     rows.pump()
     for row in rows.paint(0, _MOST_ROWS):

@@ -118,7 +118,7 @@ def meta(name: str, namespace: str = "velero", created: str = "2026-11-01T00:00:
 
 
 def _schedule(name: str, cron: str, last: str = "", *, paused: bool = False, **more: Any) -> Schedule:
-    who = {"f:spec": {"f:paused": {}}}
+    who: dict[str, Any] = {"f:spec": {"f:paused": {}}}
     managed = [{"manager": "maria", "time": "2026-11-12T02:14:00Z", "fieldsV1": who}] if paused else []
     spec = {"schedule": cron, "paused": paused, **more}
     status = {"phase": "Enabled", **({"lastBackup": last} if last else {})}

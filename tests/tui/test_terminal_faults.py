@@ -65,6 +65,19 @@ def test_a_line_of_2400_baud_is_enough() -> None:
         is_left_as_found(terminal)
 
 
+def test_three_hundred_changes_of_its_size_end_nothing() -> None:
+    with Terminal(_VISITED, 120, 40) as terminal:
+        terminal.shows("etcd-hourly")
+        for number in range(300):
+            terminal.resize(columns=1 + number * 7 % 160, lines=1 + number * 5 % 60)
+        terminal.resize(columns=120, lines=40)
+        terminal.press("7")
+        terminal.shows("STARTED")
+        terminal.press("q")
+        assert terminal.ended() == 0
+        is_left_as_found(terminal)
+
+
 def test_a_terminal_of_twenty_by_five_is_used_and_left() -> None:
     with Terminal(_VISITED, 20, 5) as terminal:
         terminal.shows(lambda lines: any(line.strip() for line in lines))

@@ -52,6 +52,13 @@ def test_a_disk_that_is_full_is_one_line() -> None:
     assert ended.stderr == b"foretop: Standard output cannot be written: no space left on device\n"
 
 
+def test_neither_a_home_nor_standard_input_is_needed() -> None:
+    environ = {key: value for key, value in os.environ.items() if key != "HOME" and not key.startswith("XDG_")}
+    command = ["sh", "-c", 'exec "$@" 0<&-', "sh", *foretop("next", "@hourly")]
+    ended = subprocess.run(command, env=environ, capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 DEEP = {
     "brackets": "[" * 30_000,
     "closed brackets": "[" * 30_000 + "]" * 30_000,

@@ -207,6 +207,18 @@ def test_what_cannot_be_used_is_one_line(tmp_path: Path, trouble: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("server", ["https://anna:canary@k:99999/canary", "ftp://canary@k", "https://canary@/canary"])
+def test_an_address_that_is_not_valid_is_told_without_its_secrets(server: str, tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text(
+        "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
+        f" clusters: [{{name: k, cluster: {{server: '{server}'}}}}]}}"
+    )
+    with pytest.raises(BadInput, match="is not a valid http or https address") as caught:
+        choose_contexts(ConnectionOptions(), environ(path))
+    assert "canary" not in str(caught.value)
+
+
 def test_a_file_named_on_the_command_line_must_exist(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="file not found"):
         choose_contexts(ConnectionOptions(kubeconfig=str(tmp_path / "none")), {})

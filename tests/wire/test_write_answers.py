@@ -96,6 +96,10 @@ def serving_default(snapshot: ClusterSnapshot, items: Iterable[Any], now: dateti
     return plan_server_default(snapshot, items, False, now)
 
 
+def _always(plan: Plan) -> Planner:
+    return lambda _snapshot, _items, _now: plan
+
+
 def plans(executor: PlanExecutor, box: MiniCluster) -> list[tuple[Plan, Planner]]:
     """One for every action."""
     snapshot = executor.snapshot()
@@ -109,7 +113,7 @@ def plans(executor: PlanExecutor, box: MiniCluster) -> list[tuple[Plan, Planner]
             if isinstance(item, NonAdmin) and file is RunFile.RESOURCES:
                 continue  # The list of resources is asked of Velero's own objects alone.
             plan = file_plan(executor, item, file)
-            made.append((plan, lambda s, items, now, plan=plan: plan))
+            made.append((plan, _always(plan)))
     return made
 
 

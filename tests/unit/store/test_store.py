@@ -7,6 +7,7 @@ from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import ProgressRecord, Store, UnreadableObject
+from foretop_core.store.change_history import OVERALL, PER_OBJECT
 from foretop_core.store.store_sink import REMEMBERED_DELETIONS
 from tests.unit.store.making import START, Watched, backup, gone, nab, schedule
 
@@ -281,6 +282,16 @@ def test_unchanged_items_are_timed_from_their_last_change() -> None:
     ended = {**running, "completionTimestamp": "2026-11-15T02:50:00Z"}
     seen.sink.apply("MODIFIED", backup("a", 4, **ended))
     assert progress_of(seen, "a") is None
+
+
+def test_the_changes_that_are_remembered_are_bounded() -> None:
+    seen = Watched()
+    seen.list(*(backup(f"b-{number}", 1, phase="New") for number in range(50)))
+    for version in range(2, 50):
+        for number in range(50):
+            seen.sink.apply("MODIFIED", backup(f"b-{number}", version, phase=f"p-{version}"))
+    assert len(seen.store.history.recent()) == OVERALL
+    assert {len(seen.store.history.of(seen.key(f"b-{number}"))) for number in range(50)} == {PER_OBJECT}
 
 
 def test_a_run_that_tells_no_progress_has_done_nothing_of_nothing() -> None:
