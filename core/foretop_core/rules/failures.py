@@ -58,5 +58,5 @@ def without(snapshot: ClusterSnapshot, item: Resource) -> ClusterSnapshot | None
         held = getattr(snapshot, field.name)
         if isinstance(held, tuple) and any(each is item for each in held):
             rest: dict[str, Any] = {field.name: tuple(each for each in held if each is not item)}
-            return replace(snapshot, **rest)
+            return replace(snapshot, live=None, **rest)
     return None

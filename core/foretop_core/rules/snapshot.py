@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import Protocol
 
 from foretop_core.cron import Dialect
 from foretop_core.models import (
@@ -26,11 +27,11 @@ from foretop_core.models import (
     ServerStatusRequest,
 )
 from foretop_core.models.movement import label_value
-from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
 from foretop_core.rules.dialects.server_behaviour import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
+from foretop_core.rules.lookups import Keyed, Lookups, ScannedLookups
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.schedule_history import history
 
@@ -83,6 +84,14 @@ class ObservedChanges:
     free_slot_since: Mapping[str, datetime] = field(default_factory=dict)
 
 
+class LiveLookups(Lookups, Protocol):
+    """Lookups in a store that goes on changing."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing has changed since the snapshot was made."""
+
+
 @dataclass(frozen=True)
 class ClusterSnapshot:
     """One context at one moment. Empty tuples mean none there, unless `unseen` says otherwise."""
@@ -110,6 +119,17 @@ class ClusterSnapshot:
     """The release of Velero that a person named, by namespace, "" for all."""
     unseen: tuple[VisibilityGap, ...] = ()
     seen: ObservedChanges = ObservedChanges()
+    live: LiveLookups | None = field(default=None, compare=False, repr=False)
+    """The store's own indexes, for as long as they are of this moment."""
+
+    @property
+    def lookups(self) -> Lookups:
+        """Of exactly these objects; while the store has not changed, without a look at each of them."""
+        return self.live if self.live is not None and self.live.is_current else self._scanned
+
+    @cached_property
+    def _scanned(self) -> ScannedLookups:
+        return ScannedLookups(self)
 
     def ref(self, item: Resource) -> ObjectRef:
         """Names an object of this cluster; the model types are named as the API names the kinds."""
@@ -170,10 +190,12 @@ class ClusterSnapshot:
         return chosen[0] if chosen else None
 
     def velero_backup(self, nab: NonAdminBackup) -> Backup | None:
-        return self.backups_by_nacuuid.get(nab.velero.nacuuid) if nab.velero.nacuuid else None
+        uuid = nab.velero.nacuuid
+        return next(reversed(self.lookups.backups_of_uuid(uuid)), None) if uuid else None
 
     def velero_restore(self, nar: NonAdminRestore) -> Restore | None:
-        return self.restores_by_nacuuid.get(nar.velero.nacuuid) if nar.velero.nacuuid else None
+        uuid = nar.velero.nacuuid
+        return next(reversed(self.lookups.restores_of_uuid(uuid)), None) if uuid else None
 
     @cached_property
     def _verdicts(self) -> dict[str, DialectVerdict]:
@@ -187,8 +209,8 @@ class ClusterSnapshot:
     @cached_property
     def velero_namespaces(self) -> tuple[str, ...]:
         """Where a Velero server is to be expected: wherever its schedules, backups or locations are."""
-        found = {item.namespace for item in (*self.schedules, *self.storage, *self.backups)}
-        return tuple(sorted(found | set(self.servers)))
+        found = {item.namespace for item in (*self.schedules, *self.storage)}
+        return tuple(sorted(found | self.lookups.backup_namespaces() | set(self.servers)))
 
     @cached_property
     def schedules_by_namespace(self) -> Mapping[str, tuple[Schedule, ...]]:
@@ -198,27 +220,12 @@ class ClusterSnapshot:
         return {namespace: tuple(schedules) for namespace, schedules in grouped.items()}
 
     @cached_property
-    def backups_by_schedule(self) -> Mapping[tuple[str, str], tuple[Backup, ...]]:
-        grouped: defaultdict[tuple[str, str], list[Backup]] = defaultdict(list)
-        for backup in self.backups:
-            if name := backup.schedule_name:
-                grouped[backup.namespace, name].append(backup)
-        return {key: tuple(runs) for key, runs in grouped.items()}
+    def backups_by_schedule(self) -> Keyed[tuple[str, str], Backup]:
+        return Keyed(lambda key: self.lookups.backups_of_schedule(*key))
 
     @cached_property
     def backups_by_namespace(self) -> Mapping[str, tuple[Backup, ...]]:
-        grouped: defaultdict[str, list[Backup]] = defaultdict(list)
-        for backup in self.backups:
-            grouped[backup.namespace].append(backup)
-        return {namespace: tuple(backups) for namespace, backups in grouped.items()}
-
-    @cached_property
-    def backups_by_nacuuid(self) -> Mapping[str, Backup]:
-        return {uuid: backup for backup in self.backups if (uuid := backup.label(NAB_UUID_LABEL))}
-
-    @cached_property
-    def restores_by_nacuuid(self) -> Mapping[str, Restore]:
-        return {uuid: restore for restore in self.restores if (uuid := restore.label(NAR_UUID_LABEL))}
+        return _by_namespace(self.backups)
 
     @cached_property
     def storage_by_key(self) -> Mapping[tuple[str, str], BackupStorageLocation]:
@@ -249,16 +256,40 @@ class ClusterSnapshot:
     def heartbeats(self) -> Mapping[str, Heartbeat]:
         """The rhythm of each Velero server, by its namespace."""
         storage: defaultdict[str, list[BackupStorageLocation]] = defaultdict(list)
-        schedules, backups = self.schedules_by_namespace, self.backups_by_namespace
         for location in self.storage:
             storage[location.namespace].append(location)
         return {
-            namespace: heartbeat(storage[namespace], schedules.get(namespace, ()), backups.get(namespace, ()))
+            namespace: heartbeat(
+                storage[namespace],
+                self.schedules_by_namespace.get(namespace, ()),
+                (
+                    *self.lookups.newest_backups(namespace),
+                    *self.open_backups.get(namespace, ()),
+                    *self.faulty_backups.get(namespace, ()),
+                ),
+            )
             for namespace in self.velero_namespaces
         }
 
+    @cached_property
+    def open_backups(self) -> Mapping[str, tuple[Backup, ...]]:
+        """By namespace, those that may not have ended."""
+        return _by_namespace(self.lookups.open_backups())
+
+    @cached_property
+    def faulty_backups(self) -> Mapping[str, tuple[Backup, ...]]:
+        """By namespace, those that have failed, in part or by validation."""
+        return _by_namespace(self.lookups.faulty_backups())
+
     def heartbeat(self, namespace: str) -> Heartbeat:
         return self.heartbeats.get(namespace, Heartbeat())
+
+
+def _by_namespace(backups: Iterable[Backup]) -> dict[str, tuple[Backup, ...]]:
+    grouped: defaultdict[str, list[Backup]] = defaultdict(list)
+    for backup in backups:
+        grouped[backup.namespace].append(backup)
+    return {namespace: tuple(held) for namespace, held in grouped.items()}
 
 
 def named_evidence(snapshot: ClusterSnapshot, namespace: str) -> Iterator[Evidence]:
@@ -277,7 +308,7 @@ def named_evidence(snapshot: ClusterSnapshot, namespace: str) -> Iterator[Eviden
         queues = QUEUE_FIELD in snapshot.backup_status_fields
         dialects = (Dialect.ROBFIG, Dialect.NETRESEARCH) if queues else (Dialect.ROBFIG1, Dialect.ROBFIG)
         yield Evidence(dialects, f"the definition of Backup, which {'has' if queues else 'lacks'} {QUEUE_FIELD}")
-    if any(backup.phase in QUEUE_PHASES for backup in snapshot.backups_by_namespace.get(namespace, ())):
+    if any(backup.phase in QUEUE_PHASES for backup in snapshot.open_backups.get(namespace, ())):
         yield Evidence((Dialect.ROBFIG, Dialect.NETRESEARCH), "its queue of backups, which releases before 1.18 lack")
 
 

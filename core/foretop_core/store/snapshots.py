@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -13,6 +14,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseC
 from foretop_core.store.change_history import ChangeHistory
 from foretop_core.store.free_slot_tracker import SlotTracker
 from foretop_core.store.health import WatchHealthRegistry
+from foretop_core.store.index_lookups import IndexLookups
+from foretop_core.store.indexes import Indexes
 from foretop_core.store.restart_detector import RestartDetector
 from foretop_core.store.visibility_gaps import visibility_gaps
 
@@ -28,6 +31,9 @@ class SnapshotSource(Protocol):
     slots: SlotTracker
     restarts: RestartDetector
     health: WatchHealthRegistry
+    indexes: Indexes
+
+    def get(self, key: ObjectRef) -> Resource | None: ...
 
     def all(self, context: str, model: type[R]) -> tuple[R, ...]: ...
 
@@ -60,7 +66,12 @@ class SnapshotCache:
             return self._source.all(context, model)
 
         seen = self._seen(context, servers_of(every(Deployment)))
-        return snapshot_of(context, every, blind, seen, self._given_versions.of(context))
+        made = snapshot_of(context, every, blind, seen, self._given_versions.of(context))
+        revision = self._source.revision(context)
+        lookups = IndexLookups(
+            context, self._source.indexes, self._source.get, lambda: self._source.revision(context) == revision
+        )
+        return replace(made, live=lookups)
 
     def _seen(self, context: str, running: dict[str, VeleroInfo]) -> ObservedChanges:
         since: dict[ObjectRef, datetime] = {}

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import chain
 
-from foretop_core.models import Backup, NonAdmin, NonAdminBackup, Restore
+from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
+from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.lookups import in_order
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement
 from foretop_core.rules.sentences import sentence
@@ -25,7 +27,7 @@ _VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
 
 def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """A warning, not an error: Velero works, and the owner of the object has to fix it."""
-    for item in (*snapshot.nabs, *snapshot.nars):
+    for item in snapshot.lookups.unsettled_nonadmin():
         if item.phase != "BackingOff":
             continue
         accepted = item.condition("Accepted")
@@ -61,10 +63,9 @@ def _refused_for(message: str, needed: NeededAction) -> str:
 
 def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The phase may only go forward; the released controller breaks that when the Velero object vanishes."""
-    watched = {(ref.namespace, ref.name) for ref in snapshot.seen.went_back}
-    for item in (*snapshot.nabs, *snapshot.nars):
-        if item.phase != "BackingOff" and (not watched or (item.namespace, item.name) not in watched):
-            continue
+    lookups = snapshot.lookups
+    watched = (lookups.nonadmin_named(ref.namespace, ref.name) for ref in snapshot.seen.went_back)
+    for item in _once(chain(lookups.unsettled_nonadmin(), *watched)):
         subject = snapshot.ref(item)
         seen = snapshot.seen.went_back.get(subject)
         accepted = item.condition("Accepted")
@@ -88,7 +89,7 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
 
 
 def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for item in (*snapshot.nabs, *snapshot.nars):
+    for item in snapshot.lookups.unsettled_nonadmin():
         if item.phase != "Deleting" and item.metadata.deletion_timestamp is None:
             continue
         deleting = item.condition("Deleting")
@@ -108,11 +109,13 @@ def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
 
 
 def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    pairs: Iterable[tuple[NonAdmin, Backup | Restore | None]] = chain(
-        ((nab, snapshot.velero_backup(nab)) for nab in snapshot.nabs),
-        ((nar, snapshot.velero_restore(nar)) for nar in snapshot.nars),
+    lookups = snapshot.lookups
+    owners = chain(
+        lookups.faulty_nonadmin(),
+        *(lookups.nabs_of_uuid(uuid) for backup in lookups.faulty_backups() if (uuid := backup.label(NAB_UUID_LABEL))),
+        *(lookups.nars_of_uuid(uuid) for run in lookups.faulty_restores() if (uuid := run.label(NAR_UUID_LABEL))),
     )
-    for item, live in pairs:
+    for item, live in _with_live(snapshot, owners):
         copied = item.velero.status
         status = live.status if live is not None else copied
         if item.phase != "Created" or status is None or status.phase not in FAULTY:
@@ -147,10 +150,34 @@ def _after_failure(item: NonAdmin, live: Backup | Restore | None, phase: str) ->
 
 def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The reported place in the queue is an estimate that freezes; say where it misleads."""
-    backups = _reporting((nab, snapshot.velero_backup(nab)) for nab in snapshot.nabs)
-    restores = _reporting((nar, snapshot.velero_restore(nar)) for nar in snapshot.nars)
-    yield from _all_off(snapshot, backups, snapshot.backups, now, limits)
-    yield from _all_off(snapshot, restores, snapshot.restores, now, limits)
+    lookups = snapshot.lookups
+    backups, restores = lookups.open_backups(), lookups.open_restores()
+    queued = lookups.queued_nonadmin()
+    nabs = chain(
+        (item for item in queued if isinstance(item, NonAdminBackup)),
+        *(lookups.nabs_of_uuid(uuid) for backup in backups if (uuid := backup.label(NAB_UUID_LABEL))),
+    )
+    nars = chain(
+        (item for item in queued if isinstance(item, NonAdminRestore)),
+        *(lookups.nars_of_uuid(uuid) for run in restores if (uuid := run.label(NAR_UUID_LABEL))),
+    )
+    yield from _all_off(snapshot, _reporting(_with_live(snapshot, nabs)), backups, now, limits)
+    yield from _all_off(snapshot, _reporting(_with_live(snapshot, nars)), restores, now, limits)
+
+
+def _with_live(
+    snapshot: ClusterSnapshot, items: Iterable[NonAdmin]
+) -> Iterator[tuple[NonAdmin, Backup | Restore | None]]:
+    """Each once, with its Velero object."""
+    for item in _once(items):
+        if isinstance(item, NonAdminBackup):
+            yield item, snapshot.velero_backup(item)
+        elif isinstance(item, NonAdminRestore):
+            yield item, snapshot.velero_restore(item)
+
+
+def _once(items: Iterable[NonAdmin]) -> tuple[NonAdmin, ...]:
+    return in_order({(type(item), item.namespace, item.name): item for item in items}.values())
 
 
 def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

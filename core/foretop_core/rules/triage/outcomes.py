@@ -10,7 +10,6 @@ from foretop_core.models import Backup, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.schedule_history import began, faults_in_a_row
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -41,19 +40,18 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
 
 def failed_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Those that no schedule and no non-admin backup answers for."""
-    faulty = [backup for backup in snapshot.backups if backup.phase in FAULTY]
     known = {(schedule.namespace, schedule.name) for schedule in snapshot.schedules}
-    tenants = {nab.velero.nacuuid for nab in snapshot.nabs if nab.velero.nacuuid} if faulty else set()
-    for backup in faulty:
-        owned = (backup.namespace, backup.schedule_name) in known or backup.label(NAB_UUID_LABEL) in tenants
-        if not owned:
+    for backup in snapshot.lookups.faulty_backups():
+        uuid = backup.label(NAB_UUID_LABEL)
+        owned = (backup.namespace, backup.schedule_name) in known
+        if not owned and not (uuid and snapshot.lookups.nabs_of_uuid(uuid)):
             yield from _failed("backup-failed", snapshot, backup, now, limits, blamed_location(snapshot, backup))
 
 
 def failed_restores(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    tenants = {nar.velero.nacuuid for nar in snapshot.nars if nar.velero.nacuuid}
-    for restore in snapshot.restores:
-        if restore.phase in FAULTY and restore.label(NAR_UUID_LABEL) not in tenants:
+    for restore in snapshot.lookups.faulty_restores():
+        uuid = restore.label(NAR_UUID_LABEL)
+        if not (uuid and snapshot.lookups.nars_of_uuid(uuid)):
             yield from _failed("restore-failed", snapshot, restore, now, limits)
 
 

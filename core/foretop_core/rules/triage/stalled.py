@@ -19,7 +19,7 @@ _MOVING = frozenset({"InProgress", "WaitingForPluginOperations", "WaitingForPlug
 
 def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Neither items nor bytes have moved: the item count stands still while volumes are moved, so both must."""
-    for backup in snapshot.backups:
+    for backup in snapshot.lookups.open_backups():
         if backup.phase not in _MOVING:
             continue
         movements = snapshot.movements_of(backup)
@@ -44,7 +44,9 @@ def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
 
 def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     unfinished = {
-        (backup.namespace, backup.name) for backup in snapshot.backups if not backup.status.completion_timestamp
+        (backup.namespace, backup.name)
+        for backup in snapshot.lookups.open_backups()
+        if not backup.status.completion_timestamp
     }
     for movement in snapshot.movements:
         since = movement.status.accepted_timestamp or movement.created
@@ -72,7 +74,7 @@ def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
 
 
 def old_ready_to_start(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for backup in snapshot.backups:
+    for backup in snapshot.lookups.open_backups():
         since = _ready_since(snapshot, backup) if backup.phase == "ReadyToStart" else None
         if since is None or now - since < limits.ready_to_start:
             continue
@@ -93,9 +95,10 @@ def old_ready_to_start(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
 
 
 def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for namespace in snapshot.velero_namespaces:
-        backups = snapshot.backups_by_namespace.get(namespace, ())
-        line = queue(backups, now=now, concurrency=snapshot.server(namespace).concurrency)
+    for namespace, waiting in snapshot.open_backups.items():
+        # Of those that have ended it only counts when the last of them did.
+        runs = {run.name: run for run in (*waiting, *snapshot.lookups.last_moved_backups(namespace))}
+        line = queue(runs.values(), now=now, concurrency=snapshot.server(namespace).concurrency)
         freed = snapshot.seen.free_slot_since.get(namespace)
         stall = queue_stalled(line, now, slot_free_since=freed, after=limits.queue_idle)
         if stall is None:

@@ -107,7 +107,7 @@ def _unready(server: VeleroInfo) -> str:
 
 def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for namespace in snapshot.velero_namespaces:
-        backups = snapshot.backups_by_namespace.get(namespace, ())
+        backups = snapshot.faulty_backups.get(namespace, ())
         traces = (last_start(backups), snapshot.seen.restarted.get(namespace))
         at = max((trace for trace in traces if trace is not None), default=None)
         if at is None or now - at > limits.recent_restart:
@@ -173,7 +173,7 @@ def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
 
 
 def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for backup in snapshot.backups:
+    for backup in snapshot.lookups.backups_expiring_until(now):
         expiry = backup.status.expiration
         if expiry is None or now - expiry <= limits.expired or backup.phase == "Deleting":
             continue

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.errors import Unreadable
-from foretop_core.models import Backup, NonAdmin, NonAdminBackup, Resource, Restore, Schedule
+from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore, Schedule
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules.forecast import expected_start, is_due, next_run
 from foretop_core.rules.humanize import rfc3339
@@ -102,11 +102,11 @@ def queue_item(context: str, entry: QueueItem, now: datetime, waiting_place: int
 
 
 def nonadmin_item(snapshot: ClusterSnapshot, item: NonAdmin, positions: Positions) -> Item:
-    uuid = item.velero.nacuuid
-    made: Mapping[str, Backup | Restore] = (
-        snapshot.backups_by_nacuuid if isinstance(item, NonAdminBackup) else snapshot.restores_by_nacuuid
-    )
-    live = made.get(uuid) if uuid else None
+    live: Backup | Restore | None = None
+    if isinstance(item, NonAdminBackup):
+        live = snapshot.velero_backup(item)
+    elif isinstance(item, NonAdminRestore):
+        live = snapshot.velero_restore(item)
     copied = item.velero.status.phase if item.velero.status else ""
     reported = item.state.queue_info.estimated_queue_position if item.state.queue_info else None
     return {
