@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
@@ -92,7 +92,7 @@ def hour_created(run: Run) -> int | None:
 
 
 def hour_moved(run: Run) -> int | None:
-    moments = [at for at in (run.started, run.status.completion_timestamp) if at is not None]
+    moments = [at for at in (run.status.start_timestamp, run.status.completion_timestamp) if at is not None]
     return _period(max(moments, default=None), HOUR)
 
 
@@ -141,7 +141,7 @@ class ScannedLookups:
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
-        self._groups: dict[str, dict[object, list[Resource]]] = {}
+        self._groups: dict[str, dict[object, list[Any]]] = {}
 
     def open_backups(self) -> tuple[Backup, ...]:
         return in_order(filter(is_open, self._runs.backups))
@@ -209,4 +209,5 @@ class ScannedLookups:
             groups = self._groups[name] = {}
             for item in objects:
                 groups.setdefault(key_of(item), []).append(item)
-        return in_order(groups.get(key, ()))  # type: ignore[return-value,type-var]  # grouped from these objects
+        found: list[R] = groups.get(key, [])
+        return in_order(found)
