@@ -150,8 +150,10 @@ class Session:
         answer = await self.clusters[ref.context].client.request("GET", api_paths.item(kind, ref.namespace, ref.name))
         return answer.read(dict[str, Any])
 
-    def start(self) -> None:
-        """Begins to watch; nothing that a cluster does ends it."""
+    def start(self, first: frozenset[str] = frozenset()) -> None:
+        """Begins to watch, these kinds before the others; nothing that a cluster does ends it."""
+        for cluster in self.clusters.values():
+            cluster.list_first(first)
         self._running = asyncio.create_task(self._run(), name="session")
 
     async def stop(self) -> None:

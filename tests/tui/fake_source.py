@@ -53,7 +53,7 @@ class FilledSource:
     def skew(self, _context: str) -> timedelta | None:
         return None
 
-    def start(self) -> None:
+    def start(self, first: frozenset[str] = frozenset()) -> None:
         self.running = True
 
     async def stop(self) -> None:

@@ -52,6 +52,35 @@ async def test_what_is_in_the_cluster_is_judged(tmp_path: Path) -> None:
             await session.stop()
 
 
+async def test_the_rows_of_the_open_page_come_before_those_of_all_other_kinds(tmp_path: Path) -> None:
+    async with MiniCluster(clock=ManualClock(NOW)) as box:
+        for number in range(5):
+            await box_create(box, "backups", _object("Backup", f"run-{number}"))
+        asked_for = {"metadata": {"name": "asked-for"}, "spec": {"backupSpec": {}}}
+        box.storage.create(box.storage.kind("NonAdminBackup"), asked_for, META["namespace"])
+        session = session_of(box, tmp_path)
+        changes = session.store.feed.subscribe()
+        session.start(first=frozenset({"NonAdminBackup"}))
+        try:
+            await session.settled(session.contexts[0])
+            kinds = [key.kind for key in changes.drain()]
+            assert kinds[0] == "NonAdminBackup"
+            assert kinds.count("Backup") == 5
+        finally:
+            await session.stop()
+
+
+async def test_the_other_kinds_come_where_the_open_page_has_nothing_to_show(tmp_path: Path) -> None:
+    async with MiniCluster(clock=ManualClock(NOW)) as box:
+        await box_create(box, "backups", _object("Backup", "run"))
+        session = session_of(box, tmp_path)
+        session.start(first=frozenset({"NonAdminBackup"}))
+        try:
+            await until(lambda: session.store.all(session.contexts[0], Backup))
+        finally:
+            await session.stop()
+
+
 async def test_the_movements_of_a_running_backup_are_watched_and_no_others(tmp_path: Path) -> None:
     async with MiniCluster(clock=ManualClock(NOW)) as box:
         for name in ("running", "waiting"):

@@ -17,6 +17,7 @@ from textual.filter import LineFilter
 from textual.geometry import Size
 
 from foretop.main_screen.main_screen import MainScreen
+from foretop.pages.tabs import FIRST_KINDS
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resume_only_after_suspend
 from foretop.terminal.key_queue import SerialKeyApp
@@ -148,7 +149,7 @@ class Dashboard(SerialKeyApp):
             self._source = await self._opened()
             from foretop_core.dashboard.state import DashboardState
 
-            self._source.start()
+            self._source.start(FIRST_KINDS.get(self.display_options.page, frozenset()))
             state = DashboardState(self._source, asyncio.get_running_loop().time)
             self._follow_config(state)
             self.main_screen.attach(state)

@@ -31,6 +31,14 @@ SIDE_VIEWS: tuple[SideView, ...] = (
     SideView("movements", "Data movements: volumes on their way, with the time left"),
     SideView("repositories", "Repositories: volume data by namespace and storage location"),
 )
+FIRST_KINDS: dict[str, frozenset[str]] = {
+    "schedules": frozenset({"Schedule"}),
+    "nonadmin": frozenset({"NonAdminBackup"}),
+    "backups": frozenset({"Backup"}),
+    "restores": frozenset({"Restore"}),
+    "storage": frozenset({"BackupStorageLocation"}),
+}
+"""By page, the kinds whose first rows are not kept waiting by the others; the pages left out need all kinds."""
 TABS: tuple[Tab, ...] = (
     Tab(1, "triage", "Triage", "Triage", "Triage: what is wrong"),
     Tab(2, "schedules", "Sched", "Schedules", "Schedules"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Literal
 
 from foretop_core.clock import Clock
@@ -83,10 +84,18 @@ class ClusterWatcher:
         self._events: frozenset[WatchScope] = frozenset()
         self._on_demand: frozenset[WatchScope] = frozenset()
         self._elsewhere = asyncio.Event()
+        self._first: frozenset[str] = frozenset()
+        self._not_begun: set[str] = set()
+        self._has_first = asyncio.Event()
 
     @property
     def name(self) -> str:
         return self.client.config.name
+
+    def list_first(self, kinds: frozenset[str]) -> None:
+        """The kinds that a person waits for: the others are listed once the first rows of these are there."""
+        self._first = kinds & {kind.name for kind in self.kinds}
+        self._not_begun = set(self._first)
 
     async def run(self) -> None:
         """Follows every kind until it is cancelled; then ends all watches and the connection."""
@@ -143,6 +152,7 @@ class ClusterWatcher:
         held: frozenset[WatchScope] = frozenset()
         absent: frozenset[WatchScope] = frozenset()
         self._sinks.open(self._scope(kind)).health(WatchHealth(WatchState.SYNCING, self._clock.now()))
+        await self._let_first_go_ahead(kind)
         while True:
             elsewhere = self._elsewhere
             found = await self._reach(kind, quiet=bool(held))
@@ -153,6 +163,18 @@ class ClusterWatcher:
             missing = frozenset(scope for place in found.missing for scope in self._scopes(kind, place))
             absent = self._tell_absent(absent, missing)
             await self._until_next_look(kind, found, elsewhere)
+
+    async def _let_first_go_ahead(self, kind: Kind) -> None:
+        if not self._not_begun or kind.name in self._first:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._timing.go_ahead):
+                await self._has_first.wait()
+
+    def _note_begun(self, kind: str) -> None:
+        self._not_begun.discard(kind)
+        if not self._not_begun:
+            self._has_first.set()
 
     def _tell_absent(self, before: frozenset[WatchScope], absent: frozenset[WatchScope]) -> frozenset[WatchScope]:
         """A namespace that is not there is told in the place of a watch: an empty list would say that all is well."""
@@ -230,7 +252,8 @@ class ClusterWatcher:
         """A fault of our own costs this one watch a minute and shows in its health; the others go on."""
         sink = self._movements.get(scope) or self._sinks.open(scope)
         while True:
-            reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing, self._slots)
+            begun = partial(self._note_begun, scope.kind.name)
+            reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing, self._slots, begun)
             self._reflectors[scope] = reflector
             try:
                 await reflector.run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import get_args
@@ -47,6 +48,7 @@ class Reflector:
         pace: InterruptibleWait,
         timing: WatchTimings | None = None,
         slots: WatchSlots | None = None,
+        on_begun: Callable[[], None] | None = None,
     ) -> None:
         self._client = client
         self._scope = scope
@@ -55,6 +57,8 @@ class Reflector:
         self._pace = pace
         self._timing = timing or WatchTimings()
         self._slots = slots or WatchSlots(client.budget.watches)
+        self._on_begun = on_begun
+        """Called when the first rows are there, or it is clear why not."""
         self._backoff = Backoff(self._timing, pace.random)
         self._api_version = scope.kind.version
         self._version = ""
@@ -104,6 +108,7 @@ class Reflector:
             page = read_page(response.body)
             items = page.items or []
             self._sink.page(self._readable(items))
+            self._note_begun()
             seen += len(items)
             guard.check(len(items), page.metadata.next_chunk or "")
             version = page.metadata.resource_version or version
@@ -325,6 +330,11 @@ class Reflector:
         self._report(state, error=str(problem), retry_at=retry_at)
         return delay
 
+    def _note_begun(self) -> None:
+        begun, self._on_begun = self._on_begun, None
+        if begun is not None:
+            begun()
+
     def _report(
         self,
         state: WatchState,
@@ -342,6 +352,8 @@ class Reflector:
             since = self._health.since
         self._health = WatchHealth(state, since, error, retry_at, seen, expected, polled_every)
         self._sink.health(self._health)
+        if state is not WatchState.SYNCING:
+            self._note_begun()
 
     def _selection(self) -> dict[str, str]:
         wanted = {"labelSelector": self._scope.selector, "fieldSelector": self._scope.fields}

@@ -22,6 +22,8 @@ class WatchTimings:
     first_delay: float = 0.5
     longest_delay: float = 30.0
     ask_again: float = 60.0
+    # The other kinds wait this long at most for the first rows of the page that is open.
+    go_ahead: float = 2.0
     # A watch that was cut goes on from where it was; this long after its last list it is listed again all the same.
     list_after_cut: float = 600.0
     # Between two lists of a scope that has no watch, and of all such scopes of a cluster together.
