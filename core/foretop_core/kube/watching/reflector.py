@@ -28,6 +28,7 @@ from foretop_core.kube.watching.list_watch_codec import (
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth, WatchScope, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
+from foretop_core.models.sharing import SharedParts
 from foretop_core.models.wire import Resource, from_builtins, is_earlier
 
 _CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
@@ -57,6 +58,7 @@ class Reflector:
         self._pace = pace
         self._timing = timing or WatchTimings()
         self._slots = slots or WatchSlots(client.budget.watches)
+        self._shared = SharedParts()
         self._on_begun = on_begun
         """Called when the first rows are there, or it is clear why not."""
         self._backoff = Backoff(self._timing, pace.random)
@@ -128,7 +130,7 @@ class Reflector:
         objects = []
         for raw in items:
             try:
-                objects.append(read_object(self._scope.kind, raw))
+                objects.append(self._shared.share(read_object(self._scope.kind, raw)))
             except Unreadable as problem:
                 self._show_unreadable(raw, problem)
         return objects
@@ -199,7 +201,7 @@ class Reflector:
 
     def _change(self, change: EventType, event: WatchEvent) -> None:
         try:
-            changed = read_object(self._scope.kind, event.object)
+            changed = self._shared.share(read_object(self._scope.kind, event.object))
         except Unreadable as problem:
             self._change_unreadable(change, event.object, problem)
             return

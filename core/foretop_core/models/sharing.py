@@ -1,0 +1,92 @@
+"""Equal parts of many objects kept once: the specs, labels and words of thousands of backups are mostly the same."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from foretop_core.models.wire import Resource
+
+R = TypeVar("R", bound=Resource)
+_WORDS = frozenset({"phase", "namespace", "format_version", "type", "status", "reason", "message"})
+"""Fields whose texts repeat from object to object."""
+_MOST = 4096
+"""Kept parts of each sort; where an object has others, it keeps its own."""
+
+
+class SharedParts:
+    """The parts that were seen before; those of a new object that equal one of them are exchanged for it."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+        self._parts: dict[tuple[type, bytes], Any] = {}
+
+    def share(self, item: R) -> R:
+        """The object itself, in less room; it was just decoded, and nobody else has it."""
+        meta = item.metadata
+        self._share_word(meta, "namespace")
+        for name in ("labels", "finalizers"):
+            if getattr(meta, name):
+                self._share_part(meta, name)
+        if hasattr(item, "spec"):
+            self._share_part(item, "spec")
+        status = getattr(item, "status", None)
+        if isinstance(status, msgspec.Struct):
+            self._share_words(status)
+        return item
+
+    def _share_words(self, part: msgspec.Struct) -> None:
+        words, structs = _plan(type(part))
+        for name in words:
+            self._share_word(part, name)
+        for name in structs:
+            inner = getattr(part, name)
+            for each in inner if isinstance(inner, tuple) else (inner,):
+                if each is not None:
+                    self._share_words(each)
+
+    def _share_word(self, part: msgspec.Struct, name: str) -> None:
+        word = getattr(part, name)
+        known = self._words.get(word)
+        if known is not None:
+            force_setattr(part, name, known)
+        elif len(self._words) < _MOST:
+            self._words[word] = word
+
+    def _share_part(self, owner: msgspec.Struct, name: str) -> None:
+        part = getattr(owner, name)
+        key = (type(part), msgspec.json.encode(part))
+        known = self._parts.get(key)
+        if known is not None:
+            force_setattr(owner, name, known)
+        elif len(self._parts) < _MOST:
+            self._parts[key] = part
+
+
+@cache
+def _plan(kind: type[msgspec.Struct]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields with words, and those with further structs."""
+    described = msgspec.inspect.type_info(kind)
+    assert isinstance(described, msgspec.inspect.StructType)
+    words = [one.name for one in described.fields if one.name in _WORDS and _is_text(one.type)]
+    structs = [one.name for one in described.fields if _has_structs(one.type)]
+    return tuple(words), tuple(structs)
+
+
+def _is_text(described: msgspec.inspect.Type) -> bool:
+    return isinstance(described, msgspec.inspect.StrType)
+
+
+def _has_structs(described: msgspec.inspect.Type) -> bool:
+    match described:
+        case msgspec.inspect.StructType():
+            return True
+        case msgspec.inspect.UnionType(types=types):
+            return any(_has_structs(one) for one in types)
+        case msgspec.inspect.VarTupleType(item_type=inner):
+            return _has_structs(inner)
+        case _:
+            return False
