@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 PACE = 1 / 15
 """Seconds between two drawings at least, however much changes."""
+FAST_CLOCK_PACE = 1 / 4
+"""Seconds between two drawings of the demo's clock, which may run faster than anybody can read."""
 TRY_AGAIN = 5.0
 """Seconds after which a configuration that could not be used is read again."""
 _KEPT_MESSAGES = 200
@@ -204,8 +206,8 @@ class Dashboard(SerialKeyApp):
         """Seconds until the clock on the screen moves; the demo's runs faster."""
         if not state.contexts:
             return 1.0
-        passed = state.source.clock(state.contexts[0]).now().microsecond / 1e6
-        return (1.0 - passed) / self.display_options.speed
+        left, speed = 1.0 - state.source.clock(state.contexts[0]).now().microsecond / 1e6, self.display_options.speed
+        return left if speed <= 1.0 else max(left / speed, FAST_CLOCK_PACE)
 
     def _follow_config(self, state: DashboardState) -> None:
         """The configuration is in effect before the first rows are shown."""
