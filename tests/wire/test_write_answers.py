@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from foretop_core.actions.acknowledging import AcknowledgeRequest, plan_acknowledge, plan_unacknowledge
 from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
@@ -36,6 +37,7 @@ from foretop_core.minicluster.box import MiniCluster
 from foretop_core.models import Deployment, NonAdmin, from_builtins
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage import Finding, Severity
 from tests.objects import NOW
 from tests.wire.action_fixtures import (
     Answer,
@@ -60,11 +62,19 @@ TENANTS = (
     obj("NonAdminRestore", "orders-back", {"restoreSpec": {"backupName": "orders"}}),
     obj("NonAdminBackup", "kept", {"backupSpec": {"storageLocation": "mine"}}),
 )
+
+
+def with_annotation(body: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**body, "metadata": {**body["metadata"], "annotations": {name: "{}"}}}
+
+
 WORLD = [
     *(item for item in OBJECTS if not item["kind"].startswith(("NonAdminBackup", "NonAdminRestore", "Namespace"))),
     *(item for item in OBJECTS if item["kind"] == "NonAdminBackupStorageLocationRequest"),
     *TENANTS,
     a_schedule("old"),
+    a_schedule("open"),
+    with_annotation(a_schedule("known"), "foretop.io/acknowledged-schedule-overdue"),
     obj("Restore", "done", {"backupName": "ended"}, status={"phase": "Completed"}),
     obj("Backup", "spare", {"ttl": "24h0m0s"}, status={**OBJECTS[7]["status"], "expiration": "2026-11-16T02:00:00Z"}),
 ]
@@ -72,6 +82,20 @@ WORLD = [
 
 def by_name(name: str, held: str = "schedules") -> Select:
     return lambda snapshot: [one for one in getattr(snapshot, held) if one.name == name]
+
+
+def overdue(snapshot: ClusterSnapshot, items: Iterable[Any]) -> list[Finding]:
+    return [Finding("schedule-overdue", Severity.WARNING, snapshot.ref(one), None, "overdue", "", "") for one in items]
+
+
+def acknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    chosen = list(items)
+    return plan_acknowledge(snapshot, chosen, overdue(snapshot, chosen), AcknowledgeRequest("maria", "CHG-4711"), now)
+
+
+def unacknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    chosen = list(items)
+    return plan_unacknowledge(snapshot, chosen, overdue(snapshot, chosen), now)
 
 
 PLANNERS: list[tuple[Select, Planner]] = [
@@ -82,6 +106,8 @@ PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("ended", "backups"), lambda s, items, now: plan_restore(s, items, RestoreRequest(), now)),
     (by_name("old"), lambda s, items, now: plan_create_schedules(s, [NewSchedule("velero", "new", "@daily")], now)),
     (by_name("old"), plan_delete_schedule),
+    (by_name("open"), acknowledging),
+    (by_name("known"), unacknowledging),
     (by_name("ended", "backups"), plan_delete_backup),
     (by_name("gold-2"), lambda s, items, now: plan_edit_schedule(s, items, ScheduleEdit({"schedule": "@daily"}), now)),
     (by_name("spare", "backups"), lambda s, items, now: plan_extend(s, items, NewLifetime(ttl="720h"), now)),
@@ -331,7 +357,11 @@ async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Pa
         kind = box.storage.kind(target.kind)
         first = box.storage.get(kind, target.namespace, target.name)
         box.storage.delete(kind, target.namespace, target.name)
-        kept = {key: value for key, value in first["metadata"].items() if key in ("name", "namespace", "labels")}
+        kept = {
+            key: value
+            for key, value in first["metadata"].items()
+            if key in ("name", "namespace", "labels", "annotations")
+        }
         second = box.storage.create(kind, {**first, "metadata": kept})
         (result,) = await done(executor, plan, planner)
         assert (result.outcome, result.error) == (Outcome.CHANGED, "deleted and created again in the meantime")
