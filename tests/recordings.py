@@ -14,7 +14,7 @@ from typing import Any
 from foretop_core.cron import Dialect
 from foretop_core.models import Resource, from_builtins
 from foretop_core.models.kinds import KINDS, Kind
-from foretop_core.rules.dialects import NEWEST_KNOWN, read_release
+from foretop_core.rules.cron_dialects import NEWEST_KNOWN, read_release
 
 FOLDER = Path(__file__).parent / "data" / "recordings"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.jsonl")))

@@ -15,9 +15,9 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.client_factory import Connections, connect
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.failures import ApiError
-from foretop_core.kube.connection.open_connections import Connections, connect
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
@@ -25,7 +25,7 @@ from foretop_core.models import Backup, Resource, Restore
 from foretop_core.models.kinds import BACKUP, KINDS, ON_DEMAND, RESTORE, Kind, by_name
 from foretop_core.models.kinds import EVENT as EVENTS
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
+from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds, Triage, triage

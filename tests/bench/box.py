@@ -10,7 +10,7 @@ from asyncio.subprocess import PIPE
 from collections.abc import Iterable
 
 from foretop_core.clock import SystemClock
-from foretop_core.minicluster import MiniCluster, Storage
+from foretop_core.minicluster import InProcessApi, LocalApiServer
 from foretop_core.minicluster.reading import ListOptions
 from foretop_core.minicluster.selectors import Selection
 from tests.bench import Figure
@@ -18,9 +18,9 @@ from tests.bench import Figure
 WRITES, OBJECTS = 2_000, 10_000
 START = """
 import asyncio, urllib.request
-from foretop_core.minicluster import MiniCluster
+from foretop_core.minicluster import LocalApiServer
 async def main():
-    async with MiniCluster() as box:
+    async with LocalApiServer() as box:
         await asyncio.to_thread(lambda: urllib.request.urlopen(box.url + "/version").read())
         print("answered", flush=True)
 asyncio.run(main())
@@ -29,7 +29,7 @@ asyncio.run(main())
 
 def measure() -> Iterable[Figure]:
     yield Figure("box: start to first answer, Python included", _start_seconds(), 0.5, "s")
-    storage = Storage(SystemClock())
+    storage = InProcessApi(SystemClock())
     yield Figure("box: load and list 10,000 NABs", _load_seconds(storage), 5.0, "s")
     seconds = asyncio.run(_write_seconds(storage))
     yield Figure("box: a status write, five watchers", seconds / WRITES * 1000, 2.0, "ms")
@@ -43,7 +43,7 @@ def _start_seconds() -> float:
         return time.perf_counter() - begin
 
 
-def _load_seconds(storage: Storage) -> float:
+def _load_seconds(storage: InProcessApi) -> float:
     storage.create(storage.kind("Namespace"), {"metadata": {"name": "team"}})
     kind = storage.kind("NonAdminBackup")
     begin = time.perf_counter()
@@ -56,8 +56,8 @@ def _load_seconds(storage: Storage) -> float:
     return time.perf_counter() - begin
 
 
-async def _write_seconds(storage: Storage) -> float:
-    async with MiniCluster(storage=storage) as box:
+async def _write_seconds(storage: InProcessApi) -> float:
+    async with LocalApiServer(storage=storage) as box:
         command = [sys.executable, "-m", "tests.bench.box_client", box.url, box.token(), str(WRITES)]
         client = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
         out, _ = await client.communicate()

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Answer, Wire, a_schedule, tapped
 from tests.wire.boxes import box_in_thread
 
@@ -38,7 +38,7 @@ def try_death(seed: int) -> list[str]:
             return [f"seed {seed}, killed {way}: {lost}" for lost in _die(way, dice, box, wire, Path(folder))]
 
 
-def _die(way: str, dice: random.Random, box: MiniCluster, wire: Wire, folder: Path) -> list[str]:
+def _die(way: str, dice: random.Random, box: LocalApiServer, wire: Wire, folder: Path) -> list[str]:
     reached = threading.Event()
     if way != "at any time":
         wire.misbehave = _stop_at(way, dice.randrange(len(NAMES)), reached)
@@ -86,6 +86,6 @@ def _stop_at(
     return misbehave
 
 
-def _is_paused(box: MiniCluster, name: str) -> bool:
+def _is_paused(box: LocalApiServer, name: str) -> bool:
     found: dict[str, Any] = box.storage.get(box.storage.kind("Schedule"), "velero", name)
     return bool(found["spec"].get("paused"))

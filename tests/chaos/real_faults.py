@@ -19,8 +19,8 @@ from foretop.pages import page_factories
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.kube.connection import api_paths
+from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.open_connections import connect
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE, Kind

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.tables.engine.custom_columns import parse_columns
 from foretop_core.tables.engine.jsonpath import parse_jsonpath
 from tests.real.build import Kit
@@ -26,7 +26,7 @@ COLUMNS = [
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     with box_in_thread([space, DOCUMENT]) as made:
         yield made
@@ -49,7 +49,7 @@ def test_a_template_prints_what_kubectl_prints(kit: Kit, tmp_path: Path, templat
 
 
 @pytest.mark.parametrize("spec", COLUMNS)
-def test_columns_print_what_kubectl_prints(box: MiniCluster, kit: Kit, tmp_path: Path, spec: str) -> None:
+def test_columns_print_what_kubectl_prints(box: LocalApiServer, kit: Kit, tmp_path: Path, spec: str) -> None:
     asked = ("get", "deployments", "-n", "shop", "--kubeconfig", kubeconfig(box, tmp_path), "-o")
     (live,) = json.loads(printed(kit, tmp_path, *asked, "json"))["items"]
     for headers in (True, False):

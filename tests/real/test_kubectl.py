@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.minicluster import MiniCluster, Rule, User
+from foretop_core.minicluster import LocalApiServer, Rule, User
 from tests.real.build import Kit
 
 PATIENCE_SECONDS = 300
@@ -73,14 +73,14 @@ class Kubectl:
 
 
 @pytest.fixture
-async def box() -> AsyncIterator[MiniCluster]:
+async def box() -> AsyncIterator[LocalApiServer]:
     viewer = User("viewer", (Rule(("get", "list", "watch"), ("velero.io",), ("*",)),))
-    async with MiniCluster(users=[viewer]) as box:
+    async with LocalApiServer(users=[viewer]) as box:
         yield box
 
 
 @pytest.fixture
-async def kubectl(box: MiniCluster, kit: Kit, tmp_path: Path) -> Kubectl:
+async def kubectl(box: LocalApiServer, kit: Kit, tmp_path: Path) -> Kubectl:
     kubectl = Kubectl(kit.kubectl, box.kubeconfig(tmp_path / "kubeconfig", namespace="velero"), tmp_path)
     assert await kubectl.run("apply", "-f", "-", stdin=NAMESPACE) == "namespace/velero created\n"
     return kubectl
@@ -148,7 +148,7 @@ async def test_veleros_deployment_is_changed_by_container_name(kubectl: Kubectl)
     assert (container["image"], container["args"]) == ("velero:v1.18.3", ["server"])
 
 
-async def test_a_viewer_is_told_what_is_missing(box: MiniCluster, kubectl: Kubectl) -> None:
+async def test_a_viewer_is_told_what_is_missing(box: LocalApiServer, kubectl: Kubectl) -> None:
     await kubectl.run("apply", "-f", "-", stdin=SCHEDULE)
     config = box.kubeconfig(kubectl.home / "viewer", "viewer", "velero")
     viewer = Kubectl(kubectl.binary, config, kubectl.home)

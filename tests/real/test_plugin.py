@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from foretop.commands.complete_words import PATIENCE
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.real.build import Kit
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS
@@ -24,13 +24,13 @@ PROGRAMS = {
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     with box_in_thread(OBJECTS) as made:
         yield made
 
 
 @pytest.fixture
-def environ(box: MiniCluster, tmp_path: Path) -> dict[str, str]:
+def environ(box: LocalApiServer, tmp_path: Path) -> dict[str, str]:
     """The programs that an installation puts on PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()

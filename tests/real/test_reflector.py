@@ -14,8 +14,8 @@ from typing import Any
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection import api_paths
+from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.open_connections import connect
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, SinkFactory
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState

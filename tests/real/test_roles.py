@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
+from foretop_core.actions.action_catalog import told_rights
 from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
@@ -19,7 +20,6 @@ from foretop_core.actions.backups import (
     plan_run_again,
 )
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.intents import told_rights
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
@@ -31,16 +31,16 @@ from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, p
 from foretop_core.actions.roles import SUBJECT, RoleHolder, RoleNeeds, role_intents, role_needs, role_rules
 from foretop_core.actions.run_files import RunFile, file_plan
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
-from foretop_core.actions.server_default import plan_server_default
+from foretop_core.actions.skip_immediately_default import plan_server_default
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.doctor_checks import Check, CheckStatus, diagnose
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.client_factory import Connections, connect
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.failures import ApiError
-from foretop_core.kube.connection.open_connections import Connections, connect
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import Backup, Deployment, NonAdminBackup, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import (

@@ -116,7 +116,7 @@ def _write_actions() -> Iterator[tuple[str, Doing]]:
         yield action_id, _window("LogViewer", "Log of ")
     yield "resources", _window("ResourceListViewer", "Resource list of ")
     for action_id in ("fetch-results", "fetch-nonadmin-results"):
-        yield action_id, _window("ResultsViewer", "esults of ")
+        yield action_id, _window("ResultsDownload", "esults of ")
 
 
 PROMISES: Mapping[str, Doing] = {

@@ -22,7 +22,7 @@ from rich.segment import Segment
 
 from foretop.bindings import ACTIONS
 from foretop.commands.display_flags import _SELDOM
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from tests.terminal import LIT_BLANK, Terminal
 from tests.tour.expected_effects import ELSEWHERE, Step
 from tests.tour.key_bytes import sent_as

@@ -312,7 +312,9 @@ _OF_A_BACKUP = (
     ),
     _detail("a backup", _FAILED),
     *(_section(section, "a backup", _FAILED, _OF_A_BACKUP) for section in _OF_A_BACKUP[1:]),
-    Place("asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsViewer", "[ Fetch ]", focus="cancel")),
+    Place(
+        "asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsDownload", "[ Fetch ]", focus="cancel")
+    ),
 )
 _OF_OTHERS = (
     _row("a paused schedule", _PAUSED, _on("cassandra")),

@@ -35,7 +35,7 @@ from foretop_core.actions.pausing import PAUSED_BATCH
 from foretop_core.clock import ManualClock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.minicluster.scenarios import Scenario, default
 from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
@@ -161,7 +161,7 @@ class SteppedBox(SimulatedCluster):
         super().__init__(scene, ScenarioOptions(seed=1), FIXED_START)
         self._standing = self.clock.base
 
-    async def _open(self, users: Iterable[User], port: int) -> MiniCluster:
+    async def _open(self, users: Iterable[User], port: int) -> LocalApiServer:
         cluster = await super()._open(users, port)
         assert self._task is not None
         self._task.cancel()

@@ -18,7 +18,7 @@ from foretop.app import Dashboard
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_parts import DialogButton
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.reconcile import Behaviour

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from foretop_core.clock import ManualClock
-from foretop_core.dashboard.cluster_session import WritableCluster
+from foretop_core.dashboard.session_protocol import WritableCluster
 from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import (

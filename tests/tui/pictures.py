@@ -19,7 +19,7 @@ from typing import Literal
 
 import pytest
 
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster

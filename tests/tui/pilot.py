@@ -15,7 +15,7 @@ from foretop.app import Dashboard
 from foretop.pages.table_page import TablePage
 from foretop.widgets.line_widgets import StyledLine, TextPane
 from foretop.widgets.table import Table
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.wire import ObjectRef
 from tests.tui.fake_source import FilledSource, troubled
 

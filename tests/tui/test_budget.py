@@ -19,7 +19,7 @@ import foretop.app
 from foretop.app import Dashboard
 from foretop.terminal.textual_internals import InputEnd, InputSelectors
 from foretop_core.clock import SystemClock
-from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
+from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP
 from tests.tui.acting import stand

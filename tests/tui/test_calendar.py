@@ -15,7 +15,7 @@ import pytest
 from foretop.app import Dashboard
 from foretop.pages.calendar_page import CalendarPage
 from foretop.widgets.timeline import Timeline
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from tests.tui.fake_source import FilledSource, calm, meta, troubled

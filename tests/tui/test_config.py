@@ -13,7 +13,7 @@ from foretop.app import Dashboard
 from foretop.widgets.prompt import Prompt
 from foretop_core.config.config_file import read_config
 from foretop_core.config.live_config import LiveConfig
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.kinds import SCHEDULE
 from tests.tui.acting import stand
 from tests.tui.fake_source import FilledSource, troubled

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from foretop.app import Dashboard
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Backup, DataUpload, Schedule
 from foretop_core.session import Session, open_session
 from tests.tui.pilot import MIDDLE, Screen
@@ -28,8 +28,8 @@ DAILY = {"schedule": "@daily", "template": {}}
 class TwoBoxes:
     """`east` is the current context of the kubeconfig; `west` is there, and `gone` is not."""
 
-    east: MiniCluster
-    west: MiniCluster
+    east: LocalApiServer
+    west: LocalApiServer
     kubeconfig: Path
 
     def session(self) -> Session:
@@ -38,7 +38,7 @@ class TwoBoxes:
 
 @asynccontextmanager
 async def two_boxes(folder: Path) -> AsyncIterator[TwoBoxes]:
-    async with MiniCluster() as east, MiniCluster() as west:
+    async with LocalApiServer() as east, LocalApiServer() as west:
         for box, name in ((east, "orders-east"), (west, "orders-west")):
             make(box, "Namespace", {"name": "velero"})
             make(box, "Deployment", {"name": "velero", "namespace": "velero"}, spec={})

@@ -13,7 +13,7 @@ from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.dialogs import plan_text
 from foretop.dialogs.too_small_screen import TooSmallScreen
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.pauses import MARKS

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_registry import make_dialog
-from foretop_core.actions.intents import INTENTS, AskedOf, Intent
+from foretop_core.actions.action_catalog import INTENTS, AskedOf, Intent
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
 from foretop_core.models.wire import ObjectRef

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models import NonAdminBackup, Resource, from_builtins
 from foretop_core.models.kinds import NAB

@@ -8,7 +8,7 @@ from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.main_screen.action_host import ActionCarrier
 from foretop.pages.page_factories import PAGE_FACTORIES
-from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
+from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 
 
 def _no_session() -> ClusterSession:

@@ -10,7 +10,7 @@ from foretop.main_screen.header_footer import tabs
 from foretop.pages.tabs import TABS
 from foretop.widgets.paragraphs import Line
 from foretop.widgets.styles import CURSOR
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, KINDS, SCHEDULE, STORAGE
 from tests.tui.fake_source import FilledSource, calm, troubled

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackup, Schedule, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.models.wire import Resource

@@ -33,7 +33,7 @@ builtins.__import__ = without_private
 from foretop.app import Dashboard
 from foretop.terminal import textual_internals
 from foretop.terminal.cell_diff import CellDiff
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import BadInput
 
 assert not hasattr(textual_internals, "ChopsUpdate")

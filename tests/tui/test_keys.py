@@ -17,7 +17,7 @@ from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.messages_screen import MessagesScreen
 from foretop.pages.page_address import PageAddress
 from foretop.pages.tabs import TABS, Tab
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.tui.fake_source import FilledSource, calm, troubled

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, from_builtins
@@ -228,7 +228,7 @@ def test_the_frame_is_there_before_the_session_and_before_its_libraries() -> Non
 
 async def test_what_keeps_the_session_from_opening_is_said_and_the_keys_work_meanwhile() -> None:
     from foretop.app import Dashboard
-    from foretop_core.dashboard.cluster_session import ClusterSession
+    from foretop_core.dashboard.session_protocol import ClusterSession
     from foretop_core.errors import ForetopError
 
     def refuse() -> ClusterSession:

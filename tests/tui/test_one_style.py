@@ -19,7 +19,7 @@ from foretop.pages.table_spec import TableSpec
 from foretop.panes.detail_sections import describe_object, sections_of
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.minicluster.scenarios import SCENES

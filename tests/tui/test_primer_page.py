@@ -12,7 +12,7 @@ from foretop.app import Dashboard
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.search_list import Pick
 from foretop.pages.primer_page import PrimerPage
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 from tests.tui.test_calendar import night

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop.dialogs.results_viewer import ResultsViewer
+from foretop.dialogs.results_download import ResultsDownload
 from foretop.pages.detail_page import DetailPage
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
@@ -45,7 +45,7 @@ async def test_what_failed_is_two_keys_and_one_consent_away(tmp_path: Path, monk
         await at.shown.press("e")
         await at.see(f"a DownloadRequest for the results of {name}", "[ Cancel ]", "[ Fetch ]")
         await at.shown.press("enter")
-        assert not isinstance(at.shown.app.screen, ResultsViewer)
+        assert not isinstance(at.shown.app.screen, ResultsDownload)
         assert at.writes == []
         await at.shown.press("e")
         await at.send()
@@ -91,7 +91,7 @@ async def test_where_nothing_went_wrong_there_is_nothing_to_fetch(
         await at.shown.press("e")
         await at.see("Completed: 0 errors and 0 warnings", "Nothing to fetch")
         await at.shown.press("e")
-        assert not isinstance(at.shown.app.screen, ResultsViewer)
+        assert not isinstance(at.shown.app.screen, ResultsDownload)
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("e")
         assert at.shown.page == "schedules"

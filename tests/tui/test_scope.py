@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import Screen, screen
 from tests.tui.test_unseen import before
@@ -19,9 +19,9 @@ _MATTER = "The queue is empty", "Nothing to monitor"
 
 
 @asynccontextmanager
-async def box() -> AsyncIterator[MiniCluster]:
+async def box() -> AsyncIterator[LocalApiServer]:
     """A Velero at work in openshift-adp for a team that waits."""
-    async with MiniCluster(users=[_TENANT]) as running:
+    async with LocalApiServer(users=[_TENANT]) as running:
         for name in ("openshift-adp", "team-pay"):
             make(running, "Namespace", {"name": name})
         make(running, "Deployment", {"name": "velero", "namespace": "openshift-adp"}, spec={})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.intents import DELETE_SCHEDULE, PAUSE
+from foretop_core.actions.action_catalog import DELETE_SCHEDULE, PAUSE
 from foretop_core.actions.pausing import PauseRequest, plan_pause
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan

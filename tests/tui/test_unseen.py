@@ -8,12 +8,12 @@ from pathlib import Path
 
 from foretop.app import Dashboard
 from foretop_core.clock import SystemClock
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Catalog, load_catalog
-from foretop_core.minicluster.storage import Storage
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.session import Session, open_session
 from tests.tui.pilot import SMALL, Screen
 
@@ -23,7 +23,7 @@ _DIGITS = {"2": "schedules", "3": "nonadminbackups", "4": "backups", "5": "sched
 
 
 @asynccontextmanager
-async def before(box: MiniCluster, folder: Path, user: str, *namespaces: str) -> AsyncIterator[Screen]:
+async def before(box: LocalApiServer, folder: Path, user: str, *namespaces: str) -> AsyncIterator[Screen]:
     """The dashboard as this user, once every watch has found out how it is."""
     config = ConnectionOptions(kubeconfig=str(box.kubeconfig(folder / "kubeconfig", user)))
     session: list[Session] = []
@@ -42,7 +42,7 @@ async def before(box: MiniCluster, folder: Path, user: str, *namespaces: str) ->
 
 
 async def test_a_person_without_rights_reads_on_every_tab_which_one_is_missing(tmp_path: Path) -> None:
-    async with MiniCluster(users=[_NOBODY]) as box, before(box, tmp_path, "nobody") as shown:
+    async with LocalApiServer(users=[_NOBODY]) as box, before(box, tmp_path, "nobody") as shown:
         assert "kinds not allowed" in shown.status
         await shown.until(
             lambda: "Not allowed: you need permission to list and watch schedules.velero.io" in shown.text
@@ -56,7 +56,7 @@ async def test_a_person_without_rights_reads_on_every_tab_which_one_is_missing(t
 
 
 async def test_a_tenant_is_told_what_was_not_seen(tmp_path: Path) -> None:
-    async with MiniCluster(users=[_TENANT]) as box, before(box, tmp_path, "tenant") as shown:
+    async with LocalApiServer(users=[_TENANT]) as box, before(box, tmp_path, "tenant") as shown:
         await shown.until(lambda: "No problems in what is visible." in shown.text)
         assert "not allowed" in shown.text
         await shown.press("3")
@@ -65,8 +65,8 @@ async def test_a_tenant_is_told_what_was_not_seen(tmp_path: Path) -> None:
 
 async def test_a_cluster_without_oadp_says_so_on_its_tab_alone(tmp_path: Path) -> None:
     kinds = Catalog(kind for kind in load_catalog() if kind.group != "oadp.openshift.io")
-    storage = Storage(SystemClock(), kinds)
-    async with MiniCluster(storage=storage) as box, before(box, tmp_path, "admin") as shown:
+    storage = InProcessApi(SystemClock(), kinds)
+    async with LocalApiServer(storage=storage) as box, before(box, tmp_path, "admin") as shown:
         await shown.until(lambda: "Nothing to monitor yet." in shown.text)
         assert "● live" in shown.status
         await shown.press("3")
@@ -79,6 +79,6 @@ async def test_a_cluster_without_oadp_says_so_on_its_tab_alone(tmp_path: Path) -
 
 async def test_a_cluster_without_velero_says_so_first(tmp_path: Path) -> None:
     kinds = Catalog(kind for kind in load_catalog() if not kind.group.endswith(("velero.io", "openshift.io")))
-    storage = Storage(SystemClock(), kinds)
-    async with MiniCluster(storage=storage) as box, before(box, tmp_path, "admin") as shown:
+    storage = InProcessApi(SystemClock(), kinds)
+    async with LocalApiServer(storage=storage) as box, before(box, tmp_path, "admin") as shown:
         await shown.until(lambda: "Velero is not installed in this cluster" in shown.text)

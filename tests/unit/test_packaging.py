@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from foretop_core.actions.intents import INTENTS
+from foretop_core.actions.action_catalog import INTENTS
 from foretop_core.session import WATCHED
 from tests.unit.test_wheel import _ROOT, built
 

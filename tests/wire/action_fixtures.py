@@ -20,12 +20,12 @@ from foretop_core.actions.plan_sender import Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.clock import ManualClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.open_connections import connect
 from foretop_core.minicluster.access import User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.in_process_api import InProcessApi
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.minicluster.server import ApiServer
-from foretop_core.minicluster.storage import Storage
 from foretop_core.models import Schedule, from_builtins
 from foretop_core.models.kinds import KINDS
 from foretop_core.rules.build_snapshot import assemble
@@ -86,7 +86,7 @@ def tapped(monkeypatch: pytest.MonkeyPatch) -> Wire:
             answer = await super().handle(request)
             return _hang_up(request) if how == "after" else answer
 
-    monkeypatch.setattr("foretop_core.minicluster.box.ApiServer", Told)
+    monkeypatch.setattr("foretop_core.minicluster.local_api_server.ApiServer", Told)
     return known
 
 
@@ -96,7 +96,7 @@ def _hang_up(request: web.BaseRequest) -> web.StreamResponse:
     return web.Response()
 
 
-def world_in(box: MiniCluster) -> ClusterSnapshot:
+def world_in(box: LocalApiServer) -> ClusterSnapshot:
     """All that is in the box, as a session would have seen it."""
     found = []
     for kind in KINDS:
@@ -106,7 +106,7 @@ def world_in(box: MiniCluster) -> ClusterSnapshot:
 
 @asynccontextmanager
 async def hand_in(
-    box: MiniCluster,
+    box: LocalApiServer,
     folder: Path,
     user: str = "admin",
     read_only: bool = False,
@@ -127,9 +127,9 @@ async def hand_in(
 
 @asynccontextmanager
 async def box_with(
-    objects: Sequence[dict[str, Any]], users: Sequence[User] = (), storage: Storage | None = None
-) -> AsyncIterator[MiniCluster]:
-    async with MiniCluster(clock=ManualClock(NOW), users=users, storage=storage) as box:
+    objects: Sequence[dict[str, Any]], users: Sequence[User] = (), storage: InProcessApi | None = None
+) -> AsyncIterator[LocalApiServer]:
+    async with LocalApiServer(clock=ManualClock(NOW), users=users, storage=storage) as box:
         home = box.storage.kind("Namespace")
         for name in ("velero", "team-a"):
             box.storage.create(home, {"metadata": {"name": name}})
@@ -142,7 +142,7 @@ async def done(executor: PlanExecutor, plan: Plan, planner: Planner, dry_run: bo
     return [result async for result in executor.carry_out(plan, planner, dry_run)]
 
 
-def named(box: MiniCluster, name: str) -> Schedule:
+def named(box: LocalApiServer, name: str) -> Schedule:
     return from_builtins(Schedule, box.storage.get(box.storage.kind("Schedule"), "velero", name))
 
 
@@ -157,7 +157,7 @@ def a_schedule(name: str = "nightly", **spec: Any) -> dict[str, Any]:
     }
 
 
-def patch_schedule(box: MiniCluster, name: str, change: dict[str, Any]) -> None:
+def patch_schedule(box: LocalApiServer, name: str, change: dict[str, Any]) -> None:
     """A second writer."""
     box.storage.patch(box.storage.kind("Schedule"), "velero", name, change, manager="somebody-else")
 
@@ -173,6 +173,6 @@ def pausing(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> P
     return plan_pause(snapshot, items, PauseRequest("maria", "w1"), now)
 
 
-def planned(box: MiniCluster, planner: Planner) -> Plan:
+def planned(box: LocalApiServer, planner: Planner) -> Plan:
     snapshot = world_in(box)
     return planner(snapshot, sorted(snapshot.schedules, key=lambda item: item.name), NOW)

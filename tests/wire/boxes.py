@@ -11,19 +11,19 @@ from typing import Any
 
 from foretop_core.clock import ManualClock
 from foretop_core.minicluster.access import User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.objects import NOW
 
 
 @contextmanager
-def box_in_thread(objects: Sequence[dict[str, Any]] = (), users: Sequence[User] = ()) -> Iterator[MiniCluster]:
+def box_in_thread(objects: Sequence[dict[str, Any]] = (), users: Sequence[User] = ()) -> Iterator[LocalApiServer]:
     """Serves these objects until the end of the block."""
     loop = asyncio.new_event_loop()
     ready, done = threading.Event(), asyncio.Event()
-    made: list[MiniCluster] = []
+    made: list[LocalApiServer] = []
 
     async def serve() -> None:
-        async with MiniCluster(clock=ManualClock(NOW), users=users) as box:
+        async with LocalApiServer(clock=ManualClock(NOW), users=users) as box:
             for item in objects:
                 box.storage.create(box.storage.kind(item["kind"]), item)
             made.append(box)
@@ -48,5 +48,5 @@ def box_in_thread(objects: Sequence[dict[str, Any]] = (), users: Sequence[User] 
         loop.close()
 
 
-def kubeconfig(box: MiniCluster, folder: Path, user: str = "admin") -> str:
+def kubeconfig(box: LocalApiServer, folder: Path, user: str = "admin") -> str:
     return str(box.kubeconfig(folder / f"kubeconfig-{user}", user))

@@ -10,7 +10,7 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Schedule, from_builtins
 from tests.wire.action_fixtures import Wire, a_schedule, wire
 from tests.wire.boxes import box_in_thread, kubeconfig
@@ -75,28 +75,28 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def box(wire: Wire) -> Iterator[MiniCluster]:
+def box(wire: Wire) -> Iterator[LocalApiServer]:
     with box_in_thread(OBJECTS, [READER]) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def still_box() -> Iterator[MiniCluster]:
+def still_box() -> Iterator[LocalApiServer]:
     """One box for all that must change nothing."""
     with box_in_thread(OBJECTS) as made:
         yield made
 
 
 @pytest.fixture
-def foretop(box: MiniCluster, tmp_path: Path) -> Foretop:
+def foretop(box: LocalApiServer, tmp_path: Path) -> Foretop:
     config = kubeconfig(box, tmp_path)
     return lambda *arguments: run([*arguments, "--kubeconfig", config])
 
 
-def held(box: MiniCluster, name: str) -> Schedule:
+def held(box: LocalApiServer, name: str) -> Schedule:
     return from_builtins(Schedule, box.storage.get(box.storage.kind("Schedule"), "velero", name))
 
 
-def only(box: MiniCluster, kind: str, *but: str) -> dict[str, Any]:
+def only(box: LocalApiServer, kind: str, *but: str) -> dict[str, Any]:
     (found,) = [item for item in box.storage.list(box.storage.kind(kind)) if item["metadata"]["name"] not in but]
     return found

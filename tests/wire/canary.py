@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.change_log import ChangeType
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import a_schedule
 from tests.wire.calling import ENDED, OBJECTS
 from tests.wire.test_commands import VELERO, obj
@@ -92,7 +92,7 @@ def echo_server() -> Iterator[str]:
         server.server_close()
 
 
-def sign_addresses(box: MiniCluster, storage: str) -> None:
+def sign_addresses(box: LocalApiServer, storage: str) -> None:
     """Velero answers every DownloadRequest with a signed address of this storage."""
     status = {"phase": "Processed", "downloadURL": f"{storage}/one.gz?X-Amz-Signature={CANARY}-signature-0004"}
 
@@ -103,7 +103,7 @@ def sign_addresses(box: MiniCluster, storage: str) -> None:
     box.storage.subscribe(heard)
 
 
-def secret_kubeconfig(box: MiniCluster, echo: str, folder: Path) -> tuple[str, tuple[str, ...]]:
+def secret_kubeconfig(box: LocalApiServer, echo: str, folder: Path) -> tuple[str, tuple[str, ...]]:
     """The file, and its contexts that fail: each holds a secret of another sort."""
     data = base64.b64encode(f"-----BEGIN KEY-----\n{CANARY}-key-0005".encode()).decode()
     script = f"echo {CANARY}-plugin-0006; echo 'refused: {CANARY}-plugin-0006' >&2; exit 1"
@@ -145,7 +145,7 @@ def secret_kubeconfig(box: MiniCluster, echo: str, folder: Path) -> tuple[str, t
     return str(path), tuple(failing)
 
 
-def secrets_in(text: str, box: MiniCluster) -> list[str]:
+def secrets_in(text: str, box: LocalApiServer) -> list[str]:
     """The lines with a secret, also where the edge of the screen breaks it in two."""
     wanted = (*NOT_SHOWN, box.token())
     found = [line for line in text.splitlines() if any(one in line for one in wanted)]

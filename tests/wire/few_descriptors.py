@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from foretop_core.clock import SystemClock
 from foretop_core.kube.connection import api_paths
+from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.open_connections import connect
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, DATA_DOWNLOAD, NAB, RESTORE

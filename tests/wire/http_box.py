@@ -9,7 +9,7 @@ from typing import Any
 
 import aiohttp
 
-from foretop_core.minicluster import MiniCluster
+from foretop_core.minicluster import LocalApiServer
 from foretop_core.minicluster.controllers import Flags, PrescalerController
 from tests.conformance.client import OADP, VELERO, Api, Target
 from tests.unit.minicluster.controller_box import ControllerBox
@@ -87,7 +87,7 @@ async def state(flags: Flags | None = None, start_velero: bool = True) -> AsyncI
     PrescalerController(table.engine).start()
     table.pass_time(1)
     async with (
-        MiniCluster(table.engine.clock, storage=table.storage) as box,
+        LocalApiServer(table.engine.clock, storage=table.storage) as box,
         aiohttp.ClientSession() as session,
     ):
         target = Target(box.url, None, {"admin": box.token()}, _nothing)

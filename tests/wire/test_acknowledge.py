@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import wire
 from tests.wire.calling import Foretop, box, foretop, home
 
@@ -22,13 +22,13 @@ def findings(capsys: pytest.CaptureFixture[str], foretop: Foretop) -> dict[str, 
     return {item["id"]: item for item in json.loads(capsys.readouterr().out)["items"]}
 
 
-def marks(box: MiniCluster, name: str) -> dict[str, str]:
+def marks(box: LocalApiServer, name: str) -> dict[str, str]:
     held = box.storage.get(box.storage.kind("Schedule"), "velero", name)
     return {key: value for key, value in (held["metadata"].get("annotations") or {}).items() if "acknowledged" in key}
 
 
 def test_what_is_acknowledged_for_oneself_is_listed_as_such_and_writes_nothing_to_the_cluster(
-    foretop: Foretop, box: MiniCluster, capsys: pytest.CaptureFixture[str]
+    foretop: Foretop, box: LocalApiServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = box.storage.get(box.storage.kind("Schedule"), "velero", "nightly")
     assert foretop("acknowledge", NIGHTLY, "--for", "shift", *WHY) == 0
@@ -72,7 +72,7 @@ def test_a_report_says_everything_and_with_acknowledged_what_is_known_does_not_c
 
 
 def test_what_everybody_sees_is_an_annotation_that_is_shown_first_and_taken_off_again(
-    foretop: Foretop, box: MiniCluster, capsys: pytest.CaptureFixture[str]
+    foretop: Foretop, box: LocalApiServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ("acknowledge", NIGHTLY, "--for", "1h", *WHY, "--shared")
     assert foretop(*asked, "--dry-run", "-o", "json") == 0
@@ -87,7 +87,7 @@ def test_what_everybody_sees_is_an_annotation_that_is_shown_first_and_taken_off_
     assert not any(item["acknowledged"] for item in findings(capsys, foretop).values())
 
 
-def test_nobody_writes_an_annotation_without_being_asked(foretop: Foretop, box: MiniCluster) -> None:
+def test_nobody_writes_an_annotation_without_being_asked(foretop: Foretop, box: LocalApiServer) -> None:
     assert foretop("acknowledge", NIGHTLY, *WHY, "--shared") == 2
     assert foretop("acknowledge", NIGHTLY, *WHY, "--shared", "--yes", "--read-only") == 3
     assert marks(box, "nightly") == {}

@@ -17,9 +17,9 @@ from foretop_core.actions.plans import Plan
 from foretop_core.clock import ManualClock
 from foretop_core.errors import ForetopError
 from foretop_core.minicluster.access import Access, Rule, User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Catalog, load_catalog
-from foretop_core.minicluster.storage import Storage
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Schedule
 from foretop_core.rules.forecast import Choice
 from tests.objects import NOW
@@ -142,7 +142,7 @@ async def test_a_right_taken_away_in_between_is_told_and_nothing_is_done(tmp_pat
         assert named(box, "nightly").spec.paused is False
 
 
-def take_all_rights(box: MiniCluster, user: str) -> None:
+def take_all_rights(box: LocalApiServer, user: str) -> None:
     fresh = Access([(box.token(user), User(user))])
     box._access._users = fresh._users
 
@@ -225,7 +225,7 @@ async def test_the_fields_belong_to_foretop_afterwards(tmp_path: Path) -> None:
         assert isinstance(named(box, "nightly"), Schedule)
 
 
-def without_skip() -> Storage:
+def without_skip() -> InProcessApi:
     """A box of a release that does not know skipImmediately yet."""
     kinds = []
     for kind in load_catalog():
@@ -233,7 +233,7 @@ def without_skip() -> Storage:
         if kind.kind == "Schedule":
             del schema["properties"]["spec"]["properties"]["skipImmediately"]
         kinds.append(msgspec.structs.replace(kind, schema=schema))
-    return Storage(ManualClock(NOW), Catalog(kinds))
+    return InProcessApi(ManualClock(NOW), Catalog(kinds))
 
 
 async def test_a_release_without_the_field_refuses_instead_of_losing_the_skip(tmp_path: Path) -> None:

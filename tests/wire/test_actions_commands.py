@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from foretop.cli import run
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.calling import Foretop, box, foretop, held, home, only
 
@@ -21,7 +21,7 @@ __all__ = ["box", "foretop", "home", "wire"]
 
 
 def test_a_window_is_paused_and_resumed_by_its_batch(
-    box: MiniCluster, foretop: Foretop, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert foretop("schedule", "pause", "--all", "--yes", "--batch", "w1", "--reason", "upgrade", "-o", "json") == 0
     told = json.loads(capsys.readouterr().out)
@@ -36,25 +36,25 @@ def test_a_window_is_paused_and_resumed_by_its_batch(
     assert foretop("schedule", "unpause", "--batch", "w1", "--yes") == 2
 
 
-def test_without_the_flag_the_field_is_left_alone(box: MiniCluster, foretop: Foretop) -> None:
+def test_without_the_flag_the_field_is_left_alone(box: LocalApiServer, foretop: Foretop) -> None:
     assert foretop("schedule", "unpause", "velero/resting", "--yes") == 0
     assert (held(box, "resting").spec.paused, held(box, "resting").spec.skip_immediately) == (False, None)
 
 
-def test_a_selector_chooses(box: MiniCluster, foretop: Foretop) -> None:
+def test_a_selector_chooses(box: LocalApiServer, foretop: Foretop) -> None:
     assert foretop("schedule", "pause", "-l", "tier in (gold, silver)", "--yes") == 0
     assert [held(box, name).spec.paused for name in ("gold-1", "gold-2", "nightly")] == [True, True, False]
     assert foretop("schedule", "pause", "-l", "tier=gold", "--yes") == 0
 
 
-def test_state_refuses_and_the_rest_is_done(box: MiniCluster, foretop: Foretop) -> None:
+def test_state_refuses_and_the_rest_is_done(box: LocalApiServer, foretop: Foretop) -> None:
     assert foretop("schedule", "pause", "resting", "--yes") == 3
     assert foretop("schedule", "pause", "resting", "nightly", "--yes") == 1
     assert held(box, "nightly").spec.paused is True
 
 
 def test_a_dry_run_stands_before_a_name_and_sends_nothing(
-    box: MiniCluster, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert foretop("schedule", "pause", "--dry-run", "nightly") == 0
     printed = capsys.readouterr().out
@@ -66,7 +66,7 @@ def test_a_dry_run_stands_before_a_name_and_sends_nothing(
     assert box.storage.version == before
 
 
-def test_a_schedule_is_made_from_flags_and_from_a_file(box: MiniCluster, foretop: Foretop, tmp_path: Path) -> None:
+def test_a_schedule_is_made_from_flags_and_from_a_file(box: LocalApiServer, foretop: Foretop, tmp_path: Path) -> None:
     flags = ("--schedule", "30 3 * * *", "--ttl", "72h", "--include-namespaces", "shop,web", "--skip-immediately=false")
     assert foretop("schedule", "create", "made", *flags, "--storage-location", "default", "--paused", "--yes") == 0
     spec = box.storage.get(box.storage.kind("Schedule"), "velero", "made")["spec"]
@@ -87,7 +87,7 @@ def test_a_schedule_is_made_from_flags_and_from_a_file(box: MiniCluster, foretop
     assert box.storage.find(box.storage.kind("Schedule"), "velero", "filed") is None
 
 
-def test_backups_are_made_by_hand_and_again(box: MiniCluster, foretop: Foretop) -> None:
+def test_backups_are_made_by_hand_and_again(box: LocalApiServer, foretop: Foretop) -> None:
     assert foretop("backup", "create", "--from-schedule", "gold-1", "--yes") == 0
     made = only(box, "Backup", "ended", "running")
     assert made["metadata"]["name"] == "gold-1-20261115024107"
@@ -100,7 +100,7 @@ def test_backups_are_made_by_hand_and_again(box: MiniCluster, foretop: Foretop) 
 
 
 def test_a_restore_warns_of_what_is_there(
-    box: MiniCluster, foretop: Foretop, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert foretop("restore", "create", "--from-backup", "ended", "--yes") == 0
     assert "shop exists already" in capsys.readouterr().out
@@ -116,7 +116,7 @@ def test_a_restore_warns_of_what_is_there(
     assert foretop("restore", "create", "--from-backup", "running", "--yes") == 3
 
 
-def test_a_backup_is_deleted_by_a_request_and_movements_are_cancelled(box: MiniCluster, foretop: Foretop) -> None:
+def test_a_backup_is_deleted_by_a_request_and_movements_are_cancelled(box: LocalApiServer, foretop: Foretop) -> None:
     assert foretop("backup", "delete", "ended", "--yes") == 0
     request = only(box, "DeleteBackupRequest")
     backup = box.storage.get(box.storage.kind("Backup"), "velero", "ended")
@@ -130,7 +130,7 @@ def test_a_backup_is_deleted_by_a_request_and_movements_are_cancelled(box: MiniC
     assert foretop("backup", "cancel", "running", "--yes") == 3
 
 
-def test_what_the_tenants_made_is_decided_and_deleted(box: MiniCluster, foretop: Foretop) -> None:
+def test_what_the_tenants_made_is_decided_and_deleted(box: LocalApiServer, foretop: Foretop) -> None:
     assert foretop("nab", "delete", "orders", "--force", "--yes") == 2
     assert foretop("nab", "delete", "orders", "--yes") == 0
     assert only(box, "NonAdminBackup")["spec"]["deleteBackup"] is True
@@ -141,7 +141,7 @@ def test_what_the_tenants_made_is_decided_and_deleted(box: MiniCluster, foretop:
 
 
 def test_the_server_s_default_is_set_with_a_warning(
-    box: MiniCluster, foretop: Foretop, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert foretop("server", "set", "--schedule-skip-immediately=false", "--yes") == 0
     assert "which kills running" in capsys.readouterr().out
@@ -152,7 +152,7 @@ def test_the_server_s_default_is_set_with_a_warning(
 
 
 def test_a_plan_that_changes_under_way_has_its_own_exit_code(
-    box: MiniCluster, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
     schedules = box.storage.kind("Schedule")
 
@@ -192,7 +192,7 @@ def types(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], None]]:
 
 
 def test_on_a_terminal_it_asks_and_no_is_the_default(
-    box: MiniCluster, foretop: Foretop, types: Callable[[bytes], None], capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, types: Callable[[bytes], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     types(b"\n")
     assert foretop("schedule", "pause", "nightly") == 130
@@ -204,7 +204,7 @@ def test_on_a_terminal_it_asks_and_no_is_the_default(
 
 
 def test_what_is_dangerous_wants_the_name(
-    box: MiniCluster, foretop: Foretop, types: Callable[[bytes], None], capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, types: Callable[[bytes], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     types(b"y\n")
     assert foretop("schedule", "delete", "nightly") == 130
@@ -216,7 +216,11 @@ def test_what_is_dangerous_wants_the_name(
 
 
 def test_a_plan_that_changed_is_asked_again_on_a_terminal(
-    box: MiniCluster, foretop: Foretop, types: Callable[[bytes], None], wire: Wire, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer,
+    foretop: Foretop,
+    types: Callable[[bytes], None],
+    wire: Wire,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     schedules, meddled = box.storage.kind("Schedule"), []
 
@@ -234,7 +238,7 @@ def test_a_plan_that_changed_is_asked_again_on_a_terminal(
 
 
 def test_a_backup_is_kept_for_longer_by_one_patch(
-    box: MiniCluster, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert foretop("backup", "extend", "ended", "--ttl", "87600h", "--yes") == 0
     assert "spec.ttl 24h0m0s → 87600h0m0s" in capsys.readouterr().out
@@ -259,7 +263,7 @@ def test_a_backup_is_kept_for_longer_by_one_patch(
     ],
 )
 def test_a_life_that_cannot_be_extended(
-    arguments: tuple[str, ...], code: int, box: MiniCluster, foretop: Foretop, wire: Wire
+    arguments: tuple[str, ...], code: int, box: LocalApiServer, foretop: Foretop, wire: Wire
 ) -> None:
     assert foretop("backup", "extend", *arguments, "--yes") == code
     assert [method for method, _ in wire.writes if method == "PATCH"] == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foretop.cli import run
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import kubeconfig
 from tests.wire.calling import Foretop, box, foretop, home, still_box
@@ -38,7 +38,7 @@ def changed_by(wire: Wire) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("way", ["flag", "environment", "configuration"])
 def test_read_only_refuses_every_write_and_still_shows_it(
     way: str,
-    box: MiniCluster,
+    box: LocalApiServer,
     foretop: Foretop,
     wire: Wire,
     tmp_path: Path,
@@ -63,7 +63,7 @@ def test_read_only_refuses_every_write_and_still_shows_it(
 
 
 def test_a_missing_right_refuses_every_write(
-    box: MiniCluster, wire: Wire, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, wire: Wire, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine = kubeconfig(box, tmp_path, "reader")
     for command in WRITES:
@@ -104,7 +104,11 @@ def test_a_missing_right_refuses_every_write(
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_sent(
-    arguments: tuple[str, ...], words: str, still_box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...],
+    words: str,
+    still_box: LocalApiServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = still_box.storage.version
     assert run([*arguments, "--kubeconfig", kubeconfig(still_box, tmp_path)]) == 2

@@ -179,7 +179,7 @@ def test_a_step_of_our_own_clock_does_not_move_the_server_s_between_two_answers(
 
 
 def test_looking_at_kubeconfigs_loads_no_library_that_connects() -> None:
-    rooms = ("connection.open_connections", "watching.cluster_watcher", "watching.reflector", "access.find_velero")
+    rooms = ("connection.client_factory", "watching.cluster_watcher", "watching.reflector", "access.find_velero")
     modules = ", ".join(f"foretop_core.kube.{name}" for name in rooms)
     code = f"import {modules}, sys; print({{'aiohttp', 'kubernetes', 'python_socks'}} & set(sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -19,12 +19,12 @@ from foretop_core.kube.access.doctor_checks import diagnose
 from foretop_core.kube.access.find_velero import FoundVelero, find_velero
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.open_connections import connect
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchScope, WatchState
-from foretop_core.minicluster import MiniCluster, Rule, User
+from foretop_core.minicluster import LocalApiServer, Rule, User
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
 from foretop_core.models.movement import label_value
 from foretop_core.rules.snapshot import VeleroInfo
@@ -47,18 +47,18 @@ QUICK = WatchTimings(ask_again=0.05, first_delay=0.01, longest_delay=0.05)
 
 
 @asynccontextmanager
-async def box() -> AsyncIterator[MiniCluster]:
-    async with MiniCluster(users=(TENANT, LOOKER, NOBODY)) as running:
+async def box() -> AsyncIterator[LocalApiServer]:
+    async with LocalApiServer(users=(TENANT, LOOKER, NOBODY)) as running:
         for name in ("velero", "openshift-adp", "team-a", "team-b", "team-c"):
             make(running, "Namespace", {"name": name})
         yield running
 
 
-def make(running: MiniCluster, kind: str, meta: dict[str, Any], **fields: Any) -> dict[str, Any]:
+def make(running: LocalApiServer, kind: str, meta: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return running.storage.create(running.storage.kind(kind), {"metadata": meta, **fields})
 
 
-def client_of(running: MiniCluster, folder: Path, user: str = "admin", namespace: str = "default") -> ApiClient:
+def client_of(running: LocalApiServer, folder: Path, user: str = "admin", namespace: str = "default") -> ApiClient:
     path = running.kubeconfig(folder / f"{user}.yaml", user, namespace)
     return connect(ConnectionOptions(kubeconfig=str(path)), {}, SystemClock(), read_only=True).clients[CONTEXT]
 
@@ -225,7 +225,7 @@ async def test_velero_is_found_by_its_deployment_with_version_and_flags(tmp_path
 
 async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp_path: Path) -> None:
     reader = User("reader", (Rule(READ, ("velero.io",), (STORAGE.plural, BACKUP.plural)),))
-    async with MiniCluster(users=(reader,)) as running:
+    async with LocalApiServer(users=(reader,)) as running:
         make(running, "Namespace", {"name": "backups"})
         location = {"provider": "aws", "objectStorage": {"bucket": "b"}}
         make(running, "BackupStorageLocation", {"name": "default", "namespace": "backups"}, spec=location)
@@ -236,7 +236,7 @@ async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp
 
 
 async def test_a_velero_without_a_deployment_is_told_apart_from_one_that_may_not_be_read(tmp_path: Path) -> None:
-    async with MiniCluster() as running:
+    async with LocalApiServer() as running:
         make(running, "Namespace", {"name": "backups"})
         location = {"provider": "aws", "objectStorage": {"bucket": "b"}}
         make(running, "BackupStorageLocation", {"name": "default", "namespace": "backups"}, spec=location)

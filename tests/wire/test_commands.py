@@ -13,7 +13,7 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.boxes import box_in_thread, kubeconfig
 
 READER = User("reader", (Rule(("get", "list", "watch"), ("velero.io",), ("schedules", "backups")),))
@@ -65,13 +65,13 @@ OBJECTS = [
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     with box_in_thread(OBJECTS, [READER, NOBODY]) as made:
         yield made
 
 
 @pytest.fixture
-def config(box: MiniCluster, tmp_path: Path) -> str:
+def config(box: LocalApiServer, tmp_path: Path) -> str:
     return kubeconfig(box, tmp_path)
 
 
@@ -120,7 +120,7 @@ def test_the_report_of_a_cluster_has_an_exit_code_for_scripts(config: str, capsy
 
 
 def test_not_everything_seen_is_told_apart_from_nothing_wrong(
-    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine = kubeconfig(box, tmp_path, "nobody")
     assert run(["report", "--kubeconfig", mine, "-o", "json"]) == 3
@@ -137,7 +137,7 @@ def test_the_doctor_finds_all_there(config: str, capsys: pytest.CaptureFixture[s
 
 
 def test_the_doctor_names_the_right_that_is_missing(
-    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["doctor", "--kubeconfig", kubeconfig(box, tmp_path, "reader"), "-o", "json"]) == 1
     checks = {item["about"]: item for item in json.loads(capsys.readouterr().out)["items"]}
@@ -158,7 +158,7 @@ def test_the_doctor_asks_for_no_right_to_a_deployment_that_does_not_exist(
     assert velero["remedy"] == "give the release with --velero-version"
 
 
-def test_no_token_is_ever_printed(box: MiniCluster, config: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_token_is_ever_printed(box: LocalApiServer, config: str, capsys: pytest.CaptureFixture[str]) -> None:
     run(["doctor", "--kubeconfig", config])
     run(["get", "findings", "--kubeconfig", config])
     printed = capsys.readouterr()
@@ -229,7 +229,7 @@ def test_watching_prints_all_that_is_there_and_then_each_change(tmp_path: Path) 
             watching.terminate()
 
 
-def change(box: MiniCluster, folder: Path, patch: str, name: str = "hourly") -> None:
+def change(box: LocalApiServer, folder: Path, patch: str, name: str = "hourly") -> None:
     from urllib.request import Request, urlopen
 
     url = f"{box.url}/apis/velero.io/v1/namespaces/velero/schedules/{name}"
@@ -246,7 +246,7 @@ def change(box: MiniCluster, folder: Path, patch: str, name: str = "hourly") -> 
     ],
 )
 def test_get_says_no_more_than_it_knows_when_there_are_no_rows(
-    box: MiniCluster,
+    box: LocalApiServer,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     who: str,

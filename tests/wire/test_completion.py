@@ -13,7 +13,7 @@ import pytest
 
 from foretop.commands.complete_words import PATIENCE, TABLE, complete, completions
 from foretop.commands.completion import SCRIPTS
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests import completion_table
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS
@@ -22,13 +22,13 @@ SECONDS = 120
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     with box_in_thread(OBJECTS) as made:
         yield made
 
 
 @pytest.fixture
-def environ(box: MiniCluster, tmp_path: Path) -> dict[str, str]:
+def environ(box: LocalApiServer, tmp_path: Path) -> dict[str, str]:
     config = kubeconfig(box, tmp_path)
     folders = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
     return {**os.environ, **folders, "KUBECONFIG": config, PATIENCE: str(SECONDS)}

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from foretop_core.minicluster import MiniCluster, Rule, User
+from foretop_core.minicluster import LocalApiServer, Rule, User
 from tests.conformance.client import Api, Target, opened
 from tests.conformance.suite import Suite
 
@@ -20,7 +20,7 @@ USERS = (
 
 @pytest.fixture
 async def api() -> AsyncIterator[Api]:
-    async with MiniCluster(users=USERS) as box:
+    async with LocalApiServer(users=USERS) as box:
 
         async def compact() -> None:
             box.storage.compact()

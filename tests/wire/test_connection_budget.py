@@ -17,7 +17,7 @@ from foretop_core.kube.access.access_reviewer import REVIEWS_AT_ONCE, AccessRevi
 from foretop_core.kube.access.accessible_namespaces import accessible_namespaces
 from foretop_core.kube.connection.connection_budget import RESERVED, connection_budget
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.minicluster import MiniCluster, Rule, User
+from foretop_core.minicluster import LocalApiServer, Rule, User
 from foretop_core.models.kinds import BACKUP, NAB, NAR, SCHEDULE
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.tables.resources.visibility_findings import visibility_findings
@@ -77,7 +77,7 @@ def test_what_is_polled_is_a_finding() -> None:
 
 
 async def test_known_rights_are_reviewed_once_a_second_at_most_and_ever_more_rarely(tmp_path: Path, wire: Wire) -> None:
-    async with MiniCluster(users=(User("nobody"),)) as running:
+    async with LocalApiServer(users=(User("nobody"),)) as running:
         client, clock = client_of(running, tmp_path, "nobody"), ManualClock(SystemClock().now())
         access = AccessReviewer(client, clock)
         names = [f"team-{number}" for number in range(100)]

@@ -14,7 +14,7 @@ from foretop.cli import run
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
 from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS
 
@@ -70,13 +70,13 @@ def test_no_token_is_in_the_printed_form() -> None:
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     with box_in_thread(OBJECTS) as made:
         yield made
 
 
 def test_a_server_and_a_token_are_enough(
-    box: MiniCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("KUBECONFIG", raising=False)

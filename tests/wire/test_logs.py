@@ -17,8 +17,8 @@ from foretop_core.actions.run_files import FileUnavailable
 from foretop_core.actions.run_logs import log_of
 from foretop_core.errors import BadInput
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.change_log import ChangeType
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Backup, NonAdminBackup, Restore, from_builtins
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
@@ -43,7 +43,7 @@ def location(phase: str = "Available", **status: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def object_store(box: MiniCluster, signed: str = "", body: bytes | None = None) -> AsyncIterator[None]:
+async def object_store(box: LocalApiServer, signed: str = "", body: bytes | None = None) -> AsyncIterator[None]:
     """Signs an address for every request, as Velero does, and serves the log there."""
 
     async def serve(request: web.BaseRequest) -> web.StreamResponse:

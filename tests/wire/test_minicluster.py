@@ -18,14 +18,14 @@ from aiohttp import web
 
 from foretop_core.clock import ManualClock
 from foretop_core.errors import BadInput
-from foretop_core.minicluster import ApiError, Change, DeleteOptions, Kind, MiniCluster, Rule, Storage, User
+from foretop_core.minicluster import ApiError, Change, DeleteOptions, InProcessApi, Kind, LocalApiServer, Rule, User
 
 START = datetime(2026, 11, 15, 2, 30, tzinfo=UTC)
 SCHEDULES = "/apis/velero.io/v1/namespaces/velero/schedules"
 
 
-def new_storage(history: int = 4096, seed: int | None = None) -> Storage:
-    storage = Storage(ManualClock(START), history=history, seed=seed)
+def new_storage(history: int = 4096, seed: int | None = None) -> InProcessApi:
+    storage = InProcessApi(ManualClock(START), history=history, seed=seed)
     storage.create(storage.kind("Namespace"), {"metadata": {"name": "velero"}})
     return storage
 
@@ -51,7 +51,7 @@ def owned_by(*owners: dict[str, Any]) -> list[dict[str, Any]]:
 
 async def test_the_box_lives_in_the_time_of_its_clock() -> None:
     clock = ManualClock(START)
-    async with MiniCluster(clock=clock) as box, aiohttp.ClientSession() as session:
+    async with LocalApiServer(clock=clock) as box, aiohttp.ClientSession() as session:
         box.storage.create(box.storage.kind("Namespace"), {"metadata": {"name": "velero"}})
         clock.advance(timedelta(days=3))
         made = box.storage.create(box.storage.kind("Schedule"), schedule("daily"), "velero")
@@ -63,7 +63,7 @@ async def test_the_box_lives_in_the_time_of_its_clock() -> None:
 
 async def test_a_kubeconfig_is_private_and_lets_its_user_in_without_a_header(tmp_path: Path) -> None:
     viewer = User("viewer", (Rule(("list",), ("velero.io",), ("schedules",)),))
-    async with MiniCluster(users=[viewer]) as box, aiohttp.ClientSession() as session:
+    async with LocalApiServer(users=[viewer]) as box, aiohttp.ClientSession() as session:
         path = box.kubeconfig(tmp_path / "kubeconfig", "viewer", "velero")
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         config = yaml.safe_load(path.read_text())
@@ -78,16 +78,16 @@ async def test_a_kubeconfig_is_private_and_lets_its_user_in_without_a_header(tmp
 
 
 async def test_a_taken_port_is_said_in_one_line() -> None:
-    async with MiniCluster() as box:
+    async with LocalApiServer() as box:
         port = int(box.url.rpartition(":")[2])
         with pytest.raises(BadInput, match=f"^cannot serve on port {port}: .*in use.* \\(choose another port"):
-            async with MiniCluster(port=port):
+            async with LocalApiServer(port=port):
                 pass
 
 
 async def test_closing_the_box_ends_its_watches() -> None:
     async with aiohttp.ClientSession() as session:
-        async with MiniCluster() as box:
+        async with LocalApiServer() as box:
             headers = {"Authorization": f"Bearer {box.token()}"}
             answer = await session.get(f"{box.url}/apis/velero.io/v1/schedules?watch=1", headers=headers)
             assert answer.status == 200
@@ -102,7 +102,7 @@ async def test_a_client_that_goes_in_the_middle_of_a_watch_leaves_no_traceback(
         raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
 
     monkeypatch.setattr(web.StreamResponse, "write", gone)
-    async with MiniCluster(storage=new_storage()) as box, aiohttp.ClientSession() as session:
+    async with LocalApiServer(storage=new_storage()) as box, aiohttp.ClientSession() as session:
         box.storage.create(box.storage.kind("Schedule"), schedule("daily"), "velero")
         headers = {"Authorization": f"Bearer {box.token()}"}
         with suppress(aiohttp.ClientError):
@@ -112,7 +112,7 @@ async def test_a_client_that_goes_in_the_middle_of_a_watch_leaves_no_traceback(
 
 
 async def test_a_large_list_is_compressed_for_those_who_ask() -> None:
-    async with MiniCluster(storage=new_storage()) as box:
+    async with LocalApiServer(storage=new_storage()) as box:
         for number in range(500):
             box.storage.create(box.storage.kind("Schedule"), schedule(f"s{number}"), "velero")
         headers = {"Authorization": f"Bearer {box.token()}"}
@@ -128,7 +128,7 @@ async def test_a_large_list_is_compressed_for_those_who_ask() -> None:
 
 
 async def test_a_watcher_that_falls_behind_is_told_to_list_again() -> None:
-    async with MiniCluster(storage=new_storage(history=10)) as box:
+    async with LocalApiServer(storage=new_storage(history=10)) as box:
         headers = {"Authorization": f"Bearer {box.token()}"}
         start = box.storage.version
         for number in range(30):
@@ -240,7 +240,7 @@ def test_the_same_seed_makes_the_same_cluster() -> None:
 
 
 def test_the_definitions_of_the_kinds_can_be_read() -> None:
-    box = MiniCluster()
+    box = LocalApiServer()
     definition = box.storage.get(box.storage.kind("CustomResourceDefinition"), "", "backups.velero.io")
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert "queuePosition" in schema["properties"]["status"]["properties"]
@@ -259,7 +259,7 @@ CREATE_NS = (
 
 
 async def test_kubectl_is_understood_where_it_insists_on_protobuf() -> None:
-    async with MiniCluster() as box:
+    async with LocalApiServer() as box:
         headers = {"Authorization": f"Bearer {box.token()}", "Content-Type": "application/vnd.kubernetes.protobuf"}
         async with aiohttp.ClientSession(headers=headers) as session:
             review = f"{box.url}/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foretop_core.clock import ManualClock
-from foretop_core.minicluster import ApiError, Storage
+from foretop_core.minicluster import ApiError, InProcessApi
 from foretop_core.minicluster.handlers import Call, Handlers
 from foretop_core.minicluster.kinds import load_catalog
 from foretop_core.minicluster.negotiation import Form
@@ -53,8 +53,8 @@ QUERIES = st.dictionaries(
 )
 
 
-def furnished() -> Storage:
-    storage = Storage(ManualClock(datetime(2026, 11, 15, tzinfo=UTC)), CATALOG)
+def furnished() -> InProcessApi:
+    storage = InProcessApi(ManualClock(datetime(2026, 11, 15, tzinfo=UTC)), CATALOG)
     storage.create(storage.kind("Namespace"), {"metadata": {"name": "velero"}})
     spec = {"schedule": "0 1 * * *", "template": {}}
     storage.create(storage.kind("Schedule"), {"metadata": {"name": "daily"}, "spec": spec}, "velero")
@@ -77,7 +77,7 @@ def whole(body: Any, kind: str, api_version: str, name: str) -> Any:
     }
 
 
-def outcome(storage: Storage, verb: str, call: Call) -> tuple[int, Any]:
+def outcome(storage: InProcessApi, verb: str, call: Call) -> tuple[int, Any]:
     try:
         answer = Handlers(storage).handle(verb, call)
     except ApiError as refusal:

@@ -24,9 +24,9 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.access.doctor_checks import Check, diagnose
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.failures import Unauthenticated
-from foretop_core.kube.connection.open_connections import connect
 from tests.wire.test_auth import _listening, guarded
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)

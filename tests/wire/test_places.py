@@ -8,7 +8,7 @@ from pathlib import Path
 
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.minicluster import MiniCluster, Rule, User
+from foretop_core.minicluster import LocalApiServer, Rule, User
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.wire.test_cluster import READ, client_of, make, watched
 
@@ -19,9 +19,9 @@ DASHBOARD = NamespaceSelection(("team-a",), with_velero=True)
 
 
 @asynccontextmanager
-async def box() -> AsyncIterator[MiniCluster]:
+async def box() -> AsyncIterator[LocalApiServer]:
     """A Velero in openshift-adp, and two teams."""
-    async with MiniCluster(users=(TENANT, LEAD)) as running:
+    async with LocalApiServer(users=(TENANT, LEAD)) as running:
         for name in ("openshift-adp", "second", "team-a", "team-b"):
             make(running, "Namespace", {"name": name})
         for name in ("openshift-adp", "second"):

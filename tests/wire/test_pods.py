@@ -15,7 +15,7 @@ from foretop_core.actions.pod_log import container_log
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.minicluster.scenarios.velero_pods import SERVER, crash_server, put_pods
 from foretop_core.session import open_session
 from tests.objects import NOW
@@ -51,7 +51,7 @@ OBJECTS = [
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     with box_in_thread(OBJECTS, [NO_PODS]) as made:
         put_pods(made.storage, "velero", "velero/velero:v1.18.3", NOW)
         crash_server(made.storage, "velero", NOW, "no such plugin")
@@ -65,7 +65,7 @@ def rows(what: str, config: str, capsys: pytest.CaptureFixture[str]) -> list[dic
 
 
 def test_get_pods_lists_velero_s_pods_and_no_others(
-    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = kubeconfig(box, tmp_path)
     found = {row["name"]: row for row in rows("pods", config, capsys)}
@@ -79,7 +79,9 @@ def test_get_pods_lists_velero_s_pods_and_no_others(
     assert "shop-0" not in text
 
 
-def test_get_movements_and_repositories(box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_get_movements_and_repositories(
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     config = kubeconfig(box, tmp_path)
     (movement,) = rows("movements", config, capsys)
     assert (movement["name"], movement["volume"], movement["backup"]) == ("up", "data-0", "running")
@@ -87,12 +89,14 @@ def test_get_movements_and_repositories(box: MiniCluster, tmp_path: Path, capsys
     assert (repository["volumeNamespace"], repository["phase"]) == ("shop", "Ready")
 
 
-def test_who_may_not_list_pods_is_told_so(box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_may_not_list_pods_is_told_so(
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run(["get", "pods", "--kubeconfig", kubeconfig(box, tmp_path, "no-pods")])
     assert "Not visible: Pod (not allowed in velero)" in capsys.readouterr().out
 
 
-def read(box: MiniCluster, folder: Path, user: str = "admin", **more: Any) -> tuple[str, ...]:
+def read(box: LocalApiServer, folder: Path, user: str = "admin", **more: Any) -> tuple[str, ...]:
     options = SessionOptions(ConnectionOptions(kubeconfig=kubeconfig(box, folder, user)))
 
     async def fetch() -> tuple[str, ...]:
@@ -105,7 +109,7 @@ def read(box: MiniCluster, folder: Path, user: str = "admin", **more: Any) -> tu
     return asyncio.run(fetch())
 
 
-def test_the_log_of_a_pod_and_of_its_run_before(box: MiniCluster, tmp_path: Path) -> None:
+def test_the_log_of_a_pod_and_of_its_run_before(box: LocalApiServer, tmp_path: Path) -> None:
     assert any("level=fatal" in line and "no such plugin" in line for line in read(box, tmp_path, previous=True))
     with pytest.raises(ForetopError, match="pods/log"):
         read(box, tmp_path, "no-pods")

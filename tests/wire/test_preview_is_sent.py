@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop_core.actions.intents import INTENTS
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.actions.action_catalog import INTENTS
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, patch_schedule, wire
 from tests.wire.calling import Foretop, box, foretop, home
 
@@ -68,7 +68,7 @@ def plain(body: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:4]))
 def test_the_dry_run_says_what_the_real_one_sends(
     words: tuple[str, ...],
-    box: MiniCluster,
+    box: LocalApiServer,
     foretop: Foretop,
     wire: Wire,
     capsys: pytest.CaptureFixture[str],
@@ -100,7 +100,7 @@ def test_the_dry_run_says_what_the_real_one_sends(
 
 
 def test_the_notes_of_a_pause_are_previewed_with_the_person_that_the_cluster_knows(
-    box: MiniCluster, foretop: Foretop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    box: LocalApiServer, foretop: Foretop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("SUDO_USER", "LOGNAME", "USER"):
         monkeypatch.delenv(name, raising=False)
@@ -112,7 +112,7 @@ def test_the_notes_of_a_pause_are_previewed_with_the_person_that_the_cluster_kno
 
 
 def test_a_backup_of_a_paused_schedule_is_copied_without_the_notes_of_the_pause(
-    box: MiniCluster, foretop: Foretop, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Velero's own command would copy them."""
     patch_schedule(box, "gold-1", {"metadata": {"annotations": {"foretop.io/paused-by": "maria", "team": "a"}}})

@@ -11,7 +11,7 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import VELERO, obj
 
@@ -43,7 +43,7 @@ OBJECTS = [
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     with box_in_thread(OBJECTS, [NO_NAMESPACES]) as made:
         yield made
 
@@ -54,7 +54,7 @@ def rows(config: str, capsys: pytest.CaptureFixture[str], *flags: str, code: int
 
 
 def test_every_namespace_has_a_row_and_a_deleted_one_with_copies_too(
-    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = rows(kubeconfig(box, tmp_path), capsys)
     assert {"shop", "wiki", "velero", "legacy"} <= found.keys()
@@ -68,14 +68,14 @@ def test_every_namespace_has_a_row_and_a_deleted_one_with_copies_too(
 
 
 def test_one_namespace_by_name_with_the_copies_that_lie_in_velero_s(
-    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = rows(kubeconfig(box, tmp_path), capsys, "-n", "shop")
     assert {name: row["newestCopy"] for name, row in found.items()} == {"shop": "shop-1"}
 
 
 def test_who_may_not_list_namespaces_is_told_that_some_may_be_missing(
-    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = kubeconfig(box, tmp_path, "no-namespaces")
     assert run(["get", "protection", "--kubeconfig", config]) == 1
@@ -87,7 +87,7 @@ def test_who_may_not_list_namespaces_is_told_that_some_may_be_missing(
 
 
 def test_findings_name_what_nothing_covers(
-    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(["get", "findings", "-o", "json", "--kubeconfig", kubeconfig(box, tmp_path)])
     found = {(one["code"], one["name"]) for one in json.loads(capsys.readouterr().out)["items"]}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foretop.cli import run
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.boxes import kubeconfig
 from tests.wire.calling import still_box
 
@@ -59,7 +59,7 @@ def test_the_readme_has_commands() -> None:
 @pytest.mark.parametrize("command", ending())
 def test_a_command_of_the_readme_runs(
     command: str,
-    still_box: MiniCluster,
+    still_box: LocalApiServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -13,7 +13,7 @@ import yaml
 from foretop.cli import run
 from foretop_core.cron import Dialect
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster import MiniCluster
+from foretop_core.minicluster import LocalApiServer
 from foretop_core.minicluster.controllers import Flags
 from foretop_core.session import open_session
 from tests.unit.minicluster.controller_box import ControllerBox
@@ -30,14 +30,14 @@ MONDAY, FIRST_AND_MONDAY = "2026-11-16T02:00:00Z", "2027-02-01T02:00:00Z"
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     """No Deployment shows the release, and the one schedule is read in two ways by the releases that have a queue."""
     with box_in_thread([HOME, BOTH_DAYS]) as made:
         yield made
 
 
 @pytest.fixture
-def config(box: MiniCluster, tmp_path: Path) -> str:
+def config(box: LocalApiServer, tmp_path: Path) -> str:
     return kubeconfig(box, tmp_path)
 
 
@@ -93,7 +93,7 @@ async def test_foretop_sees_the_definition_and_the_answer_of_the_server(
     if asked:
         table.create("ServerStatusRequest", "velero", "who", {})
     table.pass_time(1)
-    async with MiniCluster(table.engine.clock, storage=table.storage) as cluster:
+    async with LocalApiServer(table.engine.clock, storage=table.storage) as cluster:
         wishes = SessionOptions(ConnectionOptions(kubeconfig=str(cluster.kubeconfig(tmp_path / "kubeconfig"))))
         session = open_session(wishes, {}, table.manual)
         session.start()

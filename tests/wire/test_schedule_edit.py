@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, patch_schedule, wire
 from tests.wire.calling import Foretop, box, foretop, held, home
 
@@ -41,7 +41,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UseEditor:
     return use
 
 
-def test_flags_change_their_fields_and_nothing_else(box: MiniCluster, foretop: Foretop, wire: Wire) -> None:
+def test_flags_change_their_fields_and_nothing_else(box: LocalApiServer, foretop: Foretop, wire: Wire) -> None:
     patch_schedule(box, "resting", {"spec": {"template": {"hooks": {"resources": []}, "ttl": "24h0m0s"}}})
     flags = ("--schedule", "30 3 * * *", "--ttl", "", "--include-namespaces", "shop,web", "--skip-immediately=false")
     assert foretop("schedule", "edit", "resting", *flags, "--yes") == 0
@@ -57,7 +57,7 @@ def test_flags_change_their_fields_and_nothing_else(box: MiniCluster, foretop: F
 
 
 def test_a_dry_run_shows_the_runs_before_and_after_and_sends_nothing(
-    box: MiniCluster, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
     patch_schedule(box, "nightly", {"spec": {"skipImmediately": False}})
     flags = ("--schedule", "*/10 * * * *", "--ttl", "5h", "--dry-run")
@@ -70,7 +70,7 @@ def test_a_dry_run_shows_the_runs_before_and_after_and_sends_nothing(
 
 
 def test_what_is_already_so_sends_nothing(
-    box: MiniCluster, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert foretop("schedule", "edit", "nightly", "--schedule", "0 * * * *", "--ttl", "", "--yes") == 0
     assert "Nothing to do: nightly would not change." in capsys.readouterr().err
@@ -88,7 +88,7 @@ def test_what_is_already_so_sends_nothing(
     ],
 )
 def test_what_cannot_be_is_one_line(
-    box: MiniCluster,
+    box: LocalApiServer,
     foretop: Foretop,
     wire: Wire,
     capsys: pytest.CaptureFixture[str],
@@ -101,7 +101,7 @@ def test_what_cannot_be_is_one_line(
 
 
 def test_the_editor_gets_the_spec_in_a_private_file_that_goes_when_it_is_done(
-    box: MiniCluster, foretop: Foretop, editor: UseEditor, tmp_path: Path
+    box: LocalApiServer, foretop: Foretop, editor: UseEditor, tmp_path: Path
 ) -> None:
     patch_schedule(box, "resting", {"spec": {"template": {"snapshotMoveData": True}}})
     folder = editor("text = text.replace('snapshotMoveData: true', 'snapshotMoveData: false\\n    ttl: 48h')")
@@ -118,7 +118,7 @@ def test_the_editor_gets_the_spec_in_a_private_file_that_goes_when_it_is_done(
 
 @pytest.mark.parametrize("statement", ["pass", "text = ''", "text = '# all gone'"])
 def test_an_unchanged_or_empty_file_sends_nothing(
-    box: MiniCluster,
+    box: LocalApiServer,
     foretop: Foretop,
     editor: UseEditor,
     wire: Wire,
@@ -145,7 +145,7 @@ def test_an_unchanged_or_empty_file_sends_nothing(
     ],
 )
 def test_a_broken_edit_keeps_the_text_and_names_the_file(
-    box: MiniCluster,
+    box: LocalApiServer,
     foretop: Foretop,
     editor: UseEditor,
     wire: Wire,
@@ -163,7 +163,7 @@ def test_a_broken_edit_keeps_the_text_and_names_the_file(
 
 
 def test_a_field_that_the_server_does_not_know_is_refused_and_the_text_is_kept(
-    box: MiniCluster, foretop: Foretop, editor: UseEditor, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, editor: UseEditor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = editor("text = text.replace('template: {}', 'template: {ttll: 30h}')")
     assert foretop("schedule", "edit", "nightly", "--editor", "--yes") == 1
@@ -173,7 +173,7 @@ def test_a_field_that_the_server_does_not_know_is_refused_and_the_text_is_kept(
 
 
 def test_an_editor_that_is_not_there_is_one_line(
-    box: MiniCluster, foretop: Foretop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KUBE_EDITOR", "/nowhere/editor --wait")
     assert foretop("schedule", "edit", "nightly", "--editor", "--yes") == 2
@@ -182,7 +182,7 @@ def test_an_editor_that_is_not_there_is_one_line(
 
 
 def test_what_someone_else_changes_in_another_field_meanwhile_stays(
-    box: MiniCluster, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The first answer is a conflict; the plan is made again, and is the same."""
     changed = []
@@ -201,7 +201,7 @@ def test_what_someone_else_changes_in_another_field_meanwhile_stays(
 
 
 def test_the_same_field_changed_by_someone_else_meanwhile_is_not_overwritten(
-    box: MiniCluster, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def second_writer(method: str, path: str) -> str:
         if method == "PATCH":

@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from foretop.cli import run
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS, change, obj
 
@@ -67,7 +67,7 @@ MORE = [
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     with box_in_thread([*OBJECTS, *MORE]) as made:
         url = f"{made.url}/apis/oadp.openshift.io/v1alpha1/namespaces/velero/nonadminbackups/no/status"
         patch = json.dumps({"status": {"phase": "BackingOff", "conditions": [REFUSED]}}).encode()
@@ -78,7 +78,7 @@ def box() -> Iterator[MiniCluster]:
 
 
 @pytest.fixture
-def config(box: MiniCluster, tmp_path: Path) -> str:
+def config(box: LocalApiServer, tmp_path: Path) -> str:
     return kubeconfig(box, tmp_path)
 
 

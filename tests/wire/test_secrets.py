@@ -9,7 +9,7 @@ import pytest
 
 from foretop.cli import run
 from foretop.terminal.crash_report import crash_lines
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import box_in_thread
 from tests.wire.calling import home
@@ -52,7 +52,7 @@ WRITING = [
 
 
 @pytest.fixture
-def box(wire: Wire) -> Iterator[MiniCluster]:
+def box(wire: Wire) -> Iterator[LocalApiServer]:
     with box_in_thread(SECRET_OBJECTS) as made:
         yield made
 
@@ -64,7 +64,7 @@ def echo() -> Iterator[str]:
 
 
 def test_no_command_prints_or_notes_a_secret_of_the_cluster(
-    box: MiniCluster, echo: str, wire: Wire, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, echo: str, wire: Wire, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config, _ = secret_kubeconfig(box, echo, tmp_path)
     sign_addresses(box, echo)
@@ -82,7 +82,7 @@ def test_no_command_prints_or_notes_a_secret_of_the_cluster(
 
 @pytest.mark.parametrize("command", [["doctor"], ["report"], ["schedule", "pause", "--all"]])
 def test_no_error_of_a_context_has_its_secret(
-    box: MiniCluster, echo: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+    box: LocalApiServer, echo: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
 ) -> None:
     config, failing = secret_kubeconfig(box, echo, tmp_path)
     for context in failing:
@@ -92,7 +92,7 @@ def test_no_error_of_a_context_has_its_secret(
         assert secrets_in(printed, box) == [], context
 
 
-def test_a_crash_report_has_no_secret(box: MiniCluster, tmp_path: Path) -> None:
+def test_a_crash_report_has_no_secret(box: LocalApiServer, tmp_path: Path) -> None:
     try:
         try:
             raise ValueError(f"Bearer {box.token()} was refused by https://anna:{CANARY}@storage")

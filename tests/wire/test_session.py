@@ -12,7 +12,7 @@ from foretop_core.clock import ManualClock
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Backup, DataUpload
 from foretop_core.session import Session, open_session
 from tests.objects import NOW
@@ -27,13 +27,13 @@ async def until(true: Callable[[], object]) -> None:
             await asyncio.sleep(0.01)
 
 
-def session_of(box: MiniCluster, folder: Path, **wishes: object) -> Session:
+def session_of(box: LocalApiServer, folder: Path, **wishes: object) -> Session:
     path = box.kubeconfig(folder / "kubeconfig")
     return open_session(SessionOptions(ConnectionOptions(kubeconfig=str(path)), **wishes), {}, ManualClock(NOW))  # type: ignore[arg-type]
 
 
 async def test_what_is_in_the_cluster_is_judged(tmp_path: Path) -> None:
-    async with MiniCluster(clock=ManualClock(NOW)) as box:
+    async with LocalApiServer(clock=ManualClock(NOW)) as box:
         broken = {
             "apiVersion": "velero.io/v1",
             "kind": "Schedule",
@@ -53,7 +53,7 @@ async def test_what_is_in_the_cluster_is_judged(tmp_path: Path) -> None:
 
 
 async def test_the_rows_of_the_open_page_come_before_those_of_all_other_kinds(tmp_path: Path) -> None:
-    async with MiniCluster(clock=ManualClock(NOW)) as box:
+    async with LocalApiServer(clock=ManualClock(NOW)) as box:
         for number in range(5):
             await box_create(box, "backups", _object("Backup", f"run-{number}"))
         asked_for = {"metadata": {"name": "asked-for"}, "spec": {"backupSpec": {}}}
@@ -71,7 +71,7 @@ async def test_the_rows_of_the_open_page_come_before_those_of_all_other_kinds(tm
 
 
 async def test_the_other_kinds_come_where_the_open_page_has_nothing_to_show(tmp_path: Path) -> None:
-    async with MiniCluster(clock=ManualClock(NOW)) as box:
+    async with LocalApiServer(clock=ManualClock(NOW)) as box:
         await box_create(box, "backups", _object("Backup", "run"))
         session = session_of(box, tmp_path)
         session.start(first=frozenset({"NonAdminBackup"}))
@@ -82,7 +82,7 @@ async def test_the_other_kinds_come_where_the_open_page_has_nothing_to_show(tmp_
 
 
 async def test_the_movements_of_a_running_backup_are_watched_and_no_others(tmp_path: Path) -> None:
-    async with MiniCluster(clock=ManualClock(NOW)) as box:
+    async with LocalApiServer(clock=ManualClock(NOW)) as box:
         for name in ("running", "waiting"):
             await box_create(box, "backups", _object("Backup", name))
             await box_create(box, "datauploads", _upload(f"up-{name}", name))
@@ -102,7 +102,7 @@ async def test_the_movements_of_a_running_backup_are_watched_and_no_others(tmp_p
 
 
 async def test_a_cluster_that_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
-    async with MiniCluster(clock=ManualClock(NOW)) as box:
+    async with LocalApiServer(clock=ManualClock(NOW)) as box:
         session = session_of(box, tmp_path)
     session.start()
     try:
@@ -131,15 +131,15 @@ def _upload(name: str, backup: str) -> dict[str, object]:
     }
 
 
-async def box_create(box: MiniCluster, plural: str, body: dict[str, object]) -> None:
+async def box_create(box: LocalApiServer, plural: str, body: dict[str, object]) -> None:
     await _send(box, "POST", plural, "", body)
 
 
-async def box_patch(box: MiniCluster, plural: str, name: str, body: dict[str, object]) -> None:
+async def box_patch(box: LocalApiServer, plural: str, name: str, body: dict[str, object]) -> None:
     await _send(box, "PATCH", plural, f"/{name}", body)
 
 
-async def _send(box: MiniCluster, method: str, plural: str, rest: str, body: dict[str, object]) -> None:
+async def _send(box: LocalApiServer, method: str, plural: str, rest: str, body: dict[str, object]) -> None:
     import aiohttp
 
     version = "v2alpha1" if plural.startswith("data") else "v1"

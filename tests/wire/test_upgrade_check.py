@@ -12,7 +12,7 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.minicluster.access import User
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import VELERO, obj
 
@@ -35,13 +35,13 @@ def objects(image: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[MiniCluster]:
+def box() -> Iterator[LocalApiServer]:
     with box_in_thread(objects("velero/velero:v1.18.2"), [NOBODY]) as made:
         yield made
 
 
 @pytest.fixture
-def config(box: MiniCluster, tmp_path: Path) -> str:
+def config(box: LocalApiServer, tmp_path: Path) -> str:
     return kubeconfig(box, tmp_path)
 
 
@@ -68,7 +68,7 @@ def test_a_server_that_has_the_release_already_changes_nothing(config: str, caps
 
 
 def test_schedules_that_may_not_be_seen_are_not_taken_for_unchanged(
-    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["upgrade-check", "--kubeconfig", kubeconfig(box, tmp_path, "nobody"), "-o", "json"]) == 3
     assert json.loads(capsys.readouterr().out)["notSeen"] != []

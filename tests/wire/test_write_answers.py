@@ -15,6 +15,7 @@ import pytest
 from aiohttp import web
 
 from foretop_core.actions.acknowledging import AcknowledgeRequest, plan_acknowledge, plan_unacknowledge
+from foretop_core.actions.action_catalog import INTENTS
 from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
@@ -22,7 +23,6 @@ from foretop_core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
-from foretop_core.actions.intents import INTENTS
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.plan_executor import PlanExecutor
@@ -32,8 +32,8 @@ from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, p
 from foretop_core.actions.run_files import RunFile, file_plan
 from foretop_core.actions.schedule_edits import ScheduleEdit, plan_edit_schedule
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
-from foretop_core.actions.server_default import plan_server_default
-from foretop_core.minicluster.box import MiniCluster
+from foretop_core.actions.skip_immediately_default import plan_server_default
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Deployment, NonAdmin, from_builtins
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -126,7 +126,7 @@ def _always(plan: Plan) -> Planner:
     return lambda _snapshot, _items, _now: plan
 
 
-def plans(executor: PlanExecutor, box: MiniCluster) -> list[tuple[Plan, Planner]]:
+def plans(executor: PlanExecutor, box: LocalApiServer) -> list[tuple[Plan, Planner]]:
     """One for every action."""
     snapshot = executor.snapshot()
     made = [(planner(snapshot, list(select(snapshot)), NOW), planner) for select, planner in PLANNERS]

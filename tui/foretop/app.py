@@ -22,7 +22,7 @@ from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resume_only_after_suspend
 from foretop.terminal.key_queue import SerialKeyApp
 from foretop.terminal.textual_internals import guard_input, guard_messages, has_driver, switch_mouse, write_to_terminal
-from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
+from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.cell_text import clean, cut_end
 
@@ -255,7 +255,7 @@ class Dashboard(SerialKeyApp):
     def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
         """Something failed that was asked for or drawn; True, for it is dealt with."""
         # Only a failure needs it, and the first paint is faster without.
-        from foretop_core.rules.failures import problem_text
+        from foretop_core.rules.internal_failures import problem_text
 
         text = f"{what} failed: {problem_text(problem)}"
         known = text in self.survived

@@ -2,9 +2,9 @@
 
 An action is carried out by what the page on the screen has for its id in `handlers()`, or else the main screen and
 those behind it; an action for which nobody has a handler, or whose page says `offers(id)` is false just now, is shown
-nowhere. What acts on the cluster has its record in `foretop_core.actions.intents`, and is made from that; it opens its
-dialog. To add another kind of action, add it here and its handler to one of those tables. Two actions on one key in
-one view are an error when this is imported.
+nowhere. What acts on the cluster has its record in `foretop_core.actions.action_catalog`, and is made from that; it
+opens its dialog. To add another kind of action, add it here and its handler to one of those tables. Two actions on one
+key in one view are an error when this is imported.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations
 
-from foretop_core.actions import intents
-from foretop_core.actions.intents import Intent
+from foretop_core.actions import action_catalog
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.models.kinds import POD, SCHEDULE
 
 Handler = Callable[[], Awaitable[None] | None]
@@ -93,9 +93,9 @@ _RESUME = Action(
 
 
 def _write_actions() -> Iterator[Action]:
-    for intent in intents.INTENTS:
+    for intent in action_catalog.INTENTS:
         yield action_of(intent)
-        if intent is intents.UNPAUSE:
+        if intent is action_catalog.UNPAUSE:
             yield _RESUME
 
 
@@ -127,7 +127,7 @@ ACTIONS: tuple[Action, ...] = (
         "results",
         13,
         ("errors", "warnings"),
-        instead_of=(intents.EDIT_SCHEDULE.id,),
+        instead_of=(action_catalog.EDIT_SCHEDULE.id,),
         disabled_reason="Only backups and restores have results",
     ),
     Action("pod_log", ("l",), "l", "its log", ActionGroup.OBJECT, "log", 2, kinds=(POD.plural,)),

@@ -13,7 +13,7 @@ from foretop.app import Dashboard
 from foretop.terminal.probe import TerminalProbe, ask_width, is_ssh, needs_ascii
 from foretop.terminal.textual_internals import end_anyway
 from foretop_core.config.live_config import LiveConfig
-from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
+from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 
 _GRACE = 5.0
 """Seconds in which a screen ends that was asked to; a terminal that takes no output would hold it for ever."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.actions.intents import ACKNOWLEDGE, UNACKNOWLEDGE, Intent
+from foretop_core.actions.action_catalog import ACKNOWLEDGE, UNACKNOWLEDGE, Intent
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import patch_step
 from foretop_core.errors import BadInput

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.actions import validation
-from foretop_core.actions.backup_storage import unavailable_storage
-from foretop_core.actions.intents import DRILL, DRILL_CLEANUP
+from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
 from foretop_core.actions.restores import missing_in
 from foretop_core.actions.steps import create_step, delete_step, kubectl, patch_step
+from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref

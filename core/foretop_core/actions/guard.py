@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.actions.intents import Intent
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.actions.plans import VERBS, Plan
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer, permission

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from foretop_core.actions.intents import EXTEND_BACKUP
+from foretop_core.actions.action_catalog import EXTEND_BACKUP
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import patch_step
 from foretop_core.actions.validation import go_duration

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
-from foretop_core.actions.intents import DECIDE_STORAGE, DELETE_NAB, DELETE_NAR
+from foretop_core.actions.action_catalog import DECIDE_STORAGE, DELETE_NAB, DELETE_NAR
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import delete_step, patch_step, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
 from foretop_core.rules import humanize
-from foretop_core.rules.lifecycle.paths import Path, path_of
+from foretop_core.rules.nonadmin_lifecycle.paths import Path, path_of
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 Decision = Literal["approve", "reject"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from foretop_core.actions.intents import PAUSE, UNPAUSE
+from foretop_core.actions.action_catalog import PAUSE, UNPAUSE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import patch_step
 from foretop_core.cron.go_compat import GoError, parse_duration

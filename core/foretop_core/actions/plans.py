@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from foretop_core.actions.intents import Intent
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef

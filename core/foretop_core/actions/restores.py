@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from foretop_core.actions import validation
-from foretop_core.actions.backup_storage import unavailable_storage
-from foretop_core.actions.intents import DELETE_RESTORE, RESTORE_FROM
+from foretop_core.actions.action_catalog import DELETE_RESTORE, RESTORE_FROM
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, delete_step, said, stamped, velero, wire
+from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Restore, RestoreSpec
 from foretop_core.models.kinds import RESTORE

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from foretop_core.actions.intents import COMMAND_INTENTS, INTENTS, Intent
+from foretop_core.actions.action_catalog import COMMAND_INTENTS, INTENTS, Intent
 from foretop_core.kube.access.accessible_namespaces import watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 

@@ -7,13 +7,13 @@ import secrets
 from enum import Enum
 from typing import TypeAlias
 
-from foretop_core.actions.backup_storage import unavailable_storage
-from foretop_core.actions.download import MOST_BYTES, Progress, TlsTrust, fetch
-from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES, RESULTS, Intent
+from foretop_core.actions.action_catalog import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES, RESULTS, Intent
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan
+from foretop_core.actions.signed_url import MOST_BYTES, Progress, TlsTrust, fetch
 from foretop_core.actions.steps import create_step, velero
+from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from foretop_core.actions import write_progress
-from foretop_core.actions.intents import EDIT_SCHEDULE
+from foretop_core.actions.action_catalog import EDIT_SCHEDULE
+from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.schedules import check_schedule, described_by, doubts, meaning
 from foretop_core.actions.steps import patch_step, wire
-from foretop_core.actions.write_text import change_lines
 from foretop_core.errors import BadInput
 from foretop_core.models import BackupSpec, Schedule, from_builtins
 from foretop_core.models.velero import ScheduleSpec

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from foretop_core.actions import validation
-from foretop_core.actions.intents import CREATE_SCHEDULE, DELETE_SCHEDULE
+from foretop_core.actions.action_catalog import CREATE_SCHEDULE, DELETE_SCHEDULE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, delete_step, wire
 from foretop_core.cron import CronError, CronSchedule, Dialect
@@ -17,7 +17,7 @@ from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.dialects import ALL_DIALECTS, differences, readings
+from foretop_core.rules.cron_dialects import ALL_DIALECTS, differences, readings
 from foretop_core.rules.forecast import Readings
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import PlanStep, Write
-from foretop_core.actions.write_text import change_lines
 from foretop_core.kube.connection import api_paths
 from foretop_core.models import Resource
 from foretop_core.models.kinds import kind_of_ref

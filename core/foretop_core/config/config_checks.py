@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 
+from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_COLUMNS
 from foretop_core.config.config_reader import ConfigReading, SettingPath, nearest, quoted
-from foretop_core.config.setting_names import BUILT_IN_THEMES, PAGE_COLUMNS
 from foretop_core.config.settings import DEFAULT_SETTINGS, PageSettings, Settings
 
 ZONE_WORDS = ("UTC", "local", "expression")

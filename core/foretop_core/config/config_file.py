@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import DEFAULT_SETTINGS, ContextSettings, Settings
-from foretop_core.config.variables import VARIABLES
 
 if TYPE_CHECKING:
     from foretop_core.config.config_reader import SettingPath

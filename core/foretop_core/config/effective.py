@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from foretop_core.config.config_file import ConfigFile
+from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import Settings
 from foretop_core.config.thresholds import duration_text, thresholds_of
-from foretop_core.config.variables import VARIABLES
 
 
 @dataclass(frozen=True, slots=True)

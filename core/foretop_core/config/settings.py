@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from foretop_core.config.setting_names import ActionName, PageName, ThemeTone
+from foretop_core.config.allowed_names import ActionName, PageName, ThemeTone
 
 Duration = Annotated[
     str,

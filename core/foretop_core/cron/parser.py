@@ -6,8 +6,8 @@ from datetime import timedelta, tzinfo
 
 from foretop_core.cron import go_compat, zone_prefix
 from foretop_core.cron.dialect import Dialect
+from foretop_core.cron.dialect_rules import GRAMMARS, Grammar
 from foretop_core.cron.fields import ALL_BOUNDS, DOW, Fields
-from foretop_core.cron.grammar import GRAMMARS, Grammar
 from foretop_core.cron.schedule import CronSchedule
 from foretop_core.cron.terms import TermError, parse_field
 

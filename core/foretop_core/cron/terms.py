@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from foretop_core.cron.dialect_rules import Grammar
 from foretop_core.cron.fields import Bounds
 from foretop_core.cron.go_compat import GoError, atoi, lower
-from foretop_core.cron.grammar import Grammar
 
 
 class TermError(Exception):

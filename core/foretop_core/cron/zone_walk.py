@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from foretop_core.cron.grammar import Grammar
+from foretop_core.cron.dialect_rules import Grammar
 from foretop_core.cron.matching_days import Calendar
 from foretop_core.cron.zones import steady_span, to_local, to_utc
 

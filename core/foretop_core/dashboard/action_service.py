@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.intents import Intent
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
-from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.dashboard.session_downloads import SessionDownloads
+from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.dashboard.undone_watch import watch_for_undoing
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
@@ -26,7 +26,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
-from foretop_core.store.objects import UnreadableObject
+from foretop_core.store.unreadable import UnreadableObject
 
 
 @dataclass(frozen=True, slots=True)

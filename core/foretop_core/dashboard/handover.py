@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import JournalEntry
-from foretop_core.actions.write_text import change_lines
 from foretop_core.models import Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
@@ -20,7 +20,7 @@ from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.text.cell_text import clean
-from foretop_core.tables.timeline.timeline_items import TimelineItem, next_runs, timeline_item
+from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, timeline_item
 
 AHEAD = timedelta(hours=12)
 """How far ahead runs are listed, and how far back what was written."""

@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from foretop_core.actions.acknowledgement_file import AcknowledgementFile
 from foretop_core.actions.managed_by import owner_warning
 from foretop_core.config.settings import DEFAULT_SETTINGS
-from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.dashboard.failure_log import FailureLog
 from foretop_core.dashboard.related_objects import object_of
+from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import DataMovement, Resource
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.failures import Failure, problem_text
+from foretop_core.rules.internal_failures import Failure, problem_text
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import (
     Acknowledgement,
@@ -34,7 +34,7 @@ from foretop_core.rules.triage import (
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
 from foretop_core.store import ContextHealth, Store
-from foretop_core.store.objects import UnreadableObject
+from foretop_core.store.unreadable import UnreadableObject
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory

@@ -11,7 +11,7 @@ import msgspec
 
 from foretop_core.actions.plan_sender import Result
 from foretop_core.actions.plans import PlanStep
-from foretop_core.dashboard.cluster_session import ClusterSession
+from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import as_json, is_earlier
 from foretop_core.rules.undone import (
@@ -24,7 +24,7 @@ from foretop_core.rules.undone import (
     value_at,
     written_fields,
 )
-from foretop_core.store.objects import UnreadableObject
+from foretop_core.store.unreadable import UnreadableObject
 
 WATCHED_FOR = 300.0
 """Seconds; a controller that heals itself comes back within minutes."""

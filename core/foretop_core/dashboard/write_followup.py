@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foretop_core.actions import write_progress
-from foretop_core.actions.intents import FollowUp, Intent
+from foretop_core.actions.action_catalog import FollowUp, Intent
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedule_edits import follow_edit
 from foretop_core.actions.write_progress import Probe

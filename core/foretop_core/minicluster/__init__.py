@@ -16,21 +16,21 @@
 """
 
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.change_log import Change, ChangeType
 from foretop_core.minicluster.deletion import DeleteOptions
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Kind
+from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.minicluster.status import ApiError
-from foretop_core.minicluster.storage import Storage
 
 __all__ = [
     "ApiError",
     "Change",
     "ChangeType",
     "DeleteOptions",
+    "InProcessApi",
     "Kind",
-    "MiniCluster",
+    "LocalApiServer",
     "Rule",
-    "Storage",
     "User",
 ]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from foretop_core.clock import Clock
 from foretop_core.minicluster.change_log import Change, ChangeType, Key, Stored
 from foretop_core.minicluster.kinds import Json, Kind
-from foretop_core.minicluster.object_store import ObjectStore, owners
 from foretop_core.minicluster.objectmeta import stamp
 from foretop_core.minicluster.status import not_found, precondition_failed
+from foretop_core.minicluster.versioned_store import VersionedStore, owners
 
 
 class DeleteOptions(NamedTuple):
@@ -31,7 +31,7 @@ class Deleted(NamedTuple):
 class Remover:
     """Deletes as the API server and its garbage collector do together; the collector's part happens at once."""
 
-    def __init__(self, object_store: ObjectStore, clock: Clock) -> None:
+    def __init__(self, object_store: VersionedStore, clock: Clock) -> None:
         self._object_store = object_store
         self._clock = clock
         object_store.subscribe(self._collect)

@@ -11,12 +11,12 @@ from foretop_core.minicluster import patch as patches
 from foretop_core.minicluster import protobuf
 from foretop_core.minicluster.change_log import Stored
 from foretop_core.minicluster.deletion import DeleteOptions
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.negotiation import Form, listed, single
 from foretop_core.minicluster.reading import Page
 from foretop_core.minicluster.requests import Target, dry_run, list_options, selected, write_options
 from foretop_core.minicluster.status import Cause, bad_request, invalid_options, success, unsupported_media
-from foretop_core.minicluster.storage import Storage
 from foretop_core.minicluster.writes import Written
 
 _MERGE = "application/merge-patch+json"
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
 class Handlers:
     """The handlers of every verb but watch, which streams."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: InProcessApi) -> None:
         self._storage = storage
 
     def handle(self, verb: str, call: Call) -> Answer:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.status import bad_request
-from foretop_core.minicluster.storage import Storage
 
 _MOVEMENTS = ("PodVolumeBackup", "DataUpload", "PodVolumeRestore", "DataDownload")
 
 
-def pod_log(storage: Storage, pod: Json, container: str, *, previous: bool, tail: int) -> str:
+def pod_log(storage: InProcessApi, pod: Json, container: str, *, previous: bool, tail: int) -> str:
     """The log of a container, or of its run before the last restart."""
     names = [one["name"] for one in pod["spec"]["containers"]]
     name = container or names[0]
@@ -32,13 +32,13 @@ def pod_log(storage: Storage, pod: Json, container: str, *, previous: bool, tail
     return "".join(f"{line}\n" for line in (shown[-tail:] if tail else shown))
 
 
-def _life(storage: Storage, pod: Json, name: str) -> Iterator[str]:
+def _life(storage: InProcessApi, pod: Json, name: str) -> Iterator[str]:
     home = pod["metadata"]["namespace"]
     lines = _server_lines(storage, home) if name == "velero" else _agent_lines(storage, home, pod["spec"]["nodeName"])
     yield from (f'time="{at}" {rest}' for at, rest in sorted(lines))
 
 
-def _server_lines(storage: Storage, home: str) -> Iterator[tuple[str, str]]:
+def _server_lines(storage: InProcessApi, home: str) -> Iterator[tuple[str, str]]:
     for kind in ("Backup", "Restore"):
         noun = kind.lower()
         for item in storage.list(storage.kind(kind), home):
@@ -57,7 +57,7 @@ def _server_lines(storage: Storage, home: str) -> Iterator[tuple[str, str]]:
             yield at, f'level=error msg="Current BackupStorageLocation is unavailable" {about}'
 
 
-def _agent_lines(storage: Storage, home: str, node: str) -> Iterator[tuple[str, str]]:
+def _agent_lines(storage: InProcessApi, home: str, node: str) -> Iterator[tuple[str, str]]:
     for kind in _MOVEMENTS:
         for item in storage.list(storage.kind(kind), home):
             status = item.get("status", {})

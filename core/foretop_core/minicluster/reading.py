@@ -10,7 +10,6 @@ import msgspec
 
 from foretop_core.minicluster.change_log import Compacted, Key, Stored
 from foretop_core.minicluster.kinds import Kind
-from foretop_core.minicluster.object_store import ObjectStore
 from foretop_core.minicluster.selectors import Selection
 from foretop_core.minicluster.status import (
     EXPIRED_TOKEN,
@@ -21,6 +20,7 @@ from foretop_core.minicluster.status import (
     not_found,
     too_large_version,
 )
+from foretop_core.minicluster.versioned_store import VersionedStore
 
 _ANY_MOMENT = -1
 
@@ -57,7 +57,7 @@ class _Token(msgspec.Struct):
 class Reader:
     """Reads the objects at the version that a request asks for."""
 
-    def __init__(self, object_store: ObjectStore) -> None:
+    def __init__(self, object_store: VersionedStore) -> None:
         self._object_store = object_store
 
     def get(self, kind: Kind, key: Key, version: str = "") -> Stored:

@@ -15,6 +15,7 @@ from foretop_core.clock import Clock
 from foretop_core.minicluster import discovery
 from foretop_core.minicluster.access import Access, User, access_review, rules_review
 from foretop_core.minicluster.handlers import Answer, Call, Handlers, read_object
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.negotiation import choose, event_frame
 from foretop_core.minicluster.pod_logs import pod_log
@@ -27,7 +28,6 @@ from foretop_core.minicluster.status import (
     no_such_resource,
     not_found,
 )
-from foretop_core.minicluster.storage import Storage
 from foretop_core.minicluster.watch import Watch, watch_options
 
 _LOG = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ _REVIEW_KINDS = {
 class ApiServer:
     """Serves a storage over HTTP by the rules of an access table."""
 
-    def __init__(self, storage: Storage, access: Access, clock: Clock) -> None:
+    def __init__(self, storage: InProcessApi, access: Access, clock: Clock) -> None:
         self._storage = storage
         self._access = access
         self._clock = clock

@@ -9,15 +9,15 @@ from datetime import UTC, datetime, timedelta
 
 from foretop_core.clock import Clock, FastClock, ManualClock, SystemClock
 from foretop_core.minicluster.access import User
-from foretop_core.minicluster.box import MiniCluster, seed_defaults
 from foretop_core.minicluster.controllers.clock import BoxClock
 from foretop_core.minicluster.controllers.downloads import FileServer
 from foretop_core.minicluster.controllers.engine import Engine
 from foretop_core.minicluster.controllers.variants import catalog_for
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.local_api_server import LocalApiServer, seed_defaults
 from foretop_core.minicluster.scenarios import Scenario
 from foretop_core.minicluster.scenarios.scenario_builder import ScenarioBuilder, ScenarioOptions
-from foretop_core.minicluster.storage import Storage
 from foretop_core.models import Resource, from_builtins
 from foretop_core.models.kinds import KINDS
 
@@ -41,7 +41,7 @@ class SimulatedCluster:
         self.speed = speed
         self.start = (start or SystemClock().now()).replace(microsecond=0)
         self.clock = BoxClock(ManualClock(self.start - scene.warm_up))
-        self.storage = Storage(
+        self.storage = InProcessApi(
             self.clock, catalog_for(options.behaviour, options.velero_version), history=_HISTORY, seed=options.seed
         )
         seed_defaults(self.storage)
@@ -55,7 +55,7 @@ class SimulatedCluster:
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
 
-    async def open(self, users: Iterable[User] = (), port: int = 0) -> MiniCluster:
+    async def open(self, users: Iterable[User] = (), port: int = 0) -> LocalApiServer:
         """Serve, and run the box's time from where it is; if that fails, everything is closed again."""
         try:
             return await self._open(users, port)
@@ -63,9 +63,9 @@ class SimulatedCluster:
             await self.close()
             raise
 
-    async def _open(self, users: Iterable[User], port: int) -> MiniCluster:
+    async def _open(self, users: Iterable[User], port: int) -> LocalApiServer:
         await self._stack.enter_async_context(self._file_server)
-        cluster = await self._stack.enter_async_context(MiniCluster(self.clock, users, port, self.storage))
+        cluster = await self._stack.enter_async_context(LocalApiServer(self.clock, users, port, self.storage))
         self.clock.base = FastClock(self.clock.base.now(), self.speed)
         self._task = asyncio.create_task(self.engine.run(self.speed))
         return cluster

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Mapping
 from typing import NamedTuple
 
 from foretop_core.minicluster.change_log import Change, ChangeType, Compacted, Cursor, Stored, watch_frame
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.reading import ListOptions, not_a_version
 from foretop_core.minicluster.requests import timeout_seconds
 from foretop_core.minicluster.selectors import Selection
 from foretop_core.minicluster.status import ApiError, Cause, expired, internal, invalid_options
-from foretop_core.minicluster.storage import Storage
 
 BOOKMARK_SECONDS = 60.0
 LAST_BOOKMARK_SECONDS = 2.0
@@ -54,7 +54,7 @@ def watch_options(query: Mapping[str, str]) -> WatchOptions:
 class Watch:
     """One client's watch of one kind, as batches of events (type and object)."""
 
-    def __init__(self, storage: Storage, kind: Kind, selection: Selection, options: WatchOptions) -> None:
+    def __init__(self, storage: InProcessApi, kind: Kind, selection: Selection, options: WatchOptions) -> None:
         self._storage = storage
         self._kind = kind
         self._selection = selection

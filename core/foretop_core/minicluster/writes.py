@@ -9,7 +9,6 @@ from foretop_core.clock import Clock
 from foretop_core.minicluster import managed, objectmeta
 from foretop_core.minicluster.change_log import Key, Stored
 from foretop_core.minicluster.kinds import Json, Kind
-from foretop_core.minicluster.object_store import ObjectStore
 from foretop_core.minicluster.schema import check_object, check_status, shape_object
 from foretop_core.minicluster.schema_fast_path import is_fit
 from foretop_core.minicluster.status import (
@@ -24,6 +23,7 @@ from foretop_core.minicluster.status import (
     invalid_as,
     not_found,
 )
+from foretop_core.minicluster.versioned_store import VersionedStore
 
 
 class Options(NamedTuple):
@@ -45,7 +45,7 @@ class Written(NamedTuple):
 class Writer:
     """Turns what a client sent into what is stored, by the rules of the kind."""
 
-    def __init__(self, object_store: ObjectStore, clock: Clock, identities: objectmeta.Identities) -> None:
+    def __init__(self, object_store: VersionedStore, clock: Clock, identities: objectmeta.Identities) -> None:
         self._object_store = object_store
         self._clock = clock
         self._identities = identities

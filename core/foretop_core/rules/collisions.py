@@ -10,7 +10,7 @@ from itertools import islice
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Schedule
-from foretop_core.rules.dialects import expression
+from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import invalid
 
 _OFTEN = 24

@@ -30,8 +30,8 @@ from foretop_core.models import (
 )
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
-from foretop_core.rules.dialects.server_behaviour import behaviour
+from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
+from foretop_core.rules.cron_dialects.behaviour_evidence import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.lookups import Keyed, Lookups, ScannedLookups
 from foretop_core.rules.phases import QUEUE_PHASES

@@ -4,8 +4,8 @@ from foretop_core.store.change_feed import Change, Subscription
 from foretop_core.store.change_history import ChangeHistory, ObservedTransition, ProgressRecord
 from foretop_core.store.health import ContextHealth, WatchHealthRegistry
 from foretop_core.store.indexes import Indexes
-from foretop_core.store.objects import UnreadableObject
 from foretop_core.store.store import Store
+from foretop_core.store.unreadable import UnreadableObject
 
 __all__ = [
     "Change",

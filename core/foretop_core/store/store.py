@@ -10,17 +10,17 @@ from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
+from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.change_feed import Feed
 from foretop_core.store.change_history import ChangeHistory
 from foretop_core.store.free_slot_tracker import SlotTracker
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.indexes import Indexes
-from foretop_core.store.objects import UnreadableObject, kind_of
 from foretop_core.store.restart_detector import RestartDetector
-from foretop_core.store.snapshots import SnapshotCache
+from foretop_core.store.snapshot_cache import SnapshotCache
 from foretop_core.store.store_sink import WatchSink
+from foretop_core.store.unreadable import UnreadableObject, kind_of
 
 R = TypeVar("R", bound=Resource)
 

@@ -11,7 +11,7 @@ from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope
 from foretop_core.models.wire import ObjectRef, Resource, is_older
 from foretop_core.store.health import WatchHealthRegistry
-from foretop_core.store.objects import garbled
+from foretop_core.store.unreadable import garbled
 
 REMEMBERED_DELETIONS = 1000
 

@@ -24,9 +24,7 @@ from foretop.commands.write_command import WriteCommand
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_registry import check_dialogs
 from foretop.widgets.column_layout import sort_keys
-from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup, plan_run_again
-from foretop_core.actions.guard import guard_plan
-from foretop_core.actions.intents import (
+from foretop_core.actions.action_catalog import (
     DELETE_BACKUP,
     EXTEND_BACKUP,
     INTENTS,
@@ -34,6 +32,8 @@ from foretop_core.actions.intents import (
     RESTORE_FROM,
     told_rights,
 )
+from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup, plan_run_again
+from foretop_core.actions.guard import guard_plan
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_delete_nab, plan_delete_nar
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from foretop.cli import run
-from foretop_core.actions.intents import COMMAND_INTENTS, INTENTS, told_rights
+from foretop_core.actions.action_catalog import COMMAND_INTENTS, INTENTS, told_rights
 from foretop_core.actions.roles import RoleHolder, role_intents, role_manifests, role_needs, role_rules
 from foretop_core.kube.access.access_reviewer import AccessRule, AccessRules
 from foretop_core.kube.access.accessible_namespaces import NAMESPACE_READS, may_list, watch_permissions

@@ -14,8 +14,8 @@ import pytest
 from foretop.bindings import ACTIONS
 from foretop.pages.page_factories import TABLE_COLUMNS
 from foretop.pages.tabs import TABS
+from foretop_core.config.allowed_names import PAGE_COLUMNS, ActionName, PageName, ThemeTone
 from foretop_core.config.config_file import ConfigFile, config_path, read_config
-from foretop_core.config.setting_names import PAGE_COLUMNS, ActionName, PageName, ThemeTone
 from foretop_core.config.settings import ContextSettings, Settings, ThresholdSettings
 from foretop_core.rules.triage import Thresholds
 from foretop_core.tables.engine.status_glyphs import Tone

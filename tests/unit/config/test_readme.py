@@ -7,8 +7,8 @@ from pathlib import Path
 
 from foretop_core.config.config_checks import check_settings
 from foretop_core.config.config_reader import read_settings
+from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import Settings
-from foretop_core.config.variables import VARIABLES
 
 _SECTION = (
     (Path(__file__).parents[3] / "README.md").read_text().partition("\n## Configuration\n")[2].partition("\n## ")[0]

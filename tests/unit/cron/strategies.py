@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import strategies as st
 
 from foretop_core.cron import CronSchedule, Dialect, parse
+from foretop_core.cron.dialect_rules import GRAMMARS, Grammar
 from foretop_core.cron.fields import Bounds
-from foretop_core.cron.grammar import GRAMMARS, Grammar
 from foretop_core.cron.zones import steady_span
 
 _MOST_STEPPED = 20

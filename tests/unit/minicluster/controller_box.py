@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from foretop_core.clock import ManualClock
-from foretop_core.minicluster.box import seed_defaults
 from foretop_core.minicluster.controllers import (
     BoxClock,
     Engine,
@@ -20,7 +19,8 @@ from foretop_core.minicluster.controllers import (
 )
 from foretop_core.minicluster.controllers.downloads import FileServer
 from foretop_core.minicluster.controllers.variants import catalog_for
-from foretop_core.minicluster.storage import Storage
+from foretop_core.minicluster.in_process_api import InProcessApi
+from foretop_core.minicluster.local_api_server import seed_defaults
 from foretop_core.models import Backup, Restore
 
 Raw = dict[str, Any]
@@ -51,7 +51,7 @@ class ControllerBox:
         self.flags = flags or Flags()
         self.manual = ManualClock(start)
         clock = BoxClock(self.manual)
-        self.storage = Storage(clock, catalog_for(self.flags.behaviour, self.flags.version), seed=1)
+        self.storage = InProcessApi(clock, catalog_for(self.flags.behaviour, self.flags.version), seed=1)
         seed_defaults(self.storage)
         self.engine = Engine(self.storage, clock)
         self.buckets = ObjectStorage()

@@ -17,7 +17,7 @@ from foretop_core.models import (
     from_builtins,
 )
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.dialects import (
+from foretop_core.rules.cron_dialects import (
     DialectVerdict,
     GivenVersions,
     differences,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foretop_core.cron import Dialect
-from foretop_core.rules.dialects import readings
+from foretop_core.rules.cron_dialects import readings
 from foretop_core.rules.forecast import (
     Choice,
     DelayReason,

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from foretop_core.tables.timeline.lanes import HORIZONS
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, labels, ruler_over
-from foretop_core.tables.timeline.timeline_items import HORIZONS
 from tests.objects import NOW, at
 
 

@@ -14,12 +14,12 @@ from foretop_core.cron import CronSchedule, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.dialects import Reading, readings
+from foretop_core.rules.cron_dialects import Reading, readings
 from foretop_core.rules.primer import warmups
 from foretop_core.store import Store
+from foretop_core.tables.timeline.lanes import StartLoad, TimelineItem, lane, next_runs, timeline_item
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, ruler_over
-from foretop_core.tables.timeline.timeline_items import StartLoad, TimelineItem, lane, next_runs, timeline_item
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, schedule
 from tests.unit.cron.strategies import expressions, moments, schedules

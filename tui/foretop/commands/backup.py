@@ -23,7 +23,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import intents, write_progress
+from foretop_core.actions import action_catalog, write_progress
 from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
@@ -51,7 +51,7 @@ def command() -> None:
     """
 
 
-@verb_of(command, intents.BACK_UP_NOW)
+@verb_of(command, action_catalog.BACK_UP_NOW)
 @click.argument("name", required=False)
 @click.option("--from-schedule", metavar="SCHEDULE", help="Back up now with the template of this schedule.")
 @click.option("--same-as", metavar="BACKUP", help="Run a finished backup again with the same spec.")
@@ -110,7 +110,7 @@ async def _create(
         return await run_action(at, plan_run_again, [backup], write_options, probe=follows, to_the_end=True)
 
 
-@verb_of(command, intents.DELETE_BACKUP)
+@verb_of(command, action_catalog.DELETE_BACKUP)
 @choosing_options
 @wait_option
 @connection_options
@@ -139,7 +139,7 @@ async def _delete(
         return await run_action(at, plan_delete_backup, items, write_options, probe=probe if wait else None)
 
 
-@verb_of(command, intents.CANCEL_MOVEMENTS)
+@verb_of(command, action_catalog.CANCEL_MOVEMENTS)
 @click.argument("name")
 @connection_options
 @acting_options
@@ -159,7 +159,7 @@ async def _cancel(session_options: SessionOptions, write_options: WriteOptions, 
         return await run_action(at, planner, [backup], write_options, again=replan_cancel)
 
 
-@verb_of(command, intents.EXTEND_BACKUP)
+@verb_of(command, action_catalog.EXTEND_BACKUP)
 @choosing_options
 @click.option("--ttl", metavar="DURATION", help="How long it is kept from its start, such as 720h.")
 @click.option("--until", metavar="TIME", help="Until when it is kept: a date, or a time in RFC 3339.")

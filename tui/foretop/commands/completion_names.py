@@ -15,8 +15,8 @@ from foretop.commands.connection import connection_options
 from foretop_core.clock import SystemClock
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.kube.connection.open_connections import connect
 from foretop_core.kube.watching.list_watch_codec import read_page
 from foretop_core.models.kinds import BACKUP, NAB, NABSL, NABSL_REQUEST, NAR, RESTORE, SCHEDULE, STORAGE, Kind
 from foretop_core.models.wire import Resource, decode

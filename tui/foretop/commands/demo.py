@@ -16,12 +16,12 @@ import click
 
 from foretop.commands.connection import session_options_of
 from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, show_dashboard
-from foretop_core.dashboard.cluster_session import ClusterSession
+from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.minicluster.scenarios import SCENES, Scenario, ScenarioOptions, find_scene
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
-from foretop_core.rules.dialects import NEWEST_KNOWN, read_release
+from foretop_core.rules.cron_dialects import NEWEST_KNOWN, read_release
 
 # Deferred imports: the screen is painted before the session is loaded.
 

@@ -13,10 +13,10 @@ from typing import Any
 import click
 
 from foretop.commands.connection import config_of
+from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_NAMES
 from foretop_core.config.config_file import read_config
 from foretop_core.config.live_config import LiveConfig
-from foretop_core.config.setting_names import BUILT_IN_THEMES, PAGE_NAMES
-from foretop_core.dashboard.cluster_session import ClusterSession
+from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.connection.config import SessionOptions
 
 # Deferred imports: the screen is painted before the session is loaded.

@@ -12,15 +12,15 @@ import yaml
 
 from foretop.commands.connection import connection_options
 from foretop.commands.output import emit, output_option, say
-from foretop_core.actions.intents import told_rights
+from foretop_core.actions.action_catalog import told_rights
 from foretop_core.actions.roles import SUBJECT, RoleHolder, role_manifests
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.doctor_checks import Check, CheckStatus, diagnose
 from foretop_core.kube.access.find_velero import USUAL_NAMESPACES
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
+from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.kube.connection.open_connections import connect
-from foretop_core.rules.dialects import NONE_GIVEN
+from foretop_core.rules.cron_dialects import NONE_GIVEN
 from foretop_core.tables.resources.json_items import as_list
 
 _SIGNS = {CheckStatus.OK: "✓", CheckStatus.NOTE: "·", CheckStatus.MISSING: "✗", CheckStatus.FAILED: "✗"}

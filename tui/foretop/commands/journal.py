@@ -10,8 +10,8 @@ import click
 import msgspec
 
 from foretop.commands.output import emit, output_option, say
+from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
-from foretop_core.actions.write_text import change_lines
 from foretop_core.tables.resources.json_items import as_list
 
 

@@ -14,9 +14,9 @@ import click
 from foretop.commands.connection import without_option
 from foretop.commands.output import say, say_to, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession
-from foretop_core.actions.download import TlsTrust
 from foretop_core.actions.run_files import FileUnavailable, Run
 from foretop_core.actions.run_logs import log_of
+from foretop_core.actions.signed_url import TlsTrust
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
 

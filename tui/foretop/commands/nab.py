@@ -21,7 +21,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import intents, write_progress
+from foretop_core.actions import action_catalog, write_progress
 from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schema_probe import serves_field
@@ -40,7 +40,7 @@ def command() -> None:
     """
 
 
-@verb_of(command, intents.DELETE_NAB)
+@verb_of(command, action_catalog.DELETE_NAB)
 @choosing_options
 @click.option("--force", is_flag=True, help="Use spec.forceDeleteBackup if the cluster supports it: the data stays.")
 @wait_option

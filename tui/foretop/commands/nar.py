@@ -17,7 +17,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import intents, write_progress
+from foretop_core.actions import action_catalog, write_progress
 from foretop_core.actions.nonadmin import plan_delete_nar
 from foretop_core.actions.plans import PlanStep
 from foretop_core.kube.connection.config import SessionOptions
@@ -32,7 +32,7 @@ def command() -> None:
     """
 
 
-@verb_of(command, intents.DELETE_NAR)
+@verb_of(command, action_catalog.DELETE_NAR)
 @choosing_options
 @wait_option
 @connection_options

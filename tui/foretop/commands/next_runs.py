@@ -16,7 +16,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.dialects import ALL_DIALECTS, Reading, Release, read_release, readings, releases_of
+from foretop_core.rules.cron_dialects import ALL_DIALECTS, Reading, Release, read_release, readings, releases_of
 from foretop_core.rules.forecast import base_time
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -13,7 +13,7 @@ from foretop.commands.output import emit, output_option, say, version_option
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.rules import humanize
-from foretop_core.rules.dialects import read_release, readings
+from foretop_core.rules.cron_dialects import read_release, readings
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, prescaler_verdict, prime, warmups
 

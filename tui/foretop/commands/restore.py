@@ -29,7 +29,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import intents, write_progress
+from foretop_core.actions import action_catalog, write_progress
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
@@ -55,7 +55,7 @@ def command() -> None:
     """
 
 
-@verb_of(command, intents.RESTORE_FROM)
+@verb_of(command, action_catalog.RESTORE_FROM)
 @click.argument("name", required=False)
 @click.option("--from-backup", required=True, metavar="BACKUP", help="The backup to restore from.")
 @click.option("--namespace-mappings", multiple=True, metavar="FROM:TO", help="Restore into other namespaces.")
@@ -123,7 +123,7 @@ async def _create(
         return await run_action(at, planner, [backup], write_options, probe=probe if wait else None, to_the_end=True)
 
 
-@verb_of(command, intents.DELETE_RESTORE)
+@verb_of(command, action_catalog.DELETE_RESTORE)
 @choosing_options
 @wait_option
 @connection_options

@@ -27,7 +27,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import intents, write_progress
+from foretop_core.actions import action_catalog, write_progress
 from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedules import (
@@ -55,7 +55,7 @@ def command() -> None:
     """
 
 
-@verb_of(command, intents.PAUSE)
+@verb_of(command, action_catalog.PAUSE)
 @choosing_options
 @click.option("--reason", default="", help="Reason, shown to the next shift.")
 @click.option(
@@ -101,7 +101,7 @@ async def _pause(
         return code
 
 
-@verb_of(command, intents.UNPAUSE)
+@verb_of(command, action_catalog.UNPAUSE)
 @choosing_options
 @click.option("--batch", metavar="ID", help="Exactly the schedules that this window paused.")
 @click.option(
@@ -163,7 +163,7 @@ def _probe(at: CommandSession, item: Schedule, choice: Choice) -> write_progress
     return write_progress.unpause_probe(item, tuple(run.name for run in runs), nothing_due)
 
 
-@verb_of(command, intents.CREATE_SCHEDULE)
+@verb_of(command, action_catalog.CREATE_SCHEDULE)
 @click.argument("name", required=False)
 @click.option("--schedule", "cron", metavar="CRON", help="When to run: a cron expression.")
 @click.option("-f", "--file", "source", metavar="FILE", help="Read the schedules from a manifest instead.")
@@ -234,10 +234,10 @@ async def _create(
         return await run_action(at, planner, placed, write_options, probe=probe if wait else None)
 
 
-verb_of(command, intents.EDIT_SCHEDULE)(edit)
+verb_of(command, action_catalog.EDIT_SCHEDULE)(edit)
 
 
-@verb_of(command, intents.DELETE_SCHEDULE)
+@verb_of(command, action_catalog.DELETE_SCHEDULE)
 @choosing_options
 @connection_options
 @acting_options

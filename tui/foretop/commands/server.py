@@ -17,10 +17,10 @@ from foretop.commands.write_command import (
     run_async,
     verb_of,
 )
-from foretop_core.actions import intents
+from foretop_core.actions import action_catalog
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.server_default import plan_server_default
+from foretop_core.actions.skip_immediately_default import plan_server_default
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Deployment
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
@@ -36,7 +36,7 @@ def command() -> None:
     """
 
 
-@verb_of(command, intents.SERVER_DEFAULT)
+@verb_of(command, action_catalog.SERVER_DEFAULT)
 @click.option("--schedule-skip-immediately", "skip", type=TRUTH, required=True, metavar="true|false")
 @connection_options
 @acting_options

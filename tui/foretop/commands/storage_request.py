@@ -17,7 +17,7 @@ from foretop.commands.write_command import (
     run_async,
     verb_of,
 )
-from foretop_core.actions import intents
+from foretop_core.actions import action_catalog
 from foretop_core.actions.nonadmin import Decision, plan_decide
 from foretop_core.actions.plans import Plan
 from foretop_core.kube.connection.config import SessionOptions
@@ -33,7 +33,7 @@ def command() -> None:
     """
 
 
-@verb_of(command, intents.DECIDE_STORAGE)
+@verb_of(command, action_catalog.DECIDE_STORAGE)
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options
@@ -42,7 +42,7 @@ def approve(names: tuple[str, ...], session_options: SessionOptions, write_optio
     return run_async(_decide(session_options, write_options, names, "approve"))
 
 
-@verb_of(command, intents.DECIDE_STORAGE, 1)
+@verb_of(command, action_catalog.DECIDE_STORAGE, 1)
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options

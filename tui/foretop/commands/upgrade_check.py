@@ -18,11 +18,11 @@ from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.dialects import NEWEST_KNOWN, NONE_GIVEN
-from foretop_core.rules.dialects.upgrade import UpgradeKind
+from foretop_core.rules.cron_dialects import NEWEST_KNOWN, NONE_GIVEN
+from foretop_core.rules.cron_dialects.upgrade_effect import UpgradeKind
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.server_upgrade import ScheduleUpgrade, ServerUpgrade, server_upgrades, target
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.rules.upgrade_check import ScheduleUpgrade, ServerUpgrade, server_upgrades, target
 from foretop_core.tables.resources.json_items import as_list, identity, unseen_item
 
 _NEEDED = frozenset({"", "Schedule"})

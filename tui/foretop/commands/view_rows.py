@@ -17,7 +17,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.lifecycle import reason
+from foretop_core.rules.nonadmin_lifecycle import reason
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session

@@ -17,8 +17,8 @@ import click
 from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import say_to, warn
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.intents import Intent
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
 from foretop_core.actions.plan_sender import Outcome, Result

@@ -23,7 +23,7 @@ from foretop_core.actions.acknowledging import (
     plan_unacknowledge,
     shared_subjects,
 )
-from foretop_core.actions.intents import Intent
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.state import DashboardState

@@ -25,7 +25,7 @@ from foretop.dialogs.plan_run import PlanRun
 from foretop.terminal.clipboard import copy
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.intents import Intent
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan

@@ -16,31 +16,31 @@ from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.dialogs.pause_dialogs import PauseDialog, UnpauseDialog
 from foretop.dialogs.resource_list_viewer import ResourceListViewer
-from foretop.dialogs.results_viewer import Keep, ResultsViewer
-from foretop_core.actions import intents
-from foretop_core.actions.intents import Intent
+from foretop.dialogs.results_download import Keep, ResultsDownload
+from foretop_core.actions import action_catalog
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
 
 _DIALOGS: dict[str, type[ActionDialog]] = {
-    intents.PAUSE.id: PauseDialog,
-    intents.UNPAUSE.id: UnpauseDialog,
-    intents.BACK_UP_NOW.id: confirm_dialogs.BackUpNowDialog,
-    intents.RUN_AGAIN.id: confirm_dialogs.RunAgainDialog,
-    intents.CANCEL_MOVEMENTS.id: confirm_dialogs.CancelMovementsDialog,
-    intents.DELETE_SCHEDULE.id: confirm_dialogs.DeleteScheduleDialog,
-    intents.DELETE_BACKUP.id: confirm_dialogs.DeleteBackupDialog,
-    intents.EXTEND_BACKUP.id: ExtendBackupDialog,
-    intents.DELETE_RESTORE.id: confirm_dialogs.DeleteRestoreDialog,
-    intents.DELETE_NAB.id: confirm_dialogs.DeleteNabDialog,
-    intents.DELETE_NAR.id: confirm_dialogs.DeleteNarDialog,
-    intents.DECIDE_STORAGE.id: confirm_dialogs.DecideStorageDialog,
-    intents.SERVER_DEFAULT.id: confirm_dialogs.ServerDefaultDialog,
-    intents.RESTORE_FROM.id: RestoreDialog,
-    intents.CREATE_SCHEDULE.id: CreateScheduleDialog,
-    intents.EDIT_SCHEDULE.id: EditScheduleDialog,
-    intents.ACKNOWLEDGE.id: AcknowledgeDialog,
-    intents.UNACKNOWLEDGE.id: UnacknowledgeDialog,
+    action_catalog.PAUSE.id: PauseDialog,
+    action_catalog.UNPAUSE.id: UnpauseDialog,
+    action_catalog.BACK_UP_NOW.id: confirm_dialogs.BackUpNowDialog,
+    action_catalog.RUN_AGAIN.id: confirm_dialogs.RunAgainDialog,
+    action_catalog.CANCEL_MOVEMENTS.id: confirm_dialogs.CancelMovementsDialog,
+    action_catalog.DELETE_SCHEDULE.id: confirm_dialogs.DeleteScheduleDialog,
+    action_catalog.DELETE_BACKUP.id: confirm_dialogs.DeleteBackupDialog,
+    action_catalog.EXTEND_BACKUP.id: ExtendBackupDialog,
+    action_catalog.DELETE_RESTORE.id: confirm_dialogs.DeleteRestoreDialog,
+    action_catalog.DELETE_NAB.id: confirm_dialogs.DeleteNabDialog,
+    action_catalog.DELETE_NAR.id: confirm_dialogs.DeleteNarDialog,
+    action_catalog.DECIDE_STORAGE.id: confirm_dialogs.DecideStorageDialog,
+    action_catalog.SERVER_DEFAULT.id: confirm_dialogs.ServerDefaultDialog,
+    action_catalog.RESTORE_FROM.id: RestoreDialog,
+    action_catalog.CREATE_SCHEDULE.id: CreateScheduleDialog,
+    action_catalog.EDIT_SCHEDULE.id: EditScheduleDialog,
+    action_catalog.ACKNOWLEDGE.id: AcknowledgeDialog,
+    action_catalog.UNACKNOWLEDGE.id: UnacknowledgeDialog,
 }
 
 
@@ -51,19 +51,19 @@ def check_dialogs(dialogs: Mapping[str, type[ActionDialog]], records: Iterable[I
         raise LookupError(f"without a dialog or without a record: {', '.join(sorted(odd))}")
 
 
-check_dialogs(_DIALOGS, intents.INTENTS)
+check_dialogs(_DIALOGS, action_catalog.INTENTS)
 
 
 def make_dialog(
     service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool, keep: Keep, state: DashboardState
 ) -> Screen[None]:
     """`keep` takes results that were fetched; `state` has the findings that a person may acknowledge."""
-    if intent in (intents.LOGS, intents.NONADMIN_LOGS):
+    if intent in (action_catalog.LOGS, action_catalog.NONADMIN_LOGS):
         return LogViewer(service, targets.keys[0], ascii)
-    if intent is intents.RESOURCES:
+    if intent is action_catalog.RESOURCES:
         return ResourceListViewer(service, targets.keys[0], ascii)
-    if intent in (intents.RESULTS, intents.NONADMIN_RESULTS):
-        return ResultsViewer(service, targets.keys[0], ascii, keep)
+    if intent in (action_catalog.RESULTS, action_catalog.NONADMIN_RESULTS):
+        return ResultsDownload(service, targets.keys[0], ascii, keep)
     dialog = _DIALOGS[intent.id]
     if issubclass(dialog, FindingsDialog):
         return dialog(service, intent, targets, ascii, state)

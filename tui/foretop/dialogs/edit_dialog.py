@@ -18,7 +18,7 @@ from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.terminal.editor import create_draft, run_editor
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.intents import Intent
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.actions.journal import default_path
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Planner

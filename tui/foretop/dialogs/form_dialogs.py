@@ -14,8 +14,8 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
+from foretop_core.actions.action_catalog import Intent
 from foretop_core.actions.existing_objects import ExistingObjects, existing_objects
-from foretop_core.actions.intents import Intent
 from foretop_core.actions.plans import Planner
 from foretop_core.actions.restores import RestoreRequest, beside, missing_in, offered_mapping, plan_restore, targets
 from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
@@ -25,7 +25,7 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec, RestoreSpec
 from foretop_core.rules import humanize
-from foretop_core.rules.dialects import differences
+from foretop_core.rules.cron_dialects import differences
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import clean
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from foretop.bindings import Action, Handler
 from foretop.pages.page import Page
 from foretop.pages.page_host import PageHost
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 
 if TYPE_CHECKING:
     from textual.app import App

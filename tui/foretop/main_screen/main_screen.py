@@ -26,7 +26,7 @@ from foretop.pages.page_address import PageAddress
 from foretop.pages.tabs import DETAIL, SIDE_VIEWS, TABS
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
 from foretop.widgets.styles import BOLD, style_of
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import Tone
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from foretop.main_screen.object_actions import ObjectActions
     from foretop.main_screen.screen_actions import ScreenActions
     from foretop.main_screen.write_actions import WriteActions
-    from foretop.panes.applicable_actions import ApplicableAction
+    from foretop.panes.action_sentences import ApplicableAction
     from foretop_core.config.settings import Settings
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
@@ -334,7 +334,7 @@ class MainScreen(Screen[None]):
     def applicable_actions(self) -> list[ApplicableAction]:
         """What would do something to an object here and now, and to which."""
         # After the first paint: it draws on the store.
-        from foretop.main_screen.action_objects import applicable_actions
+        from foretop.main_screen.applicable_actions import applicable_actions
 
         return applicable_actions(self.offered(), self.page, self.object_actions, self.write_actions)
 

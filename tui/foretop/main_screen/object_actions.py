@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from foretop.bindings import Handler
 from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
-from foretop.pages.findings_page import (
+from foretop.pages.finding_navigation import (
     finding_under_cursor,
     place_of,
     shows_acknowledged,

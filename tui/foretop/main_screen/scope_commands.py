@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
-from foretop_core.dashboard.object_access import set_scope
+from foretop_core.dashboard.object_fetch import set_scope
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, ON_DEMAND

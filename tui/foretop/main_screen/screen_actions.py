@@ -20,7 +20,7 @@ from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.pages.tabs import SIDE_VIEWS
 from foretop_core.dashboard.export import ExportFormat, save
-from foretop_core.dashboard.sign_in import signed_out
+from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef

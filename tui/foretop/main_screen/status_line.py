@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from foretop.widgets.line_widgets import line_width
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, PLAIN, style_of
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
 from foretop_core.rules.triage import Severity

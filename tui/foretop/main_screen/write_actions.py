@@ -14,11 +14,11 @@ from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
 from foretop.main_screen.object_actions import run_under_cursor
 from foretop.pages.detail_page import DetailPage
-from foretop.pages.findings_page import finding_under_cursor, findings_chosen
+from foretop.pages.finding_navigation import finding_under_cursor, findings_chosen
 from foretop.pages.table_page import TablePage
-from foretop_core.actions import intents
+from foretop_core.actions import action_catalog
 from foretop_core.actions.acknowledging import intent_for
-from foretop_core.actions.intents import INTENTS, AskedOf, Intent
+from foretop_core.actions.action_catalog import INTENTS, AskedOf, Intent
 from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE
@@ -63,7 +63,7 @@ class WriteActions:
         intent = _BY_ID[action_id]
         if intent.page and self.host.current != intent.page:
             return False
-        if intent is intents.EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
+        if intent is action_catalog.EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
             return False  # the key is that of the results
         if intent.asked_of is AskedOf.FINDING:
             found = findings_chosen(self.host.page)
@@ -89,15 +89,15 @@ class WriteActions:
             return ""
         if intent.asked_of is AskedOf.FINDING:
             return f"{intent.title}: only findings, on the page triage"
-        if intent not in (intents.PAUSE, intents.UNPAUSE):
+        if intent not in (action_catalog.PAUSE, action_catalog.UNPAUSE):
             return self._why_not_here(intent)
         if self._can(intent):
             return ""
-        pauses = intent is intents.PAUSE
+        pauses = intent is action_catalog.PAUSE
         if isinstance(page, TablePage) and page.table.marked:
             if self.host.current != "schedules":
                 return ""
-            key_of_other = intents.UNPAUSE.key
+            key_of_other = action_catalog.UNPAUSE.key
             all_paused = f"All marked schedules are already paused; {key_of_other} unpauses them"
             return all_paused if pauses else "None of the marked schedules is paused"
         key = page.subject()
@@ -105,7 +105,7 @@ class WriteActions:
         if not isinstance(item, Schedule):
             return self._why_not_here(intent)
         if pauses:
-            return f"{item.name} is already paused; {intents.UNPAUSE.key} unpauses it"
+            return f"{item.name} is already paused; {action_catalog.UNPAUSE.key} unpauses it"
         return f"{item.name} is not paused"
 
     def _why_not_here(self, intent: Intent) -> str:
@@ -116,7 +116,7 @@ class WriteActions:
         mine = [other for other in rivals if key is not None and any(kind.name == key.kind for kind in other.kinds)]
         if isinstance(page, TablePage) and len(page.table.marked) > 1 and mine and not mine[0].many:
             return f"{mine[0].title}: only one at a time, {len(page.table.marked)} are marked"
-        if key is not None and key.kind == NAMESPACE.name and intent.key == intents.RESTORE_FROM.key:
+        if key is not None and key.kind == NAMESPACE.name and intent.key == action_catalog.RESTORE_FROM.key:
             if self._newest_copy(key) is None:
                 return f"{key.name} has no copy to restore from"
             return f"You may not read the copies of {key.name}: restore it with a NonAdminRestore of its NAB"
@@ -154,7 +154,7 @@ class WriteActions:
         found = tuple(
             one
             for one in findings_chosen(self.host.page)
-            if (one.acknowledged is None) == (intent is intents.ACKNOWLEDGE)
+            if (one.acknowledged is None) == (intent is action_catalog.ACKNOWLEDGE)
         )
         return ActionTargets(tuple(key_of(one) for one in found), findings=found)
 
@@ -205,13 +205,13 @@ class WriteActions:
         key = page.subject() if page else None
         if key is not None and self._fits(intent, key):
             return (key,)
-        if key is not None and intent is intents.RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
+        if key is not None and intent is action_catalog.RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
             return (copy,) if self._fits(intent, copy) else ()
         finding = finding_under_cursor(page)
         if finding is None or (key is None and finding.code not in _ABOUT_PAUSES):
             return ()
         fitting = tuple(other for other in related_to_finding(finding) if self._fits(intent, other))
-        all_meant = intent is intents.UNPAUSE and finding.code in _ABOUT_PAUSES
+        all_meant = intent is action_catalog.UNPAUSE and finding.code in _ABOUT_PAUSES
         return fitting if len(fitting) == 1 or all_meant else ()
 
     def _newest_copy(self, key: ObjectRef) -> ObjectRef | None:
@@ -320,7 +320,7 @@ class WriteActions:
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                self._open(intents.UNPAUSE, ActionTargets(_keys(*offered[place]), window=offered[place][1].id))
+                self._open(action_catalog.UNPAUSE, ActionTargets(_keys(*offered[place]), window=offered[place][1].id))
 
         offered = mine or windows
         if len(offered) == 1:

@@ -22,7 +22,7 @@ from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import DIM, style_of
 from foretop.widgets.timeline import Timeline
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Schedule
@@ -33,8 +33,8 @@ from foretop_core.rules.queue.usual_lengths import usual_length
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import clean, width
+from foretop_core.tables.timeline.lanes import HORIZONS, MinuteCollision, RepeatedCollision
 from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WORK
-from foretop_core.tables.timeline.timeline_items import HORIZONS, MinuteCollision, RepeatedCollision
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 _LEGEND = f"{WARM_UP} warm-up  {RUN}{WORK} run  {PAUSED_RUN} paused"

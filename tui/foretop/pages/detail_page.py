@@ -24,14 +24,14 @@ from foretop.widgets.line_widgets import Divider, StyledLine, TextPane, line_wid
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN
-from foretop_core.dashboard.cluster_session import DisplayOptions
-from foretop_core.dashboard.object_access import (
+from foretop_core.dashboard.object_fetch import (
     fetch_movements,
     fetch_object,
     may_fetch_results,
     unwatch_events,
     watch_events,
 )
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.velero import RunStatus

@@ -21,7 +21,7 @@ from textual.widget import Widget
 from foretop.bindings import Handler, KeyHints
 from foretop.pages.page_address import PageAddress
 from foretop.widgets.paragraphs import Line
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.tables.engine.status_glyphs import Tone
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from foretop.panes.storage_pane import place_pane
 from foretop.panes.triage_pane import calm, finding_pane
 from foretop.widgets.column_layout import ColumnPriorities, sort_keys
 from foretop.widgets.paragraphs import Line, Paragraph, paragraph, span
-from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.findings_table import FindingsTableModel
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableModel
 from foretop_core.models.wire import ObjectRef

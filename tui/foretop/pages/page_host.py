@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from foretop.pages.page_address import PageAddress
-from foretop.panes.applicable_actions import ApplicableAction
+from foretop.panes.action_sentences import ApplicableAction
 from foretop_core.models.wire import ObjectRef
 
 

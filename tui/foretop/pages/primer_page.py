@@ -26,7 +26,7 @@ from foretop.widgets.prompt import EDITING, Prompt
 from foretop.widgets.styles import DIM, style_of
 from foretop_core.config.settings import Settings
 from foretop_core.cron import Dialect
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE

@@ -16,7 +16,7 @@ from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
 from foretop.pages.table_spec import TableSpec, safely
-from foretop.panes.applicable_actions import action_keys_line
+from foretop.panes.action_sentences import action_keys_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
 from foretop.panes.group_header import head_pane
 from foretop.panes.stale_notice import not_allowed, stale_paras
@@ -24,7 +24,7 @@ from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, span
 from foretop.widgets.table import Table
 from foretop_core.config.settings import PageSettings, Settings
-from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.errors import BadInput

@@ -15,7 +15,7 @@ from foretop_core.rules.forecast import overdue
 from foretop_core.rules.primer import PrimerError, warmups
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.timeline.timeline_items import StartLoad, TimelineItem, next_runs, warmer
+from foretop_core.tables.timeline.lanes import StartLoad, TimelineItem, next_runs, warmer
 
 _SHOWN = 4
 _LOOKED_AT = 60

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, style_of
-from foretop_core.dashboard.sign_in import signed_out
+from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState

@@ -8,8 +8,8 @@ from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import cluster_scoped_text
-from foretop_core.rules.protection.judgement import ProtectionState
 from foretop_core.rules.protection.protection_index import NamespaceProtection
+from foretop_core.rules.protection.protection_state import ProtectionState
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.protection import ProtectionRow, protection_mark

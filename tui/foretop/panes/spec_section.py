@@ -22,7 +22,7 @@ from foretop_core.models.velero import BackupSpec, RestoreSpec, RunStatus
 from foretop_core.models.wire import ObjectRef, Wire, as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.go_durations import duration_setting
-from foretop_core.rules.storage_use import credential_text
+from foretop_core.rules.storage_users import credential_text
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _LABEL = 20

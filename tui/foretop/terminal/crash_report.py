@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from foretop_core.rules.failures import problem_text
+from foretop_core.rules.internal_failures import problem_text
 from foretop_core.tables.text.cell_text import clean
 
 _PACKAGES = ("foretop", "textual", "rich", "msgspec", "aiohttp")

@@ -20,8 +20,8 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.cell_text import clean, cut, cut_end, pad, width
+from foretop_core.tables.timeline.lanes import HORIZONS, StartLoad, TimelineItem, lane, next_runs
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over, with_lengths
-from foretop_core.tables.timeline.timeline_items import HORIZONS, StartLoad, TimelineItem, lane, next_runs
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 _HEADS = 2

@@ -36,10 +36,10 @@ from foretop_core.models.kinds import (
     RequiredPermission,
 )
 from foretop_core.rules import humanize
-from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
-from foretop_core.rules.server_upgrade import server_upgrades, target
+from foretop_core.rules.cron_dialects import NEWEST_KNOWN, releases_of
 from foretop_core.rules.servers import VELERO_DEPLOYMENT
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.upgrade_check import server_upgrades, target
 
 LARGE_SKEW = timedelta(seconds=5)
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from foretop_core.config.settings import DEFAULT_THRESHOLDS, ThresholdSettings
 
 if TYPE_CHECKING:
-    from foretop_core.rules.dialects.given_versions import GivenVersions
+    from foretop_core.rules.cron_dialects.given_versions import GivenVersions
 
 DEFAULT_NAMESPACE = "default"
 

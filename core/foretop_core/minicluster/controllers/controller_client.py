@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile import Create, Delete, Patch, PatchStatus, Write
 from foretop_core.minicluster.status import ApiError
-from foretop_core.minicluster.storage import Storage
 from foretop_core.models import to_builtins
 from foretop_core.models.kinds import Kind
 
@@ -17,7 +17,7 @@ from foretop_core.models.kinds import Kind
 class ControllerClient:
     """Writes to the storage. A refusal ends the sequence of writes, as an error ends a controller's reconcile."""
 
-    def __init__(self, storage: Storage, manager: str) -> None:
+    def __init__(self, storage: InProcessApi, manager: str) -> None:
         self._storage = storage
         self._manager = manager
 

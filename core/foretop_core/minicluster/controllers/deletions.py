@@ -15,7 +15,7 @@ from foretop_core.minicluster.reconcile.nab_delete import BACKUP_UID_LABEL
 from foretop_core.models import Backup, BackupStorageLocation, DeleteBackupRequest, Resource, Restore
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, RESTORE, STORAGE
 from foretop_core.models.velero import BACKUP_LABEL, GC_FAILURE_LABEL
-from foretop_core.rules.dialects import Release
+from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.phases import HOLDS_SLOT
 
 _HOP = timedelta(milliseconds=8)

@@ -15,8 +15,8 @@ from foretop_core.minicluster.change_log import Change, Key
 from foretop_core.minicluster.controllers.clock import BoxClock
 from foretop_core.minicluster.controllers.event_queue import Action, EventQueue
 from foretop_core.minicluster.controllers.typed_cache import TypedCache
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Kind as ServedKind
-from foretop_core.minicluster.storage import Storage
 from foretop_core.models import Resource, kinds
 from foretop_core.models.kinds import Kind
 
@@ -43,7 +43,7 @@ RawChangeListener: TypeAlias = Callable[[Change], None]
 class Engine:
     """Runs events when they are due: step by step on a manual clock, or beside the requests on a running one."""
 
-    def __init__(self, storage: Storage, clock: BoxClock) -> None:
+    def __init__(self, storage: InProcessApi, clock: BoxClock) -> None:
         self.storage = storage
         self.clock = clock
         self.cache = TypedCache(storage)

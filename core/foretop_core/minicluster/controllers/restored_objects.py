@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.status import ApiError
-from foretop_core.minicluster.storage import Storage
 from foretop_core.models import Backup, Restore
 from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
 
@@ -29,7 +29,7 @@ _APPLICATION: tuple[tuple[str, str, Json], ...] = (
 )
 
 
-def resource_list_text(storage: Storage, backup: Backup) -> str:
+def resource_list_text(storage: InProcessApi, backup: Backup) -> str:
     """The list of resources that Velero keeps beside a backup: names by kind."""
     found: dict[str, list[str]] = {}
     for namespace in _named(backup.spec.included_namespaces):
@@ -39,7 +39,7 @@ def resource_list_text(storage: Storage, backup: Backup) -> str:
     return json.dumps(found)
 
 
-def restored_list_text(storage: Storage, restore: Restore) -> str:
+def restored_list_text(storage: InProcessApi, restore: Restore) -> str:
     """The list that Velero keeps of a restore: names by kind, each with what became of it."""
     found: dict[str, list[str]] = {}
     for kind, _, _ in _APPLICATION:
@@ -52,7 +52,7 @@ def restored_list_text(storage: Storage, restore: Restore) -> str:
     return json.dumps(found)
 
 
-def restore_objects(storage: Storage, restore: Restore, backup: Backup) -> None:
+def restore_objects(storage: InProcessApi, restore: Restore, backup: Backup) -> None:
     """Makes what the restore takes from the backup; what is there already stays."""
     wanted = _named(restore.spec.included_namespaces) or _named(backup.spec.included_namespaces)
     for namespace in wanted:
@@ -66,7 +66,7 @@ def restore_objects(storage: Storage, restore: Restore, backup: Backup) -> None:
             _make(storage, kind, _modified(storage, restore, kind, made))
 
 
-def _taken(storage: Storage, restore: Restore) -> Iterator[tuple[str, str, Json]]:
+def _taken(storage: InProcessApi, restore: Restore) -> Iterator[tuple[str, str, Json]]:
     included = set(_plain(restore.spec.included_resources)) - {"*"}
     excluded = set(_plain(restore.spec.excluded_resources))
     for kind, name, body in _APPLICATION:
@@ -75,7 +75,7 @@ def _taken(storage: Storage, restore: Restore) -> Iterator[tuple[str, str, Json]
             yield kind, name, body
 
 
-def _modified(storage: Storage, restore: Restore, kind: str, body: Json) -> Json:
+def _modified(storage: InProcessApi, restore: Restore, kind: str, body: Json) -> Json:
     """By the merge patches of its resource modifiers, as far as their conditions name the kind."""
     served = storage.kind(kind)
     for rule in _modifiers(storage, restore):
@@ -90,7 +90,7 @@ def _modified(storage: Storage, restore: Restore, kind: str, body: Json) -> Json
     return body
 
 
-def _modifiers(storage: Storage, restore: Restore) -> Iterable[Json]:
+def _modifiers(storage: InProcessApi, restore: Restore) -> Iterable[Json]:
     name = str(restore.spec.resource_modifier.get("name", ""))
     found = storage.find(storage.kind("ConfigMap"), restore.namespace, name) if name else None
     texts = (found or {}).get("data", {}).values()
@@ -109,7 +109,7 @@ def _merged(body: Any, patch: Any) -> Any:
     return result
 
 
-def _make(storage: Storage, kind: str, body: Json) -> None:
+def _make(storage: InProcessApi, kind: str, body: Json) -> None:
     try:
         storage.create(storage.kind(kind), body, manager="velero-server")
     except ApiError as refusal:

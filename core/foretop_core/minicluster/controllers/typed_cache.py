@@ -10,7 +10,7 @@ import msgspec
 
 from foretop_core.errors import Unreadable
 from foretop_core.minicluster.change_log import Change, ChangeType, Key
-from foretop_core.minicluster.storage import Storage
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.models import Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, NAB, NABSL, NAR, RESTORE, Kind
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
@@ -94,7 +94,7 @@ class KindIndex(Generic[R]):
 class TypedCache:
     """Every object of a kind that foretop has a model for. The engine updates it before it calls any listener."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: InProcessApi) -> None:
         self._indexes: dict[str, KindIndex[Any]] = {kind.name: KindIndex(kind) for kind in KINDS}
         for kind in KINDS:
             index = self._indexes[kind.name]

@@ -9,7 +9,7 @@ import msgspec
 
 from foretop_core.minicluster.kinds import Catalog, Kind, load_catalog
 from foretop_core.minicluster.reconcile import Behaviour
-from foretop_core.rules.dialects import NEWEST_KNOWN, Release, read_release
+from foretop_core.rules.cron_dialects import NEWEST_KNOWN, Release, read_release
 from foretop_core.rules.phases import QUEUE_PHASES
 
 

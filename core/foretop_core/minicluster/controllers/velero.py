@@ -24,7 +24,7 @@ from foretop_core.minicluster.controllers.variants import has_queue
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.minicluster.reconcile.writes import wire_time
-from foretop_core.rules.dialects import NEWEST_KNOWN, Release, read_release
+from foretop_core.rules.cron_dialects import NEWEST_KNOWN, Release, read_release
 
 MINUTE = timedelta(minutes=1)
 _CHECK_LOCATIONS = timedelta(seconds=10)

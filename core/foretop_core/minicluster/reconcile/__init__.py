@@ -1,7 +1,7 @@
 """The controllers of the seed documents as pure functions: objects in, writes out."""
 
-from foretop_core.minicluster.reconcile.nab import NabContext
-from foretop_core.minicluster.reconcile.nab_paths import reconcile_nab
+from foretop_core.minicluster.reconcile.nab import reconcile_nab
+from foretop_core.minicluster.reconcile.nab_create_update import NabContext
 from foretop_core.minicluster.reconcile.nar import NarContext, reconcile_nar
 from foretop_core.minicluster.reconcile.prescaled import reconcile_prescaled
 from foretop_core.minicluster.reconcile.schedule import reconcile_schedule

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from foretop_core.minicluster.reconcile.nab import NabContext, status_write, with_phase
+from foretop_core.minicluster.reconcile.nab_create_update import NabContext, status_write, with_phase
 from foretop_core.minicluster.reconcile.naming import origin_annotations, origin_labels
 from foretop_core.minicluster.reconcile.writes import Behaviour, Create, Delete, Patch, Reconciled, Write
 from foretop_core.models import Backup, Condition, DeleteBackupRequest, NonAdminBackup

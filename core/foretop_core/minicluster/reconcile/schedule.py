@@ -14,7 +14,7 @@ from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import OwnerReference
 from foretop_core.rules import forecast
-from foretop_core.rules.dialects import expression
+from foretop_core.rules.cron_dialects import expression
 
 
 def reconcile_schedule(

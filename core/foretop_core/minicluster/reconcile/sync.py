@@ -11,7 +11,7 @@ from foretop_core.minicluster.reconcile.writes import Create, Reconciled
 from foretop_core.models import Backup, NonAdminBackup
 from foretop_core.models.kinds import NAB
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION, NAB_UUID_LABEL
-from foretop_core.rules.lifecycle.paths import SYNCED_LABEL
+from foretop_core.rules.nonadmin_lifecycle.paths import SYNCED_LABEL
 
 
 def sync_nabs(backups: Iterable[Backup], nabs: Iterable[NonAdminBackup], namespaces: Collection[str]) -> Reconciled:

@@ -10,13 +10,13 @@ from foretop_core.errors import BadInput
 from foretop_core.minicluster.scenarios import (
     dead,
     default,
+    design_examples,
     gitops,
     large,
     maintenance,
     outage,
     protection,
     quiet,
-    seeds,
     volumes,
 )
 from foretop_core.minicluster.scenarios.scenario_builder import ScenarioBuilder, ScenarioOptions
@@ -55,9 +55,9 @@ SCENES: dict[str, Scenario] = {
             timedelta(minutes=2),
         ),
         Scenario("large", "ten thousand non-admin backups", large.set_up, timedelta(minutes=2)),
-        Scenario("skip-immediately", "who skips what is due, and who does not", seeds.skip_immediately),
-        Scenario("nonadmin-status", "non-admin objects at every place of their chart", seeds.nonadmin_status),
-        Scenario("primed-cron", "primed schedules, right and wrong", seeds.primed_cron, timedelta(minutes=2)),
+        Scenario("skip-immediately", "who skips what is due, and who does not", design_examples.skip_immediately),
+        Scenario("nonadmin-status", "non-admin objects at every place of their chart", design_examples.nonadmin_status),
+        Scenario("primed-cron", "primed schedules, right and wrong", design_examples.primed_cron, timedelta(minutes=2)),
     )
 }
 

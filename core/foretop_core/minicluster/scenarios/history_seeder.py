@@ -9,10 +9,10 @@ from random import Random
 from foretop_core.minicluster.controllers.object_storage import ObjectStorage
 from foretop_core.minicluster.controllers.restores import FINALIZER as RESTORE_FINALIZER
 from foretop_core.minicluster.controllers.simulated_runs import SimulatedRun
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile.naming import nacuuid
 from foretop_core.minicluster.reconcile.writes import wire_time
-from foretop_core.minicluster.storage import Storage
 from foretop_core.models.nonadmin import (
     NAB_FINALIZER,
     NAB_NAME_ANNOTATION,
@@ -32,7 +32,7 @@ _MANAGED_LABELS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": 
 class HistorySeeder:
     """Stores objects as their controllers left them, with their own dates, owners and status."""
 
-    def __init__(self, storage: Storage, buckets: ObjectStorage, seed: int) -> None:
+    def __init__(self, storage: InProcessApi, buckets: ObjectStorage, seed: int) -> None:
         self._storage = storage
         self._buckets = buckets
         self._random = Random(f"{seed}/past")

@@ -28,7 +28,7 @@ from foretop_core.models import Backup, NonAdminBackup, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.models.velero import SCHEDULE_LABEL
-from foretop_core.rules.dialects import NEWEST_KNOWN, expression
+from foretop_core.rules.cron_dialects import NEWEST_KNOWN, expression
 
 HOME = "openshift-adp"
 _IMAGE = "velero/velero:v{}"

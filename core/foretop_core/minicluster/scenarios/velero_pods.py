@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from datetime import datetime, timedelta
 
+from foretop_core.minicluster.in_process_api import InProcessApi
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile.writes import wire_time
-from foretop_core.minicluster.storage import Storage
 
 SERVER = "velero-7d9c6b5f8d-x2k4q"
 _AGENTS = (
@@ -19,7 +19,7 @@ _AGENTS = (
 _CRASHES = 5
 
 
-def put_pods(storage: Storage, home: str, image: str, since: datetime) -> None:
+def put_pods(storage: InProcessApi, home: str, image: str, since: datetime) -> None:
     """A server pod and a node agent on each node, ready since then."""
     labels = {"app.kubernetes.io/name": "velero", "deploy": "velero", "component": "velero"}
     _put(storage, home, SERVER, labels, _spec("velero", image, "worker-1"), since)
@@ -27,7 +27,7 @@ def put_pods(storage: Storage, home: str, image: str, since: datetime) -> None:
         _put(storage, home, name, {"name": "node-agent", "role": "node-agent"}, _spec("node-agent", image, node), since)
 
 
-def crash_server(storage: Storage, home: str, at: datetime, message: str) -> None:
+def crash_server(storage: InProcessApi, home: str, at: datetime, message: str) -> None:
     """The server's container has ended again and again, and the kubelet waits before it starts it the next time."""
     ended = {
         "reason": "Error",
@@ -42,7 +42,7 @@ def crash_server(storage: Storage, home: str, at: datetime, message: str) -> Non
     storage.patch_status(storage.kind("Pod"), home, SERVER, change)
 
 
-def _put(storage: Storage, home: str, name: str, labels: dict[str, str], spec: Json, since: datetime) -> None:
+def _put(storage: InProcessApi, home: str, name: str, labels: dict[str, str], spec: Json, since: datetime) -> None:
     pod = storage.kind("Pod")
     running = {"running": {"startedAt": wire_time(since)}}
     container = spec["containers"][0]["name"]

@@ -11,9 +11,9 @@ from foretop_core.rules.forecast.next_run_time import (
     next_run,
     run_after,
 )
-from foretop_core.rules.forecast.open_readings import Readings, may_be_due, pause_as_read, unpause_as_read
 from foretop_core.rules.forecast.overdue import GRACE, DelayReason, Overdue, overdue
-from foretop_core.rules.forecast.pausing import Choice, UnpauseForecast, pause, unpause
+from foretop_core.rules.forecast.pause_effect import Choice, UnpauseForecast, pause, unpause
+from foretop_core.rules.forecast.undecided_dialect import Readings, may_be_due, pause_as_read, unpause_as_read
 
 __all__ = [
     "GRACE",

@@ -8,7 +8,7 @@ from itertools import islice
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
-from foretop_core.rules.dialects.readings import expression
+from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.phases import HOLDS_SCHEDULE
 

@@ -11,9 +11,15 @@ from foretop_core.cron.fields import HOUR
 from foretop_core.cron.zones import has_daylight_saving
 from foretop_core.models.workload import MOST_WARM_UP_MINUTES
 from foretop_core.rules.primer.cron_text import time_fields
-from foretop_core.rules.primer.eight_years import FIRST_DAY, LAST_DAY, MINUTES_A_DAY, minutes_of_day, missed_and_extra
 from foretop_core.rules.primer.errors import PrimerError
 from foretop_core.rules.primer.moved_days import moved_days
+from foretop_core.rules.primer.warmup_accuracy import (
+    FIRST_DAY,
+    LAST_DAY,
+    MINUTES_A_DAY,
+    minutes_of_day,
+    missed_and_extra,
+)
 
 # Deferred imports: croniter is needed only where an expression is primed.
 

@@ -22,7 +22,7 @@ from foretop_core.models import (
     Restore,
     Schedule,
 )
-from foretop_core.rules.dialects import expression
+from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import invalid, next_run
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.copies import (

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from foretop_core.models import Backup
 from foretop_core.rules import phases
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_blockers
-from foretop_core.rules.queue.forecast import QueueState, SimulatedStarts, end_of, play
 from foretop_core.rules.queue.positions import Run, has_ended, order
+from foretop_core.rules.queue.start_simulation import QueueState, SimulatedStarts, end_of, play
 from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, learn, owner_of
 from foretop_core.rules.sentences import Text, sentence
 

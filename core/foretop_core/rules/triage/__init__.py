@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from foretop_core.rules.failures import Failure, problem_text
+from foretop_core.rules.internal_failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import (
-    dialects,
+    cron_dialects,
     gitops,
     nonadmin,
     outcomes,
     priming,
     protection,
     schedules,
+    servers,
     stalled,
     storage,
 )
@@ -45,12 +46,12 @@ __all__ = [
 ]
 
 RULES: tuple[Rule, ...] = (
-    storage.silent_servers,
-    storage.unready_servers,
+    servers.silent_servers,
+    servers.unready_servers,
     storage.unavailable_locations,
     schedules.invalid_schedules,
     schedules.never_firing,
-    dialects.stopped_schedules,
+    cron_dialects.stopped_schedules,
     schedules.overdue_schedules,
     schedules.forgotten_pauses,
     schedules.overrun_windows,
@@ -65,7 +66,7 @@ RULES: tuple[Rule, ...] = (
     stalled.waiting_movements,
     stalled.old_ready_to_start,
     stalled.stalled_queues,
-    storage.restarted_servers,
+    servers.restarted_servers,
     storage.unsynced_locations,
     storage.unusable_locations,
     storage.expired_backups,
@@ -77,7 +78,7 @@ RULES: tuple[Rule, ...] = (
     nonadmin.waiting_storage_requests,
     protection.poor_protection,
     priming.wrong_warmups,
-    dialects.coming_changes,
+    cron_dialects.coming_changes,
     gitops.tracked_backups,
 )
 

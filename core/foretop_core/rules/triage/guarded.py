@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.failures import Failure, failing_object, problem_text, without
+from foretop_core.rules.internal_failures import Failure, failing_object, problem_text, without
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 

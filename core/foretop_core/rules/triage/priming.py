@@ -9,7 +9,7 @@ from itertools import islice
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.rules import humanize
-from foretop_core.rules.dialects import expression
+from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds

@@ -10,7 +10,7 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
-from foretop_core.rules.dialects import expression
+from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import (
     Choice,
     DelayReason,
@@ -26,7 +26,7 @@ from foretop_core.rules.protection.promise import should_have_by
 from foretop_core.rules.schedule_history import newest_good
 from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
+from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 from foretop_core.rules.unpausing import count_unpause, forecast_choices
 

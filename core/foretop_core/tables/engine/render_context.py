@@ -13,7 +13,7 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
-from foretop_core.rules.protection.judgement import ProtectionJudge
+from foretop_core.rules.protection.protection_state import ProtectionJudge
 from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, learn, owner_of, queue
 from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot

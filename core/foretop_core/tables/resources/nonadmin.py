@@ -10,7 +10,7 @@ from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.lifecycle import lifecycle
+from foretop_core.rules.nonadmin_lifecycle import lifecycle
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.queue import Positions, Run, has_ended, live_positions
 from foretop_core.store import Change, Store

@@ -21,8 +21,8 @@ from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import Extent
-from foretop_core.rules.protection.judgement import ProtectionState
 from foretop_core.rules.protection.protection_index import NamespaceProtection, ProtectionIndex, protection_index
+from foretop_core.rules.protection.protection_state import ProtectionState
 from foretop_core.rules.schedule_history import began
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.columns import Column, UnreadableRow, View, plain

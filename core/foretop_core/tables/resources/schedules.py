@@ -11,7 +11,7 @@ from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.dialects import Reading
+from foretop_core.rules.cron_dialects import Reading
 from foretop_core.rules.forecast import (
     GRACE,
     Choice,

@@ -18,7 +18,7 @@ from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import unchecked_for
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.storage_use import storage_use
+from foretop_core.rules.storage_users import storage_use
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext

@@ -9,8 +9,8 @@ from enum import Enum
 
 from foretop_core.cron import CronError
 from foretop_core.models import Backup, CronJob, PreScaledCronJob, Schedule
-from foretop_core.rules.dialects import readings
-from foretop_core.tables.timeline.timeline_items import zoned
+from foretop_core.rules.cron_dialects import readings
+from foretop_core.tables.timeline.lanes import zoned
 
 
 class TimeZoneMode(Enum):

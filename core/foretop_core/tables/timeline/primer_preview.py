@@ -9,11 +9,11 @@ from functools import lru_cache
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
-from foretop_core.rules.dialects import expression
+from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, PrimerError, prescaler_verdict, prime, warmups
 from foretop_core.rules.primer.priming import MOST_MINUTES
+from foretop_core.tables.timeline.lanes import zoned
 from foretop_core.tables.timeline.time_axis import MINUTE, RUN, WARM_UP, TimeAxis, time_axis
-from foretop_core.tables.timeline.timeline_items import zoned
 
 MOST_PAIRS = 240
 _ON_A_RULER = 4

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import VERSION_KINDS
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.dialects import Reading
+from foretop_core.rules.cron_dialects import Reading
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.store import Store
 from foretop_core.tables.engine.filter import Filter, parse_filter
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
-from foretop_core.tables.timeline.timeline_items import LANES, TimelineItem, next_runs, timeline_item
+from foretop_core.tables.timeline.lanes import LANES, TimelineItem, next_runs, timeline_item
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 

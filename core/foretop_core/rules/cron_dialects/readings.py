@@ -1,0 +1,117 @@
+"""The readings of one expression by the dialects, and whether they agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import lru_cache
+
+from foretop_core.cron import CronError, CronSchedule, Dialect, Fields, parse
+from foretop_core.cron.matching_days import day_masks
+from foretop_core.cron.zones import clock_changes
+from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS, releases_of
+
+_REMEMBERED = 60_000
+_COMPARED_YEARS = range(2021, 2029)
+_BEFORE_A_CHANGE = timedelta(hours=1)
+"""From here before a change of the clocks the next run is asked for: a difference at a skipped time shows there."""
+
+_SKIPPED = {
+    Dialect.ROBFIG1: "; a time that the clocks skip does not run",
+    Dialect.ROBFIG: "; a time that the clocks skip does not run",
+    Dialect.NETRESEARCH: "; a time that the clocks skip runs after the gap",
+}
+
+
+def expression(text: str, dialect: Dialect) -> CronSchedule | CronError:
+    """The parsed expression, or its parse error; cached."""
+    return _expression(text, dialect)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _expression(text: str, dialect: Dialect) -> CronSchedule | CronError:
+    # A separate function, because the type checker lets a cached function take any arguments.
+    try:
+        return parse(text, dialect)
+    except CronError as problem:
+        return problem
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The meaning of an expression on the servers of some releases that read it alike."""
+
+    dialects: tuple[Dialect, ...]
+    parsed: CronSchedule | CronError
+    skipped_times: str = ""
+    """What happens to a skipped wall time, if that is the only difference between the readings."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """The newest of the dialects, which stands for all."""
+        return self.dialects[-1]
+
+    @property
+    def releases(self) -> str:
+        return releases_of(self.dialects)
+
+    @property
+    def meaning(self) -> str:
+        """What the expression does on those servers, in plain English."""
+        if isinstance(self.parsed, CronError):
+            return f"refused: {self.parsed}"
+        if self.parsed.never_fires:
+            return "never fires, so Velero starts a backup almost every minute"
+        return f"{self.parsed.describe()}{self.skipped_times}"
+
+
+def readings(text: str, dialects: tuple[Dialect, ...] = ALL_DIALECTS) -> tuple[Reading, ...]:
+    """The different readings of these dialects, oldest first; a single one if they all agree."""
+    return _readings(text, dialects)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _readings(text: str, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
+    groups: list[list[Dialect]] = []
+    for dialect in dialects:
+        for group in groups:
+            if alike(expression(text, group[0]), expression(text, dialect)):
+                group.append(dialect)
+                break
+        else:
+            groups.append([dialect])
+    found = [Reading(tuple(group), expression(text, group[-1])) for group in groups]
+    said = [reading.meaning for reading in found]
+    return tuple(
+        replace(reading, skipped_times=_SKIPPED[reading.dialect]) if said.count(reading.meaning) > 1 else reading
+        for reading in found
+    )
+
+
+def differences(text: str, known: tuple[Dialect, ...] = ()) -> str:
+    """One sentence about releases that read an expression differently from the known ones; "" for none."""
+    found = readings(text)
+    others = [one for one in found if not set(known) & set(one.dialects)] if known else list(found)
+    if len(found) == 1 or not others:
+        return ""
+    return "Other releases read it differently: " + "; ".join(f"{one.releases}: {one.meaning}" for one in others) + "."
+
+
+def alike(one: CronSchedule | CronError, other: CronSchedule | CronError) -> bool:
+    """Whether both are refused, with any message, or both run at the same times."""
+    if isinstance(one, CronError) or isinstance(other, CronError):
+        return isinstance(one, CronError) and isinstance(other, CronError)
+    if one.never_fires or other.never_fires:
+        return one.never_fires and other.never_fires
+    if one.every is not None or other.every is not None:
+        return one.every == other.every
+    if one.zone != other.zone or _wall_times(one.fields) != _wall_times(other.fields):
+        return False
+    return one.zone is None or all(
+        one.next(change - _BEFORE_A_CHANGE) == other.next(change - _BEFORE_A_CHANGE)
+        for change in clock_changes(one.zone, _COMPARED_YEARS)
+    )
+
+
+def _wall_times(fields: Fields) -> tuple[int, int, int, tuple[int, ...]]:
+    return fields.minute, fields.hour, fields.month, day_masks(fields)

@@ -1,0 +1,179 @@
+"""What pausing and unpausing would do, in sentences to decide by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
+
+from foretop_core.cron import CronError, Dialect
+from foretop_core.models import Backup, Schedule
+from foretop_core.rules import humanize
+from foretop_core.rules.cron_dialects.readings import expression
+from foretop_core.rules.forecast.next_run_time import (
+    MOST_RUNS,
+    base_time,
+    blocker,
+    invalid,
+    is_due,
+    missed_runs,
+    next_run,
+    run_after,
+)
+from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.sentences import Text, sentence
+
+_MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
+
+
+class Choice(StrEnum):
+    """What to do with `spec.skipImmediately` when unpausing."""
+
+    SKIP = "skip"
+    DO_NOT_SKIP = "do not skip"
+    LEAVE = "leave alone"
+
+
+@dataclass(frozen=True, slots=True)
+class UnpauseForecast:
+    """What unpausing a schedule now would do."""
+
+    choice: Choice
+    at_once: bool
+    """One backup is made at once."""
+    skips: bool
+    """lastSkipped is set, and what was due is passed over."""
+    next_run: datetime | None
+    """When the schedule is due after that; None where it never is."""
+    starts: datetime | None
+    """When Velero will start that run, to the second, where its beat is known."""
+    missed: int
+    predictable: bool
+    """False where the server's default decides and cannot be relied on."""
+    sentence: Text
+    silence: Text = ""
+    """Why Velero does none of it before it is back; "" where it has a pulse."""
+    creates_only: bool = False
+    """The storage hangs and not the server: a backup is created, but does not complete."""
+
+
+def pause(
+    schedule: Schedule, now: datetime, dialect: Dialect, backups: Iterable[Backup] = (), zone: tzinfo = UTC
+) -> Text:
+    """What pausing does, and what it does not."""
+    unfinished = [backup.name for backup in backups if _goes_on(backup, schedule)]
+    running = f"{humanize.join(unfinished)} continues" if unfinished else "no backup of it is running"
+    if schedule.spec.paused:
+        return f"{schedule.name} is already paused; {running}."
+    if problem := invalid(schedule, dialect):
+        return f"{schedule.name} makes no backups now ({problem}), and makes none while it is paused."
+    run = next_run(schedule, dialect, zone)
+    if run is None:
+        return f"No further backup of {schedule.name}: its expression never fires, so it is always due; {running}."
+    when = "now due" if now > run else sentence("of ", run)
+    return sentence(
+        f"No further backup of {schedule.name}: the run ",
+        when,
+        f" will not start; {running}. If you unpause it later, one backup starts at once unless you choose to skip.",
+    )
+
+
+def unpause(
+    schedule: Schedule,
+    now: datetime,
+    choice: Choice = Choice.LEAVE,
+    server_default: bool | None = False,
+    *,
+    dialect: Dialect,
+    beat: Heartbeat | None = None,
+    backups: Iterable[Backup] = (),
+    zone: tzinfo = UTC,
+) -> UnpauseForecast:
+    """What Velero does when the schedule is unpaused now with this choice.
+
+    `server_default` is the server's --schedule-skip-immediately, None where it cannot be read. It counts only
+    where the field is absent and left alone, and even then releases up to mid-2026 forget it after one use.
+    """
+    skips, predictable = _skips(schedule, choice, server_default)
+    parsed = expression(schedule.spec.schedule, dialect)
+    if isinstance(parsed, CronError):
+        refusal = f"no backup: Velero refuses the schedule ({parsed})"
+        return UnpauseForecast(choice, False, skips, None, None, 0, True, refusal)
+    due = is_due(schedule, now, dialect, zone)
+    missed = missed_runs(schedule, now, dialect, zone) if due else 0
+    held = blocker(schedule, backups)
+    if parsed.never_fires or next_run(schedule, dialect, zone) is None:
+        always = "a backup at once, then one almost every minute: the expression never fires, so it is always due"
+        return UnpauseForecast(choice, held is None, skips, None, None, 0, predictable, always)
+    at_once = due and not skips and held is None
+    base = now if skips or at_once else base_time(schedule) or now
+    following = run_after(schedule, base, dialect, zone)
+    waiting_due = due and not skips and held is not None
+    silence = beat.silence(now) if beat else ""
+    starts = None
+    if beat and following and not waiting_due and not silence:
+        starts = beat.first_look(max(following, now))
+    then = _then(following, starts, now, silent=bool(silence))
+    creates = beat is not None and beat.still_submits(now)
+    told = _unpause_sentence(
+        schedule, skips, due, held, missed, then, dialect, zone, "is created" if creates else "starts"
+    )
+    if not predictable:
+        told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
+    if creates and beat is not None:
+        told = sentence(told, f"; a backup is created but {beat.holds_back(now)} (", silence, ")")
+    elif silence:
+        told = sentence("nothing until Velero is back (", silence, "), then ", told)
+    return UnpauseForecast(choice, at_once, skips, following, starts, missed, predictable, told, silence, creates)
+
+
+def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:
+    """Whether the field will say skip when Velero looks, and whether that can be relied on."""
+    match choice:
+        case Choice.SKIP:
+            return True, True
+        case Choice.DO_NOT_SKIP:
+            return False, True
+        case Choice.LEAVE:
+            if schedule.spec.skip_immediately is not None:
+                return schedule.spec.skip_immediately, True
+            return bool(server_default), server_default is False
+
+
+def _goes_on(backup: Backup, schedule: Schedule) -> bool:
+    mine = backup.schedule_name == schedule.name and backup.namespace == schedule.namespace
+    return mine and backup.status.completion_timestamp is None and backup.phase not in {"FailedValidation", "Deleting"}
+
+
+def _unpause_sentence(
+    schedule: Schedule,
+    skips: bool,
+    due: bool,
+    held: Backup | None,
+    missed: int,
+    then: Text,
+    dialect: Dialect,
+    zone: tzinfo,
+    begins: str,
+) -> Text:
+    if not due:
+        return sentence("no backup now, none is due; ", then)
+    since = next_run(schedule, dialect, zone)
+    number = f"over {MOST_RUNS:,} runs" if missed >= MOST_RUNS else humanize.count(missed, "run")
+    owed = sentence("due since ", since, f", {number} missed") if since else f"{number} missed"
+    if skips:
+        return sentence("no backup now, skips the run ", owed, "; ", then)
+    if held is not None:
+        return sentence(f"one backup when {held.name} has ended, within a minute: ", owed)
+    return sentence(f"one backup {begins} at once: ", owed, "; ", then)
+
+
+def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> Text:
+    if following is None:
+        return "no run after that"
+    if silent or (starts and starts - following < _MINUTE and following - now >= _DAY):
+        start: Text = ""  # on another day a time has no seconds: both would read the same
+    else:
+        start = sentence(", starts ", starts) if starts else ", starts within a minute after that"
+    return sentence("next run ", following, start, ", in ", (starts or following) - now)

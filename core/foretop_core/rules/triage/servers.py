@@ -1,0 +1,97 @@
+"""Findings about the Velero server itself: whether it is there, works and has restarted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
+from foretop_core.rules.heartbeat import PERIOD, last_start
+from foretop_core.rules.sentences import sentence
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
+
+
+def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for namespace, beat in snapshot.heartbeats.items():
+        silence = beat.silent_for(now)
+        if silence is None or beat.pulse is None:
+            continue
+        alive = beat.still_submits(now)
+        what = "storage hangs" if alive else "server down or storage hanging"
+        also = (
+            sentence(
+                " It still created a backup at ",
+                beat.submitted,
+                f", so the server is running: a backup is created but {beat.holds_back(now)}. "
+                "Restores are stalled too.",
+            )
+            if alive and beat.submitted
+            else " Nothing is backed up or restored until it is back."
+        )
+        yield Finding(
+            "velero-no-pulse",
+            Severity.ERROR,
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
+            beat.pulse,
+            f"no sign of activity from Velero: {what}",
+            sentence(
+                f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at ",
+                beat.pulse,
+                ".",
+                f" {pods}." if (pods := _unready(snapshot.server(namespace))) else "",
+                also,
+            ),
+            f"Check the Velero pod in {namespace} (:pods), its log, and the object store.",
+        )
+
+
+def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """No pod of the server is ready; where it has fallen silent as well, that finding says so."""
+    for namespace, known in snapshot.servers.items():
+        pods = _unready(known)
+        if not pods or snapshot.heartbeat(namespace).silent_for(now) is not None:
+            continue
+        scaled = known.wanted_pods == 0
+        yield Finding(
+            "velero-not-ready",
+            Severity.ERROR,
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
+            None,
+            "Velero is scaled down to no pods" if scaled else "Velero has no ready pod",
+            f"{pods}. Nothing is backed up or restored until a pod is ready.",
+            f"Scale the Deployment velero in {namespace} up again."
+            if scaled
+            else f"See why the pod is not ready: :pods shows its state, restarts and log. It is in {namespace}.",
+        )
+
+
+def _unready(server: VeleroInfo) -> str:
+    """What the Deployment reports of its pods where none is ready; "" where one is, or nothing is reported."""
+    if server.wanted_pods is None or server.ready_pods:
+        return ""
+    if server.wanted_pods == 0:
+        return "Its Deployment is scaled to 0 pods"
+    return f"Its Deployment has 0 of {humanize.count(server.wanted_pods, 'pod')} ready"
+
+
+def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for namespace in snapshot.velero_namespaces:
+        backups = snapshot.faulty_backups.get(namespace, ())
+        traces = (last_start(backups), snapshot.seen.restarted.get(namespace))
+        at = max((trace for trace in traces if trace is not None), default=None)
+        if at is None or now - at > limits.recent_restart:
+            continue
+        recent = [backup for backup in backups if last_start((backup,)) == at]
+        lost = f" {humanize.join([backup.name for backup in recent])} was running and is Failed." if recent else ""
+        yield Finding(
+            "velero-restarted",
+            Severity.NOTE,
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
+            at,
+            "Velero has restarted",
+            sentence("It restarted at ", at, f".{lost} Queued backups continue, due schedules start at once."),
+            "Run the lost backups again; if it happens again, find out why the pod restarts (memory, eviction).",
+            tuple(snapshot.ref(backup) for backup in recent),
+        )

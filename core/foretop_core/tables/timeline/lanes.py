@@ -1,0 +1,277 @@
+"""The coming hours as lanes: one for each schedule, and how many of them start at the same time.
+
+A lane is worked out when it is looked at; the load of all of them together once for each ruler and set of
+schedules, expression by expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property, lru_cache
+from itertools import islice
+
+from foretop_core.cron import CronError, CronSchedule, Dialect
+from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
+from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
+from foretop_core.models.wire import ObjectRef
+from foretop_core.models.workload import CronJobSpec
+from foretop_core.rules.cron_dialects import Reading, expression
+from foretop_core.rules.forecast import base_time, invalid
+from foretop_core.rules.internal_failures import problem_text
+from foretop_core.store import Store
+from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
+from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, TimeAxis
+
+HORIZONS = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7))
+AUTOGEN = "autogen-"
+"""How the prescaler names the CronJob that warms up for a PreScaledCronJob."""
+LANES = (SCHEDULE.name, PRESCALED.name)
+_MOST_MINUTES = 500
+"""How many minutes, the fullest first, are looked at for all that start together."""
+_MOST_LOOKS = 40
+"""How many full minutes are looked at for crowds that are not part of a larger one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineItem:
+    """What a lane is drawn from: all of an object that decides when it runs."""
+
+    key: ObjectRef
+    expression: str
+    dialect: Dialect
+    """That of its server; of those that are possible the newest, where it has the problem that they differ."""
+    warm_up: int = 0
+    paused: bool = False
+    base: datetime | None = None
+    """The last run, where the expression counts from it."""
+    problem: str = ""
+
+    @property
+    def parsed(self) -> CronSchedule | CronError:
+        return expression(self.expression, self.dialect)
+
+    @property
+    def starts(self) -> bool:
+        """Whether it makes load at all."""
+        return not (self.paused or self.problem)
+
+
+ReadingsOf = Callable[[str, Schedule], tuple[Reading, ...]]
+"""How the server of a schedule in a context may read it."""
+
+
+def timeline_item(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) -> TimelineItem | None:
+    """None for what has no schedule of its own; a lane that cannot be made says so, and costs itself only."""
+    try:
+        return _made(key, resource, readings_of)
+    except Exception as problem:
+        return TimelineItem(key, "", Dialect.ROBFIG, problem=f"cannot be shown: {problem_text(problem)}")
+
+
+def _made(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) -> TimelineItem | None:
+    match resource:
+        case Schedule():
+            found = readings_of(key.context, resource)
+            text, dialect = resource.spec.schedule, found[-1].dialect
+            problem = _open(found) or invalid(resource, dialect) or _never(found[-1].parsed)
+            base = _base(found[-1].parsed, base_time(resource))
+            return TimelineItem(key, text, dialect, 0, resource.spec.paused, base, problem)
+        case PreScaledCronJob():
+            spec = resource.spec.cron_job.spec
+            return _job(key, spec, resource.spec.warm_up_time_mins, resource.created)
+        case CronJob():
+            return _job(key, resource.spec, 0, resource.status.last_schedule_time or resource.created)
+        case _:
+            return None
+
+
+def _job(key: ObjectRef, spec: CronJobSpec, warm_up: int, base: datetime | None) -> TimelineItem:
+    text = zoned(spec)
+    parsed = expression(text, Dialect.ROBFIG)
+    problem = str(parsed) if isinstance(parsed, CronError) else _never(parsed)
+    return TimelineItem(key, text, Dialect.ROBFIG, warm_up, spec.suspend, _base(parsed, base), problem)
+
+
+def zoned(spec: CronJobSpec) -> str:
+    """The expression of a CronJob with the zone that stands beside it; one within the expression wins."""
+    own = spec.schedule.startswith(("TZ=", "CRON_TZ="))
+    return f"CRON_TZ={spec.time_zone} {spec.schedule}" if spec.time_zone and not own else spec.schedule
+
+
+def _base(parsed: CronSchedule | CronError, base: datetime | None) -> datetime | None:
+    return base if not isinstance(parsed, CronError) and parsed.every is not None else None
+
+
+def _open(found: tuple[Reading, ...]) -> str:
+    """No run is drawn that only some releases would make."""
+    if len(found) == 1:
+        return ""
+    listed = "; ".join(f"{reading.releases}: {reading.meaning}" for reading in found)
+    return f"it depends on the Velero release, which is unknown ({listed})"
+
+
+def _never(parsed: CronSchedule | CronError) -> str:
+    return "it never fires" if not isinstance(parsed, CronError) and parsed.never_fires else ""
+
+
+def lane(item: TimelineItem, ruler: TimeAxis, now: datetime) -> str:
+    """One sign for each cell: a run, a warm-up before one, or nothing; only what is still to come."""
+    if item.problem:
+        return " " * ruler.cells
+    since = ruler.minute_of(now)
+    return _lane(item.parsed, item.base, item.warm_up, item.paused, ruler, max(0, since))
+
+
+@lru_cache(maxsize=1024)
+def _lane(
+    parsed: CronSchedule | CronError, base: datetime | None, warm_up: int, paused: bool, ruler: TimeAxis, since: int
+) -> str:
+    if isinstance(parsed, CronError):
+        return " " * ruler.cells
+    runs = run_bits(parsed, ruler.start, ruler.minutes + warm_up, base) >> since + 1 << since + 1
+    warm = warm_bits(runs, warm_up)
+    whole = (1 << ruler.step) - 1
+    signs = []
+    for begin in range(0, ruler.minutes, ruler.step):
+        if runs >> begin & whole:
+            signs.append(PAUSED_RUN if paused else RUN)
+        else:
+            signs.append(WARM_UP if warm >> begin & whole and not paused else " ")
+    return "".join(signs)
+
+
+@dataclass(frozen=True, slots=True)
+class MinuteCollision:
+    """How many of one cluster start in the same minute."""
+
+    context: str
+    at: datetime
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedCollision:
+    """Those of one cluster that start in the same minute: the first such minute, and how many there are."""
+
+    context: str
+    at: datetime
+    keys: tuple[ObjectRef, ...]
+    times: int
+
+
+Entry = tuple[CronSchedule | CronError, datetime | None]
+"""An expression, and the run that it counts from: whatever has the same entry starts at the same times."""
+
+
+class StartLoad:
+    """All that start within a ruler, counted by the minute."""
+
+    def __init__(self, items: Iterable[TimelineItem], ruler: TimeAxis) -> None:
+        self.ruler = ruler
+        self._keys: dict[str, dict[Entry, list[ObjectRef]]] = {}
+        self._together: dict[tuple[str, int], tuple[ObjectRef, ...]] = {}
+        for item in items:
+            if item.starts:
+                entries = self._keys.setdefault(item.key.context, {})
+                entries.setdefault((item.parsed, item.base), []).append(item.key)
+
+    @cached_property
+    def _bits(self) -> dict[str, dict[Entry, int]]:
+        return {
+            context: {entry: _bits_of(*entry, self.ruler) for entry in entries}
+            for context, entries in self._keys.items()
+        }
+
+    @cached_property
+    def _tallies(self) -> dict[str, MinuteCounter]:
+        tallies = {context: MinuteCounter() for context in self._keys}
+        for context, entries in self._keys.items():
+            for entry, keys in entries.items():
+                tallies[context].add(self._bits[context][entry], len(keys))
+        return tallies
+
+    def counts(self, now: datetime) -> tuple[int, ...]:
+        """How many are still to start in each cell."""
+        since = max(0, self.ruler.minute_of(now) + 1)
+        by_context = [tally.counts(self.ruler.step, self.ruler.cells, since) for tally in self._tallies.values()]
+        return tuple(map(sum, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
+
+    def peaks(self, now: datetime) -> tuple[int, ...]:
+        """How many start at once in the fullest minute of each cell, in the cluster that has most."""
+        since = max(0, self.ruler.minute_of(now) + 1)
+        by_context = [tally.peaks(self.ruler.step, self.ruler.cells, since) for tally in self._tallies.values()]
+        return tuple(map(max, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
+
+    def crowds(self, now: datetime, most: int) -> tuple[MinuteCollision, ...]:
+        """The largest sets that are still to start together; one that is part of a larger one is not told again."""
+        since = max(0, self.ruler.minute_of(now) + 1)
+        found = [crowd for context in self._keys for crowd in self._crowds(context, since, most)]
+        return tuple(sorted(found, key=lambda crowd: (-crowd.size, crowd.at))[:most])
+
+    def _crowds(self, context: str, since: int, most: int) -> list[MinuteCollision]:
+        told: list[frozenset[Entry]] = []
+        found: list[MinuteCollision] = []
+        for looks, (minute, size) in enumerate(self._tallies[context].crowded(since)):
+            if len(found) == most or looks == _MOST_LOOKS:
+                break
+            members = frozenset(self._entries_at(context, minute))
+            if not any(members <= larger for larger in told):
+                told.append(members)
+                found.append(MinuteCollision(context, self.ruler.start + timedelta(minutes=minute), size))
+        return found
+
+    def collisions(self, now: datetime) -> tuple[RepeatedCollision, ...]:
+        """Every set that is still to start together within the ruler, in the order of their first minute."""
+        since = max(0, self.ruler.minute_of(now) + 1)
+        found: list[RepeatedCollision] = []
+        for context, tally in self._tallies.items():
+            minutes: dict[frozenset[Entry], list[int]] = {}
+            for minute, _ in islice(tally.crowded(since), _MOST_MINUTES):
+                minutes.setdefault(frozenset(self._entries_at(context, minute)), []).append(minute)
+            for times in minutes.values():
+                first = self.ruler.start + timedelta(minutes=min(times))
+                found.append(RepeatedCollision(context, first, self.together(context, first), len(times)))
+        return tuple(sorted(found, key=lambda one: (one.at, one.context, -len(one.keys))))
+
+    def together(self, context: str, at: datetime) -> tuple[ObjectRef, ...]:
+        """All of one cluster that start in this minute, by name; none outside the ruler."""
+        minute = self.ruler.minute_of(at)
+        if not 0 <= minute < self.ruler.minutes or context not in self._keys:
+            return ()
+        place = (context, minute)
+        if place not in self._together:
+            entries = self._keys[context]
+            keys = [key for entry in self._entries_at(context, minute) for key in entries[entry]]
+            self._together[place] = tuple(sorted(keys, key=lambda key: (key.name, key.namespace)))
+        return self._together[place]
+
+    def _entries_at(self, context: str, minute: int) -> list[Entry]:
+        return [entry for entry, bits in self._bits[context].items() if bits >> minute & 1]
+
+
+def _bits_of(parsed: CronSchedule | CronError, base: datetime | None, ruler: TimeAxis) -> int:
+    return 0 if isinstance(parsed, CronError) else run_bits(parsed, ruler.start, ruler.minutes, base)
+
+
+def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, ...]:
+    """The runs to come, if it were not paused; none where it cannot run."""
+    parsed = item.parsed
+    if item.problem or isinstance(parsed, CronError) or (parsed.every is not None and item.base is None):
+        return ()
+    after = now
+    if parsed.every is not None and item.base is not None:
+        # Whole delays from the last run on: the latest of them that is not later than now.
+        after = item.base + max(0, (now - item.base) // parsed.every) * parsed.every
+    found: list[datetime] = []
+    while len(found) < count and (run := parsed.next(after)) is not None:
+        found.append(run)
+        after = run
+    return tuple(found)
+
+
+def warmer(store: Store, key: ObjectRef) -> CronJob | None:
+    """The CronJob that the prescaler made for a PreScaledCronJob."""
+    found = store.get(ObjectRef(key.context, CRON_JOB.name, key.namespace, f"{AUTOGEN}{key.name}"))
+    return found if isinstance(found, CronJob) else None

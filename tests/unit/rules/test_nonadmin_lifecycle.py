@@ -1,0 +1,185 @@
+"""The state of an object in situations that the recording does not contain."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, from_builtins
+from foretop_core.rules.nonadmin_lifecycle import Path, StepState, lifecycle, transition
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+ALONE = ClusterSnapshot("prod")
+
+NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
+ACCEPTED = {"type": "Accepted", "status": "True", "reason": "BackupAccepted", "message": "backup accepted"}
+QUEUED = {"type": "Queued", "status": "True", "reason": "BackupScheduled", "message": "Created Velero Backup object"}
+DELETING = {
+    "type": "Deleting",
+    "status": "True",
+    "reason": "DeletionPending",
+    "message": "backup accepted for deletion",
+    "lastTransitionTime": "2026-11-12T02:41:07Z",
+}
+
+
+def nab(phase: str, *conditions: dict[str, Any], uid: str = "u1", **parts: Any) -> NonAdminBackup:
+    meta = {"name": "ledger", "namespace": "team-pay", "uid": uid, **parts.pop("metadata", {})}
+    status = {"phase": phase, "conditions": list(conditions), **parts.pop("status", {})}
+    return from_builtins(NonAdminBackup, {"metadata": meta, "status": status, **parts})
+
+
+def backup(**status: Any) -> Backup:
+    return from_builtins(Backup, {"metadata": {"name": "b", "namespace": "velero"}, "status": status})
+
+
+@pytest.mark.parametrize("phase", ["Deleting", "Deletion"])
+def test_both_spellings_of_the_seed_mean_deleting(phase: str) -> None:
+    leaving = nab(phase, ACCEPTED, QUEUED, DELETING, metadata={"deletionTimestamp": "2026-11-12T02:41:07Z"})
+    view = lifecycle(leaving, None, NOW, ALONE)
+    assert view.path is Path.API_DELETE
+    assert [(step.name, step.state) for step in view.steps][-2:] == [
+        ("Deleting", StepState.CURRENT),
+        ("Gone", StepState.AHEAD),
+    ]
+    assert "for 3 days" in view.why
+    assert "spec.deleteBackup" in view.why
+    assert transition(nab("Created", ACCEPTED, QUEUED), leaving).known
+
+
+def test_a_delete_request_with_errors_is_a_failed_step() -> None:
+    request = {"status": {"phase": "Processed", "errors": ["bucket not reachable"]}}
+    stuck = nab(
+        "Deleting",
+        ACCEPTED,
+        QUEUED,
+        DELETING,
+        metadata={"deletionTimestamp": "2026-11-12T02:41:07Z"},
+        spec={"deleteBackup": True},
+        status={"veleroDeleteBackupRequest": request},
+    )
+    view = lifecycle(stuck, None, NOW, ALONE)
+    assert view.path is Path.DELETE
+    assert [(step.name, step.state) for step in view.steps if step.state is StepState.FAILED] == [
+        ("DeleteBackupRequest", StepState.FAILED)
+    ]
+    assert "bucket not reachable" in view.why
+
+
+def test_force_wins_over_delete_where_both_are_set() -> None:
+    both = nab("Created", ACCEPTED, QUEUED, spec={"deleteBackup": True, "forceDeleteBackup": True})
+    view = lifecycle(both, None, NOW, ALONE)
+    assert view.path is Path.FORCE_DELETE
+    assert "bucket" in view.why
+
+
+def test_a_backup_that_fails_validation_was_never_in_progress() -> None:
+    made = nab("Created", ACCEPTED, QUEUED)
+    view = lifecycle(made, backup(phase="FailedValidation", validationErrors=["no such location"]), NOW, ALONE)
+    assert [step.name for step in view.steps] == ["New", "Accepted", "Created", "Queued", "FailedValidation"]
+    assert view.steps[-1].state is StepState.FAILED
+    assert "no such location" in view.why
+
+
+def test_a_failed_backup_shows_its_reason() -> None:
+    live = backup(
+        phase="Failed", failureReason="found a backup with status InProgress", startTimestamp="2026-11-15T02:00:00Z"
+    )
+    assert "found a backup with status InProgress" in lifecycle(nab("Created", ACCEPTED, QUEUED), live, NOW, ALONE).why
+
+
+def test_the_live_backup_wins_over_the_copied_status() -> None:
+    frozen = nab("Created", ACCEPTED, QUEUED, status={"veleroBackup": {"status": {"phase": "InProgress"}}})
+    assert lifecycle(frozen, None, NOW, ALONE).steps[4].state is StepState.CURRENT
+    assert lifecycle(frozen, backup(phase="Completed", startTimestamp="2026-11-15T02:00:00Z"), NOW, ALONE).steps[
+        -1
+    ].state is (StepState.DONE)
+
+
+@pytest.mark.parametrize(
+    ("phase", "following", "why"),
+    [
+        ("", "InProgress", "The Velero Backup is created and waits for its turn in Velero's queue."),
+        ("Queued", "InProgress", "The Velero Backup is created and waits for its turn in Velero's queue."),
+        ("ReadyToStart", "InProgress", "The Velero Backup has left the queue and is about to start."),
+        ("InProgress", "Completed", "The Velero Backup is running (InProgress)."),
+        ("Finalizing", "Completed", "The Velero Backup has all items and is finishing (Finalizing)."),
+        ("Completed", "nothing more", "The Velero Backup is Completed."),
+        ("Deleting", "Gone", "The Velero Backup is Deleting."),
+    ],
+)
+def test_velero_s_phase_is_explained_in_a_sentence(phase: str, following: str, why: str) -> None:
+    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase=phase), NOW, ALONE)
+    assert (view.next, view.why) == (following, why)
+
+
+def test_an_unknown_phase_is_shown_unchanged() -> None:
+    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase="Polishing"), NOW, ALONE)
+    assert ("Polishing", StepState.CURRENT) in [(step.name, step.state) for step in view.steps]
+    assert not transition(nab("New"), nab("Polishing")).known
+
+
+def test_conditions_come_in_the_order_of_the_chart_and_unknown_ones_last() -> None:
+    odd = {"type": "Audited", "status": "True"}
+    view = lifecycle(nab("Deleting", odd, DELETING, QUEUED, ACCEPTED), None, NOW, ALONE)
+    assert [entry.type for entry in view.conditions] == ["Accepted", "Queued", "Deleting", "Audited"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "known", "backwards"),
+    [
+        ("", "New", True, False),
+        ("New", "BackingOff", True, False),
+        ("New", "Created", True, False),
+        ("BackingOff", "Created", True, False),
+        ("Created", "Deleting", True, False),
+        ("BackingOff", "Deleting", True, False),
+        ("New", "Deleting", True, False),
+        ("", "Deleting", True, False),
+        ("Created", "BackingOff", True, True),
+        ("Created", "New", False, True),
+        ("BackingOff", "New", False, True),
+        ("Deleting", "Created", False, True),
+        ("Deleting", "BackingOff", False, True),
+        ("", "BackingOff", False, False),
+        ("Deleting", "Deletion", True, False),
+        ("Deletion", "Deleting", True, False),
+    ],
+)
+def test_a_phase_moves_forward_only(before: str, after: str, known: bool, backwards: bool) -> None:
+    step = transition(nab(before, ACCEPTED), nab(after, ACCEPTED))
+    assert (step.known, step.backwards, step.restored_by_sync) == (known, backwards, False)
+
+
+def test_queued_never_clears() -> None:
+    cleared = {**QUEUED, "status": "False"}
+    assert not transition(nab("Created", ACCEPTED, QUEUED), nab("Created", ACCEPTED, cleared)).known
+    assert not transition(nab("Created", ACCEPTED, QUEUED), nab("Created", ACCEPTED)).known
+
+
+def test_an_object_gone_without_a_deletion_mark_lost_its_finalizer() -> None:
+    held = {"finalizers": ["nonadminbackup.oadp.openshift.io/finalizer"]}
+    assert not transition(nab("Created", ACCEPTED, QUEUED, metadata=held), None).known
+    assert transition(nab("BackingOff", ACCEPTED), None).known
+    assert transition(nab("Deleting", DELETING, metadata=held), None).known
+
+
+def test_an_object_created_again_is_new_and_not_a_backward_step() -> None:
+    step = transition(nab("Created", ACCEPTED, QUEUED), nab("", uid="u2"))
+    assert (step.known, step.backwards, step.restored_by_sync) == (True, False, False)
+
+
+def test_a_deleting_nar_waits_only_for_its_velero_restore() -> None:
+    nar = from_builtins(
+        NonAdminRestore,
+        {
+            "metadata": {"name": "r", "namespace": "team-pay", "deletionTimestamp": "2026-11-15T02:40:07Z"},
+            "status": {"phase": "Deleting", "conditions": [{**DELETING, "message": "restore accepted for deletion"}]},
+        },
+    )
+    view = lifecycle(nar, None, NOW, ALONE)
+    assert view.next == "the Velero Restore is deleted"
+    assert "restore accepted for deletion" in view.why
+    assert "deleteBackup" not in view.why

@@ -1,0 +1,53 @@
+"""Who uses a storage location, and how it is told without its secret."""
+
+from __future__ import annotations
+
+from foretop_core.models import Backup, BackupStorageLocation, Schedule, from_builtins
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.storage_users import StorageUse, credential_text, storage_use, where_text
+
+
+def place(name: str, **spec: object) -> BackupStorageLocation:
+    return from_builtins(BackupStorageLocation, {"metadata": {"name": name, "namespace": "velero"}, "spec": spec})
+
+
+def schedule(name: str, location: str = "") -> Schedule:
+    spec = {"schedule": "0 1 * * *", "template": {"storageLocation": location}}
+    return from_builtins(Schedule, {"metadata": {"name": name, "namespace": "velero"}, "spec": spec})
+
+
+def backup(name: str, location: str, namespace: str = "velero") -> Backup:
+    meta = {"name": name, "namespace": namespace}
+    return from_builtins(Backup, {"metadata": meta, "spec": {"storageLocation": location}})
+
+
+def test_what_names_no_location_uses_the_default_one() -> None:
+    main, offsite = place("main", default=True), place("offsite")
+    snapshot = assemble(
+        [
+            main,
+            offsite,
+            schedule("daily"),
+            schedule("copy", "offsite"),
+            backup("one", "main"),
+            backup("two", ""),
+            backup("three", "offsite"),
+            backup("elsewhere", "main", "another-velero"),
+        ]
+    )
+    assert storage_use(snapshot, main) == StorageUse(("daily",), 2)
+    assert storage_use(snapshot, offsite) == StorageUse(("copy",), 1)
+
+
+def test_bucket_prefix_region_and_the_names_of_the_credential() -> None:
+    found = place(
+        "main",
+        provider="aws",
+        objectStorage={"bucket": "backups", "prefix": "prod/"},
+        config={"region": "eu-central-1", "s3Url": "https://minio.example"},
+        credential={"name": "cloud", "key": "main"},
+    )
+    assert where_text(found) == "aws bucket backups, prefix prod, region eu-central-1, at https://minio.example"
+    assert credential_text(found) == "secret cloud, key main"
+    assert where_text(place("bare")) == "no provider bucket not set"
+    assert credential_text(place("bare")) == "the server's own credentials"

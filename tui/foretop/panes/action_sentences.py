@@ -1,0 +1,90 @@
+"""The keys that act on the objects of a finding, in sentences. The same actions as in the footer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from foretop.bindings import RESUME, Action
+from foretop.widgets.paragraphs import Paragraph, Span, span
+from foretop.widgets.styles import BOLD
+from foretop_core.actions import action_catalog
+from foretop_core.dashboard.related_objects import PAGE_OF
+from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
+
+_SENTENCES = {
+    "open": "open {}",
+    "jump": "go to {}",
+    "prime": "{} in the primer",
+    "results": "results of {}",
+    RESUME: "resume the window of {}",
+    **{item.id: item.hint for item in sorted(action_catalog.INTENTS, key=lambda item: not item.fetches) if item.hint},
+}
+"""In the order of telling: what only reads before what changes something.
+
+Deleting is never the remedy, so it is not among them; its key works all the same.
+"""
+_ORDER = tuple(_SENTENCES)
+_NOUNS = {
+    NAB.name: "NAB",
+    NAR.name: "NAR",
+    STORAGE.name: "location",
+    NABSL.name: "location",
+    NABSL_REQUEST.name: "request",
+    PRESCALED.name: "PreScaledCronJob",
+}
+_OF_ALL = frozenset({RESUME, action_catalog.UNPAUSE.id})
+"""About all the objects that a finding names, and not about one of them."""
+_FIRST = ("open", "jump", "prime")
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicableAction:
+    """An action that works now, and the objects that it would be about."""
+
+    action: Action
+    keys: tuple[ObjectRef, ...]
+    page: str = ""
+    """What it opens, where that is not an object."""
+
+
+def action_keys_line(actions: Sequence[ApplicableAction], *, marked: bool = False) -> tuple[Paragraph, ...]:
+    """`enter open the schedule   J go to the backup   l logs of the backup   s pause the schedule`."""
+    subject = next((item.keys for item in actions if item.action.id == "open"), ())
+    told = sorted((item for item in actions if _is_told(item, subject)), key=lambda item: _ORDER.index(item.action.id))
+    spans: list[Span] = []
+    for item in told:
+        them = item.page or _named(item.keys)
+        if item.action.id == "jump" and item.keys == subject:
+            them = "its row"
+        elif item.action.id in _OF_ALL and len(item.keys) > 1:
+            them = humanize.count(len(item.keys), _noun(item.keys[0]))
+        elif marked and item.action.id not in _FIRST:
+            them = "the marked rows"
+        key = item.action.shown or f":{item.action.id}"
+        spans += [Span("   ")] if spans else []
+        spans += [Span(key, BOLD), span(f" {_SENTENCES[item.action.id].format(them)}")]
+    return (Paragraph(tuple(spans), "Keys", in_items=True),) if spans else ()
+
+
+def _is_told(item: ApplicableAction, subject: tuple[ObjectRef, ...]) -> bool:
+    """A jump that only opens it is what enter does, and the primer is a remedy for what is primed alone."""
+    if item.action.id == "jump" and item.keys == subject:
+        return item.keys[0].kind in PAGE_OF
+    if item.action.id == "prime":
+        return item.keys[0].kind == PRESCALED.name
+    return item.action.id in _SENTENCES
+
+
+def _named(keys: tuple[ObjectRef, ...]) -> str:
+    """`the backup`, or `the backup or the schedule` where one can choose."""
+    nouns = list(dict.fromkeys(_noun(key) for key in keys))
+    if len(nouns) == len(keys) <= 2:
+        return " or ".join(f"the {noun}" for noun in nouns)
+    return f"one of {humanize.count(len(keys), nouns[0])}" if len(nouns) == 1 else f"one of {len(keys)}"
+
+
+def _noun(key: ObjectRef) -> str:
+    return _NOUNS.get(key.kind) or key.kind.lower()
