@@ -35,6 +35,7 @@ from foretop_core.rules.cron_dialects.behaviour_evidence import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.lookups import Keyed, Lookups, ScannedLookups
 from foretop_core.rules.phases import QUEUE_PHASES
+from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
 
@@ -100,6 +101,9 @@ class LiveLookups(Lookups, Protocol):
     def is_current(self) -> bool:
         """Whether nothing has changed since the snapshot was made."""
 
+    def protection(self, snapshot: ClusterSnapshot, /) -> ProtectionIndex:
+        """The protection of its namespaces, kept change by change."""
+
 
 @dataclass(frozen=True)
 class ClusterSnapshot:
@@ -142,6 +146,16 @@ class ClusterSnapshot:
     @cached_property
     def _scanned(self) -> ScannedLookups:
         return ScannedLookups(self)
+
+    @property
+    def protection(self) -> ProtectionIndex:
+        """The protection of its namespaces; while the store has not changed, without a look at each backup."""
+        live = self.live
+        return live.protection(self) if live is not None and live.is_current else self._protection_from_all
+
+    @cached_property
+    def _protection_from_all(self) -> ProtectionIndex:
+        return protection_index(self)
 
     def ref(self, item: Resource) -> ObjectRef:
         """Names an object of this cluster; the model types are named as the API names the kinds."""

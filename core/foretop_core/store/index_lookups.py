@@ -9,6 +9,8 @@ from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestor
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.lookups import day_of, in_order
+from foretop_core.rules.protection.protection_index import ProtectionIndex
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.indexes import Indexes
 
 
@@ -20,16 +22,21 @@ class IndexLookups:
         context: str,
         indexes: Indexes,
         get: Callable[[ObjectRef], Resource | None],
+        protection_of: Callable[[ClusterSnapshot], ProtectionIndex],
         is_unchanged: Callable[[], bool],
     ) -> None:
         self._context = context
         self._indexes = indexes
         self._get = get
+        self._protection_of = protection_of
         self._is_unchanged = is_unchanged
 
     @property
     def is_current(self) -> bool:
         return self._is_unchanged()
+
+    def protection(self, snapshot: ClusterSnapshot) -> ProtectionIndex:
+        return self._protection_of(snapshot)
 
     def open_backups(self) -> tuple[Backup, ...]:
         return in_order(self._indexes.open_backups.get(self._context, True))

@@ -17,6 +17,7 @@ from foretop_core.store.free_slot_tracker import SlotTracker
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.index_lookups import IndexLookups
 from foretop_core.store.indexes import Indexes
+from foretop_core.store.protection_cache import ProtectionCache
 from foretop_core.store.restart_detector import RestartDetector
 from foretop_core.store.visibility_gaps import visibility_gaps
 
@@ -33,6 +34,7 @@ class SnapshotSource(Protocol):
     restarts: RestartDetector
     health: WatchHealthRegistry
     indexes: Indexes
+    protection: ProtectionCache
 
     def get(self, key: ObjectRef) -> Resource | None: ...
 
@@ -72,8 +74,9 @@ class SnapshotCache:
         given = self._given_versions.of(context)
         made = snapshot_of(context, every, blind, seen, given, namespaces_seen=listed)
         revision = self._source.revision(context)
+        source = self._source
         lookups = IndexLookups(
-            context, self._source.indexes, self._source.get, lambda: self._source.revision(context) == revision
+            context, source.indexes, source.get, source.protection.of, lambda: source.revision(context) == revision
         )
         return replace(made, live=lookups)
 

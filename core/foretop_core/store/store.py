@@ -17,6 +17,7 @@ from foretop_core.store.change_history import ChangeHistory
 from foretop_core.store.free_slot_tracker import SlotTracker
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.indexes import Indexes
+from foretop_core.store.protection_cache import ProtectionCache
 from foretop_core.store.restart_detector import RestartDetector
 from foretop_core.store.snapshot_cache import SnapshotCache
 from foretop_core.store.store_sink import WatchSink
@@ -31,6 +32,7 @@ class Store:
     def __init__(self, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self.indexes = Indexes()
         self.feed = Feed()
+        self.protection = ProtectionCache(self.feed)
         self.history = ChangeHistory()
         self.slots = SlotTracker()
         self.restarts = RestartDetector()

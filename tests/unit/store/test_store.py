@@ -297,7 +297,7 @@ def test_the_changes_that_are_remembered_are_bounded() -> None:
 def test_a_run_that_tells_no_progress_has_done_nothing_of_nothing() -> None:
     seen = Watched()
     seen.list(backup("a", 1, phase="InProgress", startTimestamp="2026-11-15T02:00:00Z"))
-    progress = seen.store.history.progress_of(seen.key("a"))
+    progress = progress_of(seen, "a")
     assert progress is not None
     assert (progress.done, progress.total) == (0, 0)
 

@@ -87,8 +87,8 @@ def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
     return CopySummary(
         len(good),
         len(partial),
-        max(good, key=began, default=None),
-        max(partial, key=began, default=None),
+        max(good, key=_order, default=None),
+        max(partial, key=_order, default=None),
         coverage,
         _known_end(min(ends, default=_NEVER)),
         _known_end(max(ends, default=_NEVER)),
@@ -102,13 +102,12 @@ def merged(summaries: Iterable[CopySummary]) -> CopySummary:
     if len(found) < 2:
         return found[0] if found else NO_COPIES
     good = [one for one in found if one.good]
-    newest_partial = max(
-        (one for one in found if one.newest_partial), key=lambda one: _began(one.newest_partial), default=NO_COPIES
-    )
+    partial = [(_order(one.newest_partial), one) for one in found if one.newest_partial is not None]
+    newest_partial = max(partial, key=lambda held: held[0])[1] if partial else NO_COPIES
     return CopySummary(
         sum(one.good for one in found),
         sum(one.partial for one in found),
-        max((one.newest for one in good if one.newest), key=began, default=None),
+        max((one.newest for one in good if one.newest), key=_order, default=None),
         newest_partial.newest_partial,
         newest_partial.coverage,
         _known_end(min((one.next_expiry or _NEVER for one in good), default=_NEVER)),
@@ -168,8 +167,9 @@ def _reported(nab: NonAdminBackup) -> Backup:
     return Backup(metadata=meta, spec=spec, status=status) if status is not None else Backup(metadata=meta, spec=spec)
 
 
-def _began(backup: Backup | None) -> datetime:
-    return began(backup) if backup is not None else datetime.min.replace(tzinfo=UTC)
+def _order(backup: Backup) -> tuple[datetime, str, str]:
+    """By when it began; of two that began together, always the same one is the newer."""
+    return began(backup), backup.namespace, backup.name
 
 
 def _known_end(end: datetime) -> datetime | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -45,7 +45,6 @@ from foretop_core.rules.protection.coverage import (
     volume_method,
 )
 from foretop_core.rules.protection.filter_table import FilterTable
-from foretop_core.rules.snapshot import ClusterSnapshot
 
 DRILL_LABEL = "foretop.io/drill"
 """On everything that a drill makes, with the id of the drill."""
@@ -513,7 +512,35 @@ class ProtectionIndex:
         return chosen[0] if chosen else None
 
 
-def protection_index(snapshot: ClusterSnapshot) -> ProtectionIndex:
+class ProtectedCluster(Protocol):
+    """What protection is worked out from: the objects of one cluster at one moment."""
+
+    @property
+    def backups(self) -> tuple[Backup, ...]: ...
+
+    @property
+    def storage(self) -> tuple[BackupStorageLocation, ...]: ...
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]: ...
+
+    @property
+    def restores(self) -> tuple[Restore, ...]: ...
+
+    @property
+    def nabs(self) -> tuple[NonAdminBackup, ...]: ...
+
+    @property
+    def repositories(self) -> tuple[BackupRepository, ...]: ...
+
+    @property
+    def namespaces(self) -> tuple[Namespace, ...] | None:
+        """None where they were not seen."""
+
+    def dialect(self, schedule: Schedule, /) -> Dialect | None: ...
+
+
+def protection_index(snapshot: ProtectedCluster) -> ProtectionIndex:
     """The protection of a whole cluster as of one snapshot."""
     known = snapshot.namespaces
     index = ProtectionIndex(snapshot.dialect, None if known is None else (item.name for item in known))

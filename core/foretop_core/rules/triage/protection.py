@@ -10,7 +10,7 @@ from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.coverage import Extent
-from foretop_core.rules.protection.protection_index import NamespaceProtection, protection_index
+from foretop_core.rules.protection.protection_index import NamespaceProtection
 from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -28,7 +28,7 @@ def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
     unseen = {gap.kind for gap in snapshot.unseen}
     if not snapshot.velero_namespaces or unseen & {"", BACKUP.name}:
         return
-    index = protection_index(snapshot)
+    index = snapshot.protection
     judge = ProtectionJudge(now, protection_limits(limits), snapshot.velero_namespaces)
     knows_covers = snapshot.namespaces is not None and not unseen & _COVERED_BY
     unreachable: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
