@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -129,6 +129,28 @@ class _Group:
     coverage: Coverage
     backups: dict[str, Backup] = field(default_factory=dict)
     summary: CopySummary | None = None
+    """None until it is asked for; a new or renewed backup costs no look at the others."""
+
+    def add(self, backup: Backup) -> None:
+        self.backups[backup.name] = backup
+        if self.summary is not None:
+            more = merged((self.summary, summarized((backup,), self.coverage)))
+            self.summary = replace(more, coverage=self.coverage)
+
+    def renew(self, before: Backup, after: Backup) -> None:
+        """Another version of one that it has."""
+        self.backups[after.name] = after
+        held = self.summary
+        if held is None or _facts(before) != _facts(after):
+            self.summary = None
+        elif held.newest is not None and held.newest.name == after.name:
+            self.summary = replace(held, newest=after)
+        elif held.newest_partial is not None and held.newest_partial.name == after.name:
+            self.summary = replace(held, newest_partial=after)
+
+    def remove(self, backup: Backup) -> None:
+        self.backups.pop(backup.name, None)
+        self.summary = None
 
 
 @dataclass(slots=True)
@@ -163,6 +185,7 @@ class ProtectionIndex:
         self._copies: dict[_Name, tuple[Hashable, _Group]] = {}
         self._drilled: dict[str, dict[_Name, DrillOutcome]] = {}
         self._nabs: dict[str, dict[str, NonAdminBackup]] = {}
+        self._newest_nabs: dict[str, NonAdminBackup] = {}
         self._repositories: dict[str, dict[_Name, BackupRepository]] = {}
         self._storage: dict[_Name, BackupStorageLocation] = {}
         self._restores: dict[_Name, dict[_Name, Restore]] = {}
@@ -177,10 +200,8 @@ class ProtectionIndex:
         if not self._is_known(namespace):
             return None
         shared = self._shared_by(self._table.filters_of(namespace))
-        nabs = self._nabs.get(namespace)
-        made = [nab for nab in nabs.values() if nab.velero.name] if nabs else []
-        newest = max(made, key=lambda nab: (nab.created is not None, nab.created)) if made else None
-        copies = shared.copies if shared.copies.total or not made else nab_copies(made)
+        made, newest = self._nabs.get(namespace, {}), self._newest_nabs.get(namespace)
+        copies = shared.copies if shared.copies.total or not made else nab_copies(made.values())
         lost = self._unavailable(copies.places)
         drills = self._drilled.get(namespace)
         coverage, volumes = shared.coverage, shared.volumes
@@ -221,12 +242,12 @@ class ProtectionIndex:
             meta = backup.metadata
             if backup.status.phase not in USABLE or meta.deletion_timestamp is not None:
                 continue
-            key = (meta.namespace, _content_key(backup.spec))
+            key = _group_key(backup)
             group = groups.get(key)
             if group is None:
                 self._backup(None, backup)
                 continue
-            group.backups[meta.name] = backup
+            group.add(backup)
             copies[meta.namespace, meta.name] = (key, group)
             if meta.annotations:
                 self._note_drills(None, backup)
@@ -254,15 +275,22 @@ class ProtectionIndex:
 
     def _backup(self, before: Backup | None, after: Backup | None) -> _Touched:
         touched: _Touched = []
-        if before is not None and (held := self._copies.pop(_name(before), None)) is not None:
-            key, group = held
-            touched.append(tuple(self._table.names_of(group.filter)))
-            self._change_group(key, group, before, None)
-        if after is not None and is_copy(after):
-            key, group = self._group_of(after)
-            self._copies[_name(after)] = (key, group)
-            self._change_group(key, group, None, after)
-            touched.append(self._table.names_of(group.filter))
+        held = self._copies.pop(_name(before), None) if before is not None else None
+        stays = after is not None and is_copy(after)
+        if held is not None and before is not None and after is not None and stays and held[0] == _group_key(after):
+            self._copies[_name(after)] = held
+            held[1].renew(before, after)
+            self._forget_shared((held[1].filter,))
+            touched.append(self._table.names_of(held[1].filter))
+        else:
+            if held is not None and before is not None:
+                touched.append(tuple(self._table.names_of(held[1].filter)))
+                self._change_group(*held, before, None)
+            if after is not None and stays:
+                key, group = self._group_of(after)
+                self._copies[_name(after)] = (key, group)
+                self._change_group(key, group, None, after)
+                touched.append(self._table.names_of(group.filter))
         touched += self._note_drills(before, after)
         source = after or before
         for restore in tuple(self._restores.get(_name(source), {}).values()) if source is not None else ():
@@ -271,10 +299,9 @@ class ProtectionIndex:
 
     def _change_group(self, key: Hashable, group: _Group, before: Backup | None, after: Backup | None) -> None:
         if before is not None:
-            group.backups.pop(before.name, None)
+            group.remove(before)
         if after is not None:
-            group.backups[after.name] = after
-        group.summary = None
+            group.add(after)
         if group.backups and key in self._groups:
             self._forget_shared((group.filter,))
             return
@@ -288,7 +315,7 @@ class ProtectionIndex:
         self._release(group.filter)
 
     def _group_of(self, backup: Backup) -> tuple[Hashable, _Group]:
-        key = (backup.namespace, _content_key(backup.spec))
+        key = _group_key(backup)
         group = self._groups.get(key)
         if group is None:
             group = _Group(self._filter_of(backup.spec), content_coverage(backup.spec))
@@ -382,14 +409,22 @@ class ProtectionIndex:
         return self._filter(had.included, tuple(sorted({*had.excluded, *spec.excluded_namespaces})))
 
     def _nab(self, nab: NonAdminBackup, *, gone: bool) -> _Touched:
-        own = self._nabs.setdefault(nab.namespace, {})
-        if gone:
+        """Those count that have a backup at Velero."""
+        place = nab.namespace
+        own, newest = self._nabs.setdefault(place, {}), self._newest_nabs.get(place)
+        if gone or not nab.velero.name:
             own.pop(nab.name, None)
+            if newest is not None and newest.name == nab.name:
+                self._newest_nabs.pop(place)
+                if own:
+                    self._newest_nabs[place] = max(own.values(), key=_nab_order)
         else:
             own[nab.name] = nab
+            if newest is None or newest.name == nab.name or _nab_order(nab) > _nab_order(newest):
+                self._newest_nabs[place] = nab
         if self._existing is None:
-            self._keep(nab.namespace)
-        return [(nab.namespace,)]
+            self._keep(place)
+        return [(place,)]
 
     def _namespace(self, name: str, *, gone: bool) -> _Touched:
         if self._existing is not None:
@@ -563,6 +598,16 @@ def _summary(group: _Group) -> CopySummary:
     return group.summary
 
 
+def _group_key(backup: Backup) -> Hashable:
+    return backup.namespace, _content_key(backup.spec)
+
+
+def _facts(backup: Backup) -> Hashable:
+    """All of a copy that a summary of many is made from."""
+    status, spec = backup.status, backup.spec
+    return status.phase, backup.started, backup.created, status.expiration, spec.storage_location
+
+
 def _content_key(spec: BackupSpec) -> Hashable:
     """What decides about the resources that are taken; most templates have none of it."""
     selectors = (
@@ -590,6 +635,10 @@ def _most(found: Iterable[Coverage]) -> Coverage:
 
 def _best(found: Iterable[VolumeMethod]) -> VolumeMethod | None:
     return min(found, key=_METHODS.index, default=None)
+
+
+def _nab_order(nab: NonAdminBackup) -> tuple[bool, datetime | None, str]:
+    return nab.created is not None, nab.created, nab.name
 
 
 def _source(restore: Restore) -> _Name:
