@@ -54,7 +54,9 @@ async def test_every_dialog_shows_its_focused_field_and_its_buttons(
         for intent, several in SHOWN:
             found = targets(at, intent, several)
             assert found.keys, f"nothing to ask {intent.id} of"
-            window = make_dialog(at.shown.app.main_screen.write_actions.service, intent, found, False, lambda *_: None)
+            main = at.shown.app.main_screen
+            assert main.state is not None
+            window = make_dialog(main.write_actions.service, intent, found, False, lambda *_: None, main.state)
             assert isinstance(window, ActionDialog)
             await at.shown.app.push_screen(window)
             await at.shown.settle()

@@ -41,6 +41,7 @@ SPECS: dict[str, TableSpec] = {
     "pods": page_factories.PODS,
     "movements": page_factories.MOVEMENTS,
     "repositories": page_factories.REPOSITORIES,
+    "protection": page_factories.PROTECTION,
 }
 SHORT = re.compile(r"(?<![\w.@:/=-])(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?(?![\w-])")
 LONG = re.compile(r"\b\d[\d,]* (?:second|minute|hour|day)s?\b")

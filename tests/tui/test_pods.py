@@ -63,7 +63,7 @@ async def test_movements_show_the_time_left_of_each_volume(tmp_path: Path, monke
         await command(at, "movements")
         await at.see("InProgress", "LEFT", "left")
         await command(at, "repositories")
-        await at.see("No backup repositories")
+        await at.see("The latest maintenance failed")
         await at.shown.press("q", "q")
         await at.shown.until(lambda: at.shown.page == "triage")
 

@@ -168,6 +168,6 @@ def test_a_copy_that_vanishes_meanwhile_fails_the_drill_and_leaves_nothing(
         monkeypatch.setattr(DrillRun, "wait", lose)
         assert at.drill("shop", "--yes") == 1
         told = capsys.readouterr()
-        assert "Drill of shop failed: the backup shop-daily-" in told.out
+        assert "Drill of shop failed: the backup shop-daily-" in told.out, told.out
         assert "was deleted meanwhile" in told.out
         assert at.left() == []

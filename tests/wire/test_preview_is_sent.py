@@ -38,12 +38,15 @@ COMMANDS = (
     ("storage-request", "approve", "ask"),
     ("storage-request", "reject", "ask"),
     ("server", "set", "--schedule-skip-immediately=false"),
+    ("acknowledge", "schedule/nightly", "--for", "change", "--reason", "CHG-4711", "--shared"),
+    ("unacknowledge", "schedule/nightly"),
 )
 _IDENTITY = {"apiVersion", "kind", "name", "generateName", "namespace", "resourceVersion", "uid", "preconditions"}
 
 
 def test_every_command_that_writes_is_compared() -> None:
-    assert {" ".join(words[:2]) for words in COMMANDS} == {name for one in INTENTS for name in one.commands}
+    named = {name for one in INTENTS for name in one.commands}
+    assert {words[0] if words[0] in named else " ".join(words[:2]) for words in COMMANDS} == named
 
 
 def leaves(part: Any, key: str = "") -> Iterator[tuple[str, str]]:
@@ -76,6 +79,10 @@ def test_the_dry_run_says_what_the_real_one_sends(
 ) -> None:
     for name in ("SUDO_USER", "LOGNAME", "USER"):
         monkeypatch.delenv(name, raising=False)
+    if words[0] == "unacknowledge":
+        assert foretop("acknowledge", *words[1:], "--reason", "CHG-4711", "--shared", "--yes") == 0
+        wire.bodies.clear()
+        capsys.readouterr()
     assert foretop(*words, "--dry-run", "-o", "json") == 0
     (dry,) = json.loads(capsys.readouterr().out)["items"]
     assert foretop(*words, "--dry-run") == 0

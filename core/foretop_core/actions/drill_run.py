@@ -78,7 +78,8 @@ class DrillRun:
             snapshot = self.executor.snapshot()
             restore = self._restore(snapshot)
             if restore is not None and restore.phase in ENDED:
-                return "; ".join(restore.status.validation_errors) or restore.status.failure_reason
+                failed = "; ".join(restore.status.validation_errors) or restore.status.failure_reason
+                return (self._lost(snapshot) or failed) if failed else ""
             if problem := self._lost(snapshot):
                 return problem
             if restore is not None and (news := _progress(restore)) != told:

@@ -92,6 +92,14 @@ SIGNS: Mapping[str, tuple[Sign, ...]] = {
     "storage": _status(
         healthy="available", broken="unavailable", look="a request that waits for approval", waiting="not checked yet"
     ),
+    "protection": _status(
+        healthy="a good copy, as new as promised",
+        waiting="no copy yet, and none is due",
+        paused="all that would back it up is paused",
+        look="covered by nothing, or only partial copies",
+        broken="no copy in time, copies about to expire, or all out of reach",
+        unset="deleted, or not looked at (see thresholds.ignoredNamespaces)",
+    ),
     "pods": _status(
         healthy="ready", waiting="starting", look="not ready", broken="failing or restarting", unset="has ended"
     ),
