@@ -12,6 +12,8 @@ from typing import Any
 from foretop_core.clock import ManualClock
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.objects import NOW
 
 
@@ -41,6 +43,34 @@ def box_in_thread(objects: Sequence[dict[str, Any]] = (), users: Sequence[User] 
     try:
         assert ready.wait(120), "the box did not open"
         assert made, "the box did not take the objects"
+        yield made[0]
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join(120)
+        loop.close()
+
+
+@contextmanager
+def living_box(
+    scene: str, folder: Path, speed: float, options: ScenarioOptions | None = None
+) -> Iterator[tuple[SimulatedCluster, str]]:
+    """A scene with its controllers, whose time runs until the end of the block; and the kubeconfig that leads to it."""
+    loop = asyncio.new_event_loop()
+    ready, done = threading.Event(), asyncio.Event()
+    made: list[tuple[SimulatedCluster, str]] = []
+
+    async def live() -> None:
+        box = SimulatedCluster(find_scene(scene), options or ScenarioOptions(), FIXED_START, speed)
+        cluster = await box.open()
+        made.append((box, str(cluster.kubeconfig(folder / "kubeconfig"))))
+        ready.set()
+        await done.wait()
+        await box.close()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(120), "the box did not open"
         yield made[0]
     finally:
         loop.call_soon_threadsafe(done.set)

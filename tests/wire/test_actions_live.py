@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,36 +11,17 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.minicluster.reconcile import Behaviour
-from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
+from foretop_core.minicluster.scenarios import ScenarioOptions
+from tests.wire.boxes import living_box
 
 Foretop = Callable[..., int]
 
 
 @contextmanager
-def living(scene: str, folder: Path, speed: float, wishes: ScenarioOptions | None = None) -> Iterator[str]:
+def living(scene: str, folder: Path, speed: float, options: ScenarioOptions | None = None) -> Iterator[str]:
     """A box whose time runs on a thread of its own; the kubeconfig that leads to it."""
-    loop = asyncio.new_event_loop()
-    ready, done = threading.Event(), asyncio.Event()
-    paths: list[str] = []
-
-    async def live() -> None:
-        box = SimulatedCluster(find_scene(scene), wishes or ScenarioOptions(), FIXED_START, speed)
-        cluster = await box.open()
-        paths.append(str(cluster.kubeconfig(folder / "kubeconfig")))
-        ready.set()
-        await done.wait()
-        await box.close()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
-    thread.start()
-    try:
-        assert ready.wait(120), "the box did not open"
-        yield paths[0]
-    finally:
-        loop.call_soon_threadsafe(done.set)
-        thread.join(120)
-        loop.close()
+    with living_box(scene, folder, speed, options) as (_, path):
+        yield path
 
 
 @pytest.fixture(autouse=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +12,11 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.actions.drill_run import DrillRun
-from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
+from foretop_core.minicluster.simulated_cluster import SimulatedCluster
 from foretop_core.rules.protection.copies import DRILLED
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
+from tests.wire.boxes import living_box
 
 _SPEED = 20.0
 
@@ -46,27 +44,8 @@ class Living:
 
 @contextmanager
 def living(folder: Path) -> Iterator[Living]:
-    loop = asyncio.new_event_loop()
-    ready, done = threading.Event(), asyncio.Event()
-    made: list[Living] = []
-
-    async def live() -> None:
-        box = SimulatedCluster(find_scene("protection"), ScenarioOptions(), FIXED_START, _SPEED)
-        cluster = await box.open()
-        made.append(Living(box, str(cluster.kubeconfig(folder / "kubeconfig"))))
-        ready.set()
-        await done.wait()
-        await box.close()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
-    thread.start()
-    try:
-        assert ready.wait(120), "the box did not open"
-        yield made[0]
-    finally:
-        loop.call_soon_threadsafe(done.set)
-        thread.join(120)
-        loop.close()
+    with living_box("protection", folder, _SPEED) as (box, path):
+        yield Living(box, path)
 
 
 @pytest.fixture(autouse=True)
