@@ -103,7 +103,7 @@ def test_a_finding_about_no_object_can_be_known_to_oneself_only(
 ) -> None:
     together = "schedules-collide:/velero/:00:00"
     assert foretop("acknowledge", together, *WHY, "--shared", "--yes") == 3
-    assert "no object that could carry it" in capsys.readouterr().out
+    assert "it cannot be shared" in capsys.readouterr().out
     assert foretop("acknowledge", together, *WHY) == 0
 
 

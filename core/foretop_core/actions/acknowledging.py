@@ -72,7 +72,7 @@ def acknowledgement_end(text: str, now: datetime, shift_ends: Sequence[str], zon
 def cannot_be_shared(finding: Finding) -> str:
     """Why a finding can be acknowledged for oneself only; "" where all can see it."""
     if not finding.subject.name or not any(kind.name == finding.subject.kind for kind in ACKNOWLEDGE.kinds):
-        return "there is no object that could carry it; acknowledge it for yourself"
+        return "it is about no object, so it cannot be shared; acknowledge it for yourself"
     return ""
 
 

@@ -65,5 +65,5 @@ SCENES: dict[str, Scenario] = {
 def find_scene(name: str) -> Scenario:
     scene = SCENES.get(name)
     if scene is None:
-        raise BadInput(f"there is no scene {name!r}", "", f"the scenes are {', '.join(SCENES)}")
+        raise BadInput(f"scene {name!r} does not exist", "", f"the scenes are {', '.join(SCENES)}")
     return scene
