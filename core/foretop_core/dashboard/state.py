@@ -35,10 +35,9 @@ from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
 from foretop_core.store import ContextHealth, Store
 from foretop_core.store.unreadable import UnreadableObject
-from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
-from foretop_core.tables.resources.protection import ProtectionRow, ProtectionView
+from foretop_core.tables.resources.protection import ProtectionRow, protection_row
 from foretop_core.tables.resources.visibility_findings import (
     is_visibility_finding,
     unreadable_findings,
@@ -99,7 +98,6 @@ class DashboardState:
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
         self._began = self._took = 0.0
         self._opened = ticks()
-        self._protection: tuple[tuple[str, ...], DerivedRows[ProtectionRow]] | None = None
 
     def take_contexts(self) -> None:
         """The session watches another context from now on."""
@@ -168,15 +166,8 @@ class DashboardState:
         return self._scenes[context]
 
     def protection(self, key: ObjectRef) -> ProtectionRow | None:
-        """The protection of a namespace; followed from the first time on that it is asked for."""
-        if self._protection is None or self._protection[0] != self.contexts:
-            if self._protection is not None:
-                self._protection[1].close()
-            self._protection = (self.contexts, DerivedRows(ProtectionView(), self.store, self.contexts))
-        rows = self._protection[1]
-        rows.pump()
-        held = rows.table.get(key)
-        return held[1] if held is not None and isinstance(held[1], ProtectionRow) else None
+        """The protection of a namespace, which may be deleted; None where nothing is known of it."""
+        return protection_row(self.store, key, self.store.snapshot(key.context).protection)
 
     def zone_of(self, key: ObjectRef | None) -> tzinfo:
         """In which zone the times of an object are told."""

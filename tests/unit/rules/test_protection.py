@@ -26,7 +26,8 @@ from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
-from foretop_core.rules.protection.protection_index import NamespaceProtection, ProtectionIndex, protection_index
+from foretop_core.rules.protection.namespace_protection import NamespaceProtection
+from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap

@@ -43,7 +43,6 @@ from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.protection.drill_report import DrillReport
-from foretop_core.rules.protection.protection_index import protection_index
 
 KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, REPOSITORY, DEPLOYMENT, NAMESPACE)
 
@@ -216,7 +215,7 @@ def _newest_copy(at: CommandSession, namespace: str) -> Backup:
             "you are not allowed to list namespaces",
             "a drill is for administrators; a tenant restores in place with a NonAdminRestore",
         )
-    row = protection_index(at.snapshot).row(namespace)
+    row = at.snapshot.protection.row(namespace)
     newest = row.copies.usable if row is not None else None
     if newest is None:
         raise BadInput(f"{namespace} has no copy to drill", "", "foretop get protection lists the namespaces")

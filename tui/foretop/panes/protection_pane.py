@@ -8,7 +8,7 @@ from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import cluster_scoped_text
-from foretop_core.rules.protection.protection_index import NamespaceProtection
+from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.protection.protection_state import ProtectionState
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone

@@ -45,6 +45,12 @@ from foretop_core.rules.protection.coverage import (
     volume_method,
 )
 from foretop_core.rules.protection.filter_table import FilterTable
+from foretop_core.rules.protection.namespace_protection import (
+    NOTHING,
+    NamespaceCover,
+    NamespaceProtection,
+    SharedProtection,
+)
 
 DRILL_LABEL = "foretop.io/drill"
 """On everything that a drill makes, with the id of the drill."""
@@ -54,71 +60,7 @@ _Name: TypeAlias = tuple[str, str]
 _Touched: TypeAlias = list[Iterable[str]]
 """Lists of namespaces, put together only where somebody asks for them: a backup may take them all."""
 _ALL = ("*",)
-NOTHING = Coverage(Extent.NONE)
 _EXTENTS, _METHODS = tuple(Extent), tuple(VolumeMethod)
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceCover:
-    """A schedule that takes a namespace: how much of it, how its volumes, and when next."""
-
-    schedule: Schedule
-    coverage: Coverage
-    volumes: VolumeMethod
-    parsed: CronSchedule | None
-    """None where Velero refuses the expression, or it is open how it reads it."""
-    next_run: datetime | None
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it makes backups by itself."""
-        return self.parsed is not None and not self.schedule.spec.paused
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SharedProtection:
-    """What all namespaces have in common that the same filters take: one value for thousands of them."""
-
-    covers: tuple[NamespaceCover, ...]
-    copies: CopySummary
-    restored: datetime | None
-    coverage: Coverage
-    volumes: VolumeMethod | None
-    next_run: datetime | None
-    is_active: bool
-    """Whether a schedule makes backups of them by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceProtection:
-    """All that is known of the protection of one namespace; it does not depend on the time."""
-
-    namespace: str
-    exists: bool | None
-    """None where the namespaces of the cluster may not be listed."""
-    covers: tuple[NamespaceCover, ...]
-    copies: CopySummary
-    nabs: int = 0
-    newest_nab: NonAdminBackup | None = None
-    unavailable: tuple[str, ...] = ()
-    """The storage locations of its copies that Velero cannot use."""
-    reachable: bool = True
-    """False where it has copies and all of them are in such a location."""
-    repositories: tuple[BackupRepository, ...] = ()
-    restored: datetime | None = None
-    drill: DrillOutcome | None = None
-    coverage: Coverage = NOTHING
-    """How much its schedules and NABs take: the most that one of them does."""
-    volumes: VolumeMethod | None = None
-    """How its volumes are covered; None where nothing covers it."""
-    next_run: datetime | None = None
-    shared: SharedProtection | None = field(default=None, compare=False, repr=False)
-    """The part that it has in common with others, to judge that once."""
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether all that would back it up is paused or refused."""
-        return bool(self.covers) and not self.nabs and not (self.shared is not None and self.shared.is_active)
 
 
 @dataclass(slots=True)

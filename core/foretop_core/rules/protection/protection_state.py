@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 
 from foretop_core.models import Schedule
 from foretop_core.rules.protection.coverage import Extent
+from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection, SharedProtection
 from foretop_core.rules.protection.promise import should_have_by
-from foretop_core.rules.protection.protection_index import NamespaceCover, NamespaceProtection, SharedProtection
 from foretop_core.rules.schedule_history import began
 
 IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")

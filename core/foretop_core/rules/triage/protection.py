@@ -10,7 +10,7 @@ from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.coverage import Extent
-from foretop_core.rules.protection.protection_index import NamespaceProtection
+from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot

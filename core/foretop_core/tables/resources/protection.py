@@ -21,7 +21,8 @@ from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import Extent
-from foretop_core.rules.protection.protection_index import NamespaceProtection, ProtectionIndex, protection_index
+from foretop_core.rules.protection.namespace_protection import NamespaceProtection
+from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.protection.protection_state import ProtectionState
 from foretop_core.rules.schedule_history import began
 from foretop_core.store import Change, Store, UnreadableObject
@@ -88,11 +89,7 @@ class ProtectionView(View[ProtectionRow]):
         item = store.get(key)
         if isinstance(item, UnreadableObject):
             return UnreadableRow(key, item.problem)
-        found = self._index(store, key.context).row(key.name)
-        if found is None:
-            return None
-        known = item if isinstance(item, Namespace) else Namespace(metadata=Metadata(name=key.name))
-        return ProtectionRow(found, known)
+        return protection_row(store, key, self._index(store, key.context))
 
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
         found = self._index(store, key.context).row(key.name)
@@ -185,6 +182,14 @@ class ProtectionView(View[ProtectionRow]):
 
 def _readable(item: Resource | None) -> Resource | None:
     return None if isinstance(item, UnreadableObject) else item
+
+
+def protection_row(store: Store, key: ObjectRef, index: ProtectionIndex) -> ProtectionRow | None:
+    """The row of a namespace; None where nothing is known of it."""
+    found, item = index.row(key.name), store.get(key)
+    if found is None:
+        return None
+    return ProtectionRow(found, item if isinstance(item, Namespace) else Namespace(metadata=Metadata(name=key.name)))
 
 
 def namespace_ref(context: str, name: str) -> ObjectRef:
