@@ -74,3 +74,5 @@ async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: p
         await at.shown.press("slash", *"scratch", "enter", "r")
         assert at.shown.app.told[-1][1] == "scratch has no copy to restore from"
         assert not at.has_dialog
+        await at.shown.press("slash", "ctrl+u", *"crm-archive", "enter")
+        await at.see("crm-archive: no copy, though its schedules promise one")

@@ -9,7 +9,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import cluster_scoped_text
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
-from foretop_core.rules.protection.protection_state import ProtectionState
+from foretop_core.rules.protection.protection_state import ProtectionState, late_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.protection import ProtectionRow, protection_mark
@@ -17,7 +17,6 @@ from foretop_core.tables.resources.protection import ProtectionRow, protection_m
 _WORDS = {
     ProtectionState.UNREACHABLE: "all its copies are in a storage location that Velero cannot use",
     ProtectionState.UNCOVERED: "no schedule and no NAB takes anything of it",
-    ProtectionState.LATE: "its newest copy is older than its schedules promise",
     ProtectionState.EXPIRING: "its last good copy expires with none after it",
     ProtectionState.PARTIAL: "no copy has all of it",
     ProtectionState.NO_COPY: "covered, and not backed up yet",
@@ -33,7 +32,8 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
     found = row.protection
     state = render.protection.state(found)
     tone = protection_mark(state).tone
-    said = [Paragraph((span(found.namespace, bold=True), span(": "), span(_WORDS[state], tone)))]
+    words = late_text(found) if state is ProtectionState.LATE else _WORDS[state]
+    said = [Paragraph((span(found.namespace, bold=True), span(": "), span(words, tone)))]
     said += _copy_lines(row, render)
     said += _cover_lines(row, render)
     if found.unavailable:

@@ -145,3 +145,10 @@ class ProtectionJudge:
 
 def _without_copy(row: NamespaceProtection) -> ProtectionState:
     return ProtectionState.PAUSED if row.is_paused else ProtectionState.NO_COPY
+
+
+def late_text(found: NamespaceProtection) -> str:
+    """What a namespace lacks whose schedules have not kept their promise."""
+    if found.copies.usable is None:
+        return "no copy, though its schedules promise one"
+    return "newest copy older than its schedules promise"

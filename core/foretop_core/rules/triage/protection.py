@@ -11,7 +11,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.coverage import Extent
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
-from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
+from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState, late_text
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -81,7 +81,7 @@ def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protection
         Severity.ERROR,
         _ref(snapshot, row),
         newest.started if newest is not None else None,
-        "newest copy older than its schedules promise" if newest else "no copy, though its schedules promise one",
+        late_text(row),
         sentence(had, f"; {schedule.name} should have made one since ", promise.since, "."),
         f"Check the last backups of {schedule.name} and whether they took {row.namespace}; back up now.",
         (snapshot.ref(schedule),),
