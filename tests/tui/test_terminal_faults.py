@@ -65,6 +65,19 @@ def test_a_line_of_2400_baud_is_enough() -> None:
         is_left_as_found(terminal)
 
 
+def test_size_signals_that_come_faster_than_they_are_handled_end_nothing() -> None:
+    with Terminal(_VISITED, 120, 40) as terminal:
+        terminal.shows("etcd-hourly")
+        for _ in range(200_000):
+            terminal.signal(signal.SIGWINCH)
+        terminal.resize(columns=100, lines=30)
+        terminal.press("7")
+        terminal.shows("STARTED")
+        terminal.press("q")
+        assert terminal.ended() == 0
+        is_left_as_found(terminal)
+
+
 def test_three_hundred_changes_of_its_size_end_nothing() -> None:
     with Terminal(_VISITED, 120, 40) as terminal:
         terminal.shows("etcd-hourly")

@@ -19,7 +19,7 @@ from textual.geometry import Size
 from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.tabs import FIRST_KINDS
 from foretop.terminal.cell_diff import CellDiff
-from foretop.terminal.job_control import resume_only_after_suspend
+from foretop.terminal.job_control import resize_in_the_loop, resume_only_after_suspend
 from foretop.terminal.key_queue import SerialKeyApp
 from foretop.terminal.textual_internals import guard_input, guard_messages, has_driver, switch_mouse, write_to_terminal
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
@@ -105,8 +105,13 @@ class Dashboard(SerialKeyApp):
         return named or local_zone(os.environ)
 
     def on_mount(self) -> None:
-        self.app_resume_signal.subscribe(self, lambda _: self._canvas.forget())
+        self.app_resume_signal.subscribe(self, self._resumed)
+        resize_in_the_loop()
         resume_only_after_suspend(lambda: self.call_later(self._draw_again))
+
+    def _resumed(self, _: object) -> None:
+        self._canvas.forget()
+        resize_in_the_loop()
 
     def on_resize(self, event: events.Resize) -> None:
         """A terminal that changes its size may move or drop what it shows."""

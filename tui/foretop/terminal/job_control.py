@@ -1,11 +1,13 @@
-"""Suspend and resume, and the terminal lent to another program. SIGCONT restarts the screen only after a suspend.
+"""The terminal's signals: suspend, resume and a new size, and the terminal lent to another program.
 
-A shell, tmux and a terminal that hangs up also send SIGCONT to a program that was never suspended. Textual would then
-start a second input thread, which outlives the screen and spins on a terminal that is gone.
+SIGCONT restarts the screen only after a suspend. A shell, tmux and a terminal that hangs up also send SIGCONT to a
+program that was never suspended. Textual would then start a second input thread, which outlives the screen and spins
+on a terminal that is gone.
 """
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,6 +41,32 @@ def resume_only_after_suspend(redraw: Callable[[], object]) -> None:
 
     signal.signal(signal.SIGTSTP, on_suspend)
     signal.signal(signal.SIGCONT, on_resume)
+
+
+def resize_in_the_loop() -> None:
+    """Wraps the handler that Textual's driver sets each time it starts: many signals, one look at the size.
+
+    Textual looks from inside the signal's handler. A window that is dragged sends the next signal before that is
+    through, and handler upon handler the stack would overflow.
+    """
+    resize = getattr(signal, "SIGWINCH", None)
+    look = signal.getsignal(resize) if resize is not None else None
+    if resize is None or not callable(look):
+        return
+    loop, is_due = asyncio.get_running_loop(), False
+
+    def on_loop() -> None:
+        nonlocal is_due
+        is_due = False
+        look(resize, None)
+
+    def on_resize(_number: int, _frame: FrameType | None) -> None:
+        nonlocal is_due
+        if not is_due:
+            is_due = True
+            loop.call_soon_threadsafe(on_loop)
+
+    signal.signal(resize, on_resize)
 
 
 @contextmanager
