@@ -287,6 +287,10 @@ class _RowFacets(Generic[E]):
         own = (context, namespace, name, self.view.phase(self.entry))
         return " ".join((*own, *self.view.searched(self.entry))).lower()
 
+    def contains(self, word: str) -> bool:
+        """Mostly a name is typed: what has it there needs no other texts."""
+        return word in self.key.name or word in self.text()
+
     def field(self, name: str) -> str:
         if name in _KEY_FIELDS:
             return self.key[_KEY_FIELDS[name]]
@@ -307,6 +311,9 @@ class _SpoiledFacets:
 
     def text(self) -> str:
         return f"{self.key.context} {self.key.namespace} {self.key.name} {self.problem}".lower()
+
+    def contains(self, word: str) -> bool:
+        return word in self.text()
 
     def field(self, name: str) -> str:
         return self.key[_KEY_FIELDS[name]] if name in _KEY_FIELDS else ""

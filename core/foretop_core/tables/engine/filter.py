@@ -24,12 +24,25 @@ class FilterableRow(Protocol):
     def text(self) -> str:
         """What a search goes through, in lower case."""
 
+    def contains(self, word: str) -> bool:
+        """Whether the text has this word, in lower case; asked for every row at every letter that is typed."""
+
     def field(self, name: str) -> str: ...
 
     def labels(self) -> Mapping[str, str]: ...
 
 
 Test = Callable[[FilterableRow], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Contains:
+    """The test for a text, in lower case."""
+
+    word: str
+
+    def __call__(self, row: FilterableRow) -> bool:
+        return row.contains(self.word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +59,11 @@ class Filter:
 
     def __bool__(self) -> bool:
         return bool(self.tests)
+
+    def narrows(self, other: Filter) -> bool:
+        """Whether whatever it lets through passes the other one too: a letter was added, for example."""
+        words = [test.word for test in self.tests if isinstance(test, _Contains)]
+        return all(isinstance(test, _Contains) and any(test.word in word for word in words) for test in other.tests)
 
 
 def parse_filter(text: str, fields: Collection[str] = (), *, typing: bool = False) -> Filter:
@@ -82,7 +100,7 @@ def _term(text: str, at: int, fields: _Fields) -> tuple[Test, int]:
             value, whole, end = _word(text, end)
         test = fields.test(name, value, whole)
     else:
-        test = _by_text(word)
+        test = _Contains(word.lower())
     return (_not(test) if negated else test), end
 
 
@@ -122,11 +140,6 @@ def _word(text: str, at: int) -> tuple[str, bool, int]:
 def _skip(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     return found.end() if found else at
-
-
-def _by_text(word: str) -> Test:
-    wanted = word.lower()
-    return lambda row: wanted in row.text()
 
 
 def _by_labels(chosen: LabelSelector) -> Test:
