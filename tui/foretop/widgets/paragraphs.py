@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.style import Style
 
@@ -15,6 +16,8 @@ from foretop_core.tables.text.cell_text import clean, width
 LABEL = 9
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LEAST_LINES = 2
+_KEPT_FOLDED = 512
+"""Paragraphs, with the width that they were folded to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) 
     return shown
 
 
-def _without_end(folded: list[Line], lines: int) -> list[Line]:
+def _without_end(folded: tuple[Line, ...], lines: int) -> list[Line]:
     """So many lines fewer: the last one ends with an ellipsis, and what is gone can be scrolled to."""
     kept = folded[: len(folded) - lines]
     longest = max(sum(width(piece.text) for piece in line) for line in folded)
@@ -85,7 +88,9 @@ def _with_ellipsis(line: Line, cells: int) -> Line:
     return (*pieces, Span(" …"))
 
 
-def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
+@lru_cache(_KEPT_FOLDED)
+def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
+    """Kept, because a pane is folded at every change and mostly says what it said before."""
     indent = LABEL if paragraph.label else 0
     if paragraph.indent is not None:
         indent = paragraph.indent
@@ -113,7 +118,7 @@ def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
             continue
         lines[-1] += [Span(text, style) for text, style in word]
         used += size
-    return [_joined(line) for line in lines]
+    return tuple(_joined(line) for line in lines)
 
 
 _Word = list[tuple[str, Style]]
