@@ -48,6 +48,10 @@ def mutate_objects(number: int, seed: int) -> int:
     print(f"  exceptions that escaped: {len(outcome.escaped)}")
     print(f"  failures that a guard caught and named: {outcome.caught.total()}")
     print(f'  "No problems" while something was not judged: {outcome.false_calm}')
+    print(
+        f"  the longest that one object kept a processor busy: {outcome.slowest[0] * 1000:.0f} ms, {outcome.slowest[1]}"
+    )
+    print(f"  memory for {EACH} of them at most: {outcome.grown:.0f} MB")
     _print_lines([*outcome.escaped, *(f"{count} x {what}" for what, count in outcome.caught.most_common())])
     return lost
 
