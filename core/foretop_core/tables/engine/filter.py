@@ -10,6 +10,7 @@ from typing import Protocol
 
 from foretop_core.errors import BadInput
 from foretop_core.tables.engine.selector import LabelSelector, take
+from foretop_core.tables.engine.status_glyphs import phase_briefs
 
 _SPACE = re.compile(r"\s*")
 _BARE = re.compile(r"[^\s\"']+")
@@ -173,7 +174,12 @@ class _Fields:
             pattern = re.compile("|".join(map(_beginning, parts)), re.DOTALL)
         else:
             pattern = re.compile("|".join(map(translate, parts)))
-        return lambda row: pattern.fullmatch(row.field(field).lower()) is not None
+        return lambda row: any(pattern.fullmatch(value.lower()) for value in _shown_as(field, row.field(field)))
+
+
+def _shown_as(field: str, value: str) -> tuple[str, ...]:
+    """A phase also in the fewer letters that a narrow column shows."""
+    return (value, *phase_briefs(value)) if field == "phase" else (value,)
 
 
 def _beginning(part: str) -> str:
