@@ -78,7 +78,8 @@ def plan_decide(
         source = request.status.non_admin_backup_storage_location
         name = f"{source.namespace}/{source.name}"
         forecast = (
-            f"the storage location {name} is created for Velero, and the NABs that wait for it can continue"
+            f"the storage location {name} is created for Velero; NABs that were refused without it stay refused until "
+            "they are changed or created again"
             if decision == "approve"
             else f"the storage location {name} is not created (or is removed); NABs that use it are refused"
         )
