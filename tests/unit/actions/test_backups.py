@@ -264,7 +264,7 @@ def test_deleting_a_nab_explains_the_ways_this_cluster_supports() -> None:
     (step,) = plan.steps
     assert step.write.body["spec"] == {"deleteBackup": True}
     assert "the Velero backup vb" in step.forecast
-    assert "forceDeleteBackup" not in plan.warnings[0].split("plain delete")[0]
+    assert "forceDeleteBackup" not in plan.warnings[0]
     forced = plan_delete_nab(ClusterSnapshot(nabs=(item,)), [item], NOW, force=True, serves_force=True)
     assert forced.steps[0].write.body["spec"] == {"forceDeleteBackup": True}
     assert "the data stays in storage" in forced.steps[0].forecast
