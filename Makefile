@@ -89,6 +89,7 @@ chaos: compiled  ## broken on purpose: ten minutes of the table, with a real API
 	$(CHAOS) writes 60 --seed $(SEED)
 	$(CHAOS) deaths 10 --seed $(SEED)
 	$(CHAOS) real 100 --seed $(SEED)
+	$(CHAOS) long 50000 --seed $(SEED)
 
 chaos-full: compiled ## the whole table
 	$(CHAOS) objects 100000 --seed $(SEED)
@@ -96,6 +97,7 @@ chaos-full: compiled ## the whole table
 	$(CHAOS) writes --seed $(SEED)
 	$(CHAOS) deaths --seed $(SEED)
 	$(CHAOS) real --seed $(SEED)
+	$(CHAOS) long --seed $(SEED)
 	$(BIN)/python -m pytest $(SPREAD) tests/tui/test_hostile_bytes.py tests/tui/test_survives.py
 
 MUTANTS ?= 100

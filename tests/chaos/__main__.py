@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from tests.chaos.every_entry import Outcome, try_objects
+from tests.chaos.long_run import run_for_long
 from tests.chaos.process_deaths import try_death
 from tests.chaos.real_faults import try_real_faults
 from tests.chaos.store_runs import try_store
@@ -47,6 +48,10 @@ def mutate_objects(number: int, seed: int) -> int:
     print(f"  exceptions that escaped: {len(outcome.escaped)}")
     print(f"  failures that a guard caught and named: {outcome.caught.total()}")
     print(f'  "No problems" while something was not judged: {outcome.false_calm}')
+    print(
+        f"  the longest that one object kept a processor busy: {outcome.slowest[0] * 1000:.0f} ms, {outcome.slowest[1]}"
+    )
+    print(f"  memory for {EACH} of them at most: {outcome.grown:.0f} MB")
     _print_lines([*outcome.escaped, *(f"{count} x {what}" for what, count in outcome.caught.most_common())])
     return lost
 
@@ -79,6 +84,16 @@ def break_real_server(number: int, seed: int) -> int:
     return len(outcome.lost)
 
 
+def watch_for_long(number: int, seed: int) -> int:
+    """A dashboard before so many events, which take a month of the cluster's time."""
+    print(f"a dashboard for a month, seed {seed}", flush=True)
+    began = time.monotonic()
+    lost = run_for_long(number, seed, partial(print, flush=True))
+    print(f"tried {number:,} events in {time.monotonic() - began:.0f} s, lost {len(lost)}")
+    _print_lines(lost)
+    return len(lost)
+
+
 def _print_lines(lines: Sequence[str], most: int = _MOST_LINES) -> None:
     for line in lines[:most]:
         print(f"    {line}")
@@ -90,6 +105,7 @@ WHAT: dict[str, tuple[Callable[[int, int], int], int]] = {
     "writes": (partial(_seeded, f"{ACTIONS} actions whose writes are answered at random", try_writes), 300),
     "deaths": (partial(_seeded, "foretop killed inside its writes", try_death), 50),
     "real": (break_real_server, 1_000),
+    "long": (watch_for_long, 1_000_000),
 }
 """What can be tried, and how often it is in the whole table."""
 

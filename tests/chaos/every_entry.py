@@ -6,10 +6,13 @@ import contextlib
 import io
 import json
 import random
+import resource
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from foretop.commands.report import report_snapshots
@@ -62,6 +65,10 @@ class Outcome:
     """What the guards caught: named gaps, each of which is a fault to look into."""
     false_calm: int = 0
     """How often "No problems" was said although something was not judged."""
+    slowest: tuple[float, str] = (0.0, "")
+    """The longest that one object kept a processor busy in one place, in seconds, and which one and where."""
+    grown: float = 0.0
+    """Megabytes that the process took at most for the objects of one cluster."""
 
     def add(self, other: Outcome) -> None:
         self.tried += other.tried
@@ -69,12 +76,15 @@ class Outcome:
         self.escaped += other.escaped
         self.caught += other.caught
         self.false_calm += other.false_calm
+        self.slowest = max(self.slowest, other.slowest)
+        self.grown = max(self.grown, other.grown)
 
 
 def try_objects(number: int, seed: int, outcome: Outcome) -> None:
     """So many mutated objects beside the good ones of one cluster, at every entry point."""
     dice = random.Random(seed)
     good = templates()
+    peak = _peak_megabytes()
     source = FilledSource(
         [item for kind, plain in good if not isinstance(item := read(kind, plain), Unreadable)], at=FIXED_START
     )
@@ -92,9 +102,9 @@ def try_objects(number: int, seed: int, outcome: Outcome) -> None:
         tries.do("rows", lambda spec=spec: _rows(state, spec, tries))  # type: ignore[misc]
     for place, key in enumerate(keys):
         for section in SECTIONS[:-1]:
-            tries.do(section, lambda key=key, section=section: wrap(describe_object(state, key, section), _CELLS))  # type: ignore[misc]
+            tries.do_for(key, section, partial(_section, state, key, section))
         if place % _YAML_OF_EACH == 0:
-            tries.do("yaml", lambda key=key: _yaml(state, key))  # type: ignore[misc]
+            tries.do_for(key, "yaml", partial(_yaml, state, key))
     tries.do("calendar", lambda: _calendar(state))
     tries.do("report", lambda: _report(state))
     state.judge(at_once=True)
@@ -102,6 +112,11 @@ def try_objects(number: int, seed: int, outcome: Outcome) -> None:
         outcome.caught[f"{failure.what}: {failure.problem}"] += 1
     unjudged = bool(state.failures(CONTEXT) or source.store.unreadable)
     outcome.false_calm += unjudged and not state.findings
+    outcome.grown = max(outcome.grown, _peak_megabytes() - peak)
+
+
+def _peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 class _Tries:
@@ -110,6 +125,12 @@ class _Tries:
     def __init__(self, outcome: Outcome, seed: int) -> None:
         self._outcome = outcome
         self._seed = seed
+
+    def do_for(self, key: ObjectRef, what: str, call: Callable[[], object]) -> None:
+        """What concerns one object is timed too."""
+        began = time.thread_time()
+        self.do(what, call)
+        self._outcome.slowest = max(self._outcome.slowest, (time.thread_time() - began, f"{what} of {key.name}"))
 
     def do(self, what: str, call: Callable[[], object]) -> None:
         try:
@@ -137,12 +158,16 @@ def _send(
     return ObjectRef(CONTEXT, kind.name, namespace, name)
 
 
+def _section(state: DashboardState, key: ObjectRef, section: str) -> None:
+    wrap(describe_object(state, key, section), _CELLS)
+
+
 def _rows(state: DashboardState, spec: TableSpec, tries: _Tries) -> None:
     rows = spec.rows(state)
     rows.pump()
     for row in rows.paint(0, _MOST_ROWS):
-        tries.do("pane", lambda key=row.key: wrap(spec.pane(rows, key, state), _CELLS, 9))  # type: ignore[misc]
-        tries.do("json", lambda key=row.key: json.dumps(rows.item(key)))  # type: ignore[misc]
+        tries.do_for(row.key, "pane", lambda key=row.key: wrap(spec.pane(rows, key, state), _CELLS, 9))  # type: ignore[misc]
+        tries.do_for(row.key, "json", lambda key=row.key: json.dumps(rows.item(key)))  # type: ignore[misc]
     for column in rows.columns:
         rows.sort(column.name, reverse=True)
         rows.narrow(f"{column.name}:in")

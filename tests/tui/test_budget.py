@@ -14,10 +14,12 @@ import pytest
 from rich.console import RenderableType
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen
+from textual.strip import Strip
 
 import foretop.app
 from foretop.app import Dashboard
 from foretop.terminal.textual_internals import InputEnd, InputSelectors
+from foretop.widgets.table import Table
 from foretop_core.clock import SystemClock
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.models import Backup, from_builtins
@@ -60,6 +62,45 @@ def test_the_frame_is_painted_before_anything_that_knows_of_clusters_is_imported
     early = [name for name in lines[40:] if name in _LATER or name.startswith(tuple(f"{name}." for name in _LATER))]
     assert early == []
     assert sum(name.startswith(("foretop_core.", "foretop.")) for name in lines[40:]) <= 40
+
+
+_FIRST_ROW = """
+import asyncio, sys
+from foretop.app import Dashboard
+from foretop_core.dashboard.session_protocol import DisplayOptions
+from tests.tui.fake_source import FilledSource, troubled
+
+async def look(app):
+    while "etcd-hourly" not in "\\n".join(strip.text for strip in app.screen._compositor.render_strips()):
+        await asyncio.sleep(0.01)
+    print("\\n".join(sys.modules))
+    app.exit(0)
+
+plain = Dashboard.on_mount
+
+def on_mount(app):
+    plain(app)
+    app.run_worker(look(app))
+
+Dashboard.on_mount = on_mount
+Dashboard(lambda: FilledSource(troubled()), DisplayOptions(page="schedules")).run(headless=True, size=(120, 40))
+"""
+_NOT_FOR_ROWS = (
+    "kubernetes",
+    "python_socks",
+    "croniter",
+    "foretop_core.minicluster.world",
+    "foretop.pages.calendar_page",
+)
+
+
+def test_the_first_row_waits_for_no_library_that_it_does_not_need() -> None:
+    done = subprocess.run([sys.executable, "-c", _FIRST_ROW], capture_output=True, text=True, check=True)
+    modules = done.stdout.split()
+    assert not set(_NOT_FOR_ROWS) & set(modules)
+    ours = [name for name in modules if name.startswith(("foretop_core.", "foretop."))]
+    assert "foretop.pages.table_page" in ours
+    assert len(ours) <= 275
 
 
 def test_the_version_is_told_without_the_libraries_that_few_need() -> None:
@@ -155,6 +196,27 @@ async def test_a_changed_row_writes_the_cells_that_changed() -> None:
         source.change(BACKUP, _run(7, "Failed"))
         await shown.tick()
         assert 0 < app.taken() <= 150
+
+
+async def test_a_changed_row_is_the_only_line_of_its_table_that_is_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered: list[int] = []
+    plain = Table.render_line
+
+    def render_line(table: Table, y: int) -> Strip:
+        rendered.append(y)
+        return plain(table, y)
+
+    source = FilledSource([from_builtins(Backup, _run(number, "Completed")) for number in range(30)])
+    app = Writing(source)
+    async with app.run_test(size=MIDDLE) as pilot:
+        shown = Driven(app, pilot, source)
+        await shown.until(lambda: app.main_screen.state is not None)
+        await shown.press("7")
+        await shown.tick()
+        monkeypatch.setattr(Table, "render_line", render_line)
+        source.change(BACKUP, _run(7, "Failed"))
+        await shown.tick()
+        assert len(rendered) == 1, rendered
 
 
 def _run(number: int, phase: str) -> dict[str, Any]:

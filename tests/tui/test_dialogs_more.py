@@ -327,3 +327,13 @@ async def test_a_tenant_who_sees_nothing_of_velero_is_told_at_once_why_there_is_
         await at.shown.press("l")
         await at.see("The log of before-release-0 is not available to tenants", "ask the administrator", "[ Close ]")
         assert at.writes == []
+
+
+async def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_gone_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("nonadmin-status", tmp_path, monkeypatch) as at:
+        await at.go("3", at.key(NAB, "to-lose", "team-c"))
+        await at.shown.press("l")
+        await at.see("to-lose has no log any more: its Velero backup no longer exists", "[ Close ]")
+        assert at.writes == []

@@ -148,7 +148,7 @@ def test_an_approval_that_is_missing_is_the_administrator_s_to_give() -> None:
     shown = then.shown("nonadmin")
     (pane,) = (text_of(nonadmin_pane(entry, at)) for entry, at in entries(shown) if entry.item.name == "own-bucket")
     assert "waits for an administrator's decision" in pane
-    assert "the owner does not need to change anything" in pane
+    assert "after that the owner must change it or create it again" in pane
     assert "corrected" not in pane
 
 

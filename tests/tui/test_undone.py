@@ -32,6 +32,7 @@ async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_i
         await at.see("Pause orders-hourly", "It is managed by Argo CD (argocd-controller has written it)")
         await at.send()
         await at.shown.until(lambda: at.object("Schedule", "orders-hourly")["spec"].get("paused") is True)
+        await at.see("patched", "orders-hourly: put back by argocd-controller at")
         await at.shown.press("escape")
         await at.shown.until(lambda: any("put back by argocd-controller" in text for _, text in at.shown.app.told))
         assert not at.object("Schedule", "orders-hourly")["spec"].get("paused")

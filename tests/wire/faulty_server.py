@@ -65,6 +65,7 @@ class RoughServer:
     version: int = 1
     compacted: int = 0
     forget_continue_tokens: bool = False
+    refuses_whole_lists: bool = False
     list_faults: deque[Fault] = field(default_factory=deque)
     watch_faults: deque[Fault] = field(default_factory=deque)
     scripts: deque[Script] = field(default_factory=deque)
@@ -129,14 +130,17 @@ class RoughServer:
         if faults:
             refused = await faults.popleft()(request)
             return refused or web.Response()
-        return await (self._watch(request, params) if "watch" in params else self._list(request, params))
+        return await (self._watch(request, params) if "watch" in params else self.answer_list(request))
 
-    async def _list(self, request: web.Request, params: dict[str, str]) -> web.StreamResponse:
+    async def answer_list(self, request: web.Request) -> web.StreamResponse:
+        params = {key: values[0] for key, values in parse_qs(request.query_string).items()}
         version, start = self.version, 0
         if "continue" in params:
             version, start = (int(part) for part in params["continue"].split("/"))
             if self.forget_continue_tokens or version <= self.compacted:
                 return status(410, "Expired", "The provided continue parameter is too old")
+        if self.refuses_whole_lists and "resourceVersionMatch" in params:
+            return status(504, "Timeout", "Too large resource version")
         names = sorted(self.objects)
         limit = int(params.get("limit", 0)) or len(names)
         meta: dict[str, Any] = {"resourceVersion": str(version)}
@@ -146,7 +150,7 @@ class RoughServer:
                 "remainingItemCount": len(names) - start - limit,
             }
         items = [self.objects[name] for name in names[start : start + limit]]
-        body = json.dumps({"kind": "ScheduleList", "metadata": meta, "items": items}).encode()
+        body = json.dumps({"kind": "ScheduleList", "metadata": meta, "items": items}, separators=(",", ":")).encode()
         if "gzip" in request.headers.get("Accept-Encoding", "") and len(body) > 100_000:
             return web.Response(body=gzip.compress(body), headers={"Content-Encoding": "gzip"})
         return web.Response(body=body, content_type="application/json")

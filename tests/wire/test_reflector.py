@@ -37,16 +37,67 @@ async def test_everything_there_is_listed_and_what_changes_is_followed(server: R
         assert [health.state for health in sink.healths] == [WatchState.SYNCING, WatchState.LIVE]
 
 
-async def test_a_long_list_comes_in_chunks_and_says_how_far_it_is(server: RoughServer) -> None:
-    for number in range(1234):
+def fill(server: RoughServer, count: int) -> None:
+    for number in range(count):
         server.version += 1
-        meta = {"name": f"s{number}", "namespace": "velero", "resourceVersion": str(server.version)}
-        server.objects[f"s{number}"] = {"metadata": meta}
+        meta = {"name": f"s{number:04}", "namespace": "velero", "resourceVersion": str(server.version)}
+        server.objects[f"s{number:04}"] = {"metadata": meta, "spec": {"schedule": "@daily " + "x" * 200}}
+
+
+async def test_the_first_page_of_a_long_list_comes_by_itself_and_then_all_at_once(server: RoughServer) -> None:
+    fill(server, 1234)
     async with following(server) as sink:
         await sink.until_equal(server)
         await server.until_watched()
-    assert [params["limit"] for params in server.lists()] == ["500", "500", "500"]
-    assert [(health.seen, health.expected) for health in sink.healths[1:3]] == [(500, 1237), (1000, 1237)]
+    version = str(server.version)
+    assert server.lists() == [{"limit": "500"}, {"resourceVersion": version, "resourceVersionMatch": "NotOlderThan"}]
+    shown = [(health.seen, health.expected) for health in sink.healths[1:] if health.seen]
+    assert shown[0] == (500, 1237)
+    assert len(shown) > 1, "the rest is shown while it comes"
+    assert all(0 < seen <= 1237 and expected == 1237 for seen, expected in shown)
+
+
+async def test_a_server_that_refuses_a_whole_list_is_read_page_by_page(server: RoughServer) -> None:
+    fill(server, 1234)
+    server.refuses_whole_lists = True
+    async with following(server) as sink:
+        await sink.until_equal(server)
+        await server.until_watched()
+    assert [params.get("limit") for params in server.lists()] == ["500", None, "500", "500", "500"]
+    assert [(health.seen, health.expected) for health in sink.healths[2:4]] == [(500, 1237), (1000, 1237)]
+
+
+async def test_what_is_deleted_after_the_first_page_does_not_stay(server: RoughServer) -> None:
+    fill(server, 1234)
+
+    async def answer_then_delete(request: web.Request) -> web.StreamResponse:
+        response = await server.answer_list(request)
+        await server.delete("s0000")
+        return response
+
+    server.list_faults.append(answer_then_delete)
+    async with following(server) as sink:
+        await sink.until_equal(server)
+        assert "s0000" not in sink.objects
+
+
+async def test_a_whole_list_that_is_cut_in_the_middle_is_asked_for_again(server: RoughServer) -> None:
+    fill(server, 1234)
+
+    async def cut(request: web.Request) -> web.StreamResponse:
+        whole = await server.answer_list(request)
+        assert isinstance(whole, web.Response)
+        assert isinstance(whole.body, bytes)
+        response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "999999"})
+        await response.prepare(request)
+        await response.write(whole.body[: len(whole.body) // 2])
+        await hang_up(request)
+        return response
+
+    server.list_faults.extend([server.answer_list, cut])
+    async with following(server, naps=Naps()) as sink:
+        await sink.until_equal(server)
+    assert [params.get("limit") for params in server.lists()] == ["500", None, "500", None]
 
 
 async def test_a_connection_cut_in_the_middle_of_a_line_is_resumed_without_a_new_list(
@@ -121,11 +172,11 @@ async def test_a_continue_token_that_expires_halfway_is_followed_by_one_whole_li
 ) -> None:
     for number in range(40):
         await server.put(f"s{number}")
-    server.forget_continue_tokens = True
+    server.refuses_whole_lists = server.forget_continue_tokens = True
     async with following(server, WatchTimings(chunk=20)) as sink:
         await sink.until_equal(server)
         await server.until_watched()
-    assert ["limit" in params for params in server.lists()] == [True, True, False]
+    assert ["limit" in params for params in server.lists()] == [True, False, True, True, False]
 
 
 async def test_a_busy_server_is_given_the_time_that_it_asks_for(server: RoughServer) -> None:
@@ -192,9 +243,9 @@ async def test_an_event_lost_in_an_unreadable_line_is_made_good_when_the_watch_e
     async with following(server) as sink:
         await server.until_watched()
         await server.put("swallowed")
+        await sink.until(lambda: sink.replacements == 2)
         await sink.until_equal(server)
     assert sink.lost_lines == 1
-    assert sink.replacements == 2
 
 
 async def test_one_unreadable_object_is_one_unreadable_row(server: RoughServer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.pauses import ANNOTATIONS
+from foretop_core.rules.protection.last_copies import namespaces_losing_last_copy
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -70,14 +72,14 @@ def plan_run_again(
 
 def plan_delete_backup(snapshot: ClusterSnapshot, backups: Iterable[Backup], now: datetime) -> Plan:
     """A DeleteBackupRequest each: removing the object alone would leave the data, and the sync brings it back."""
-    steps: list[PlanStep] = []
-    refused: list[Refusal] = []
-    for backup in backups:
-        why = _why_not_deleted(snapshot, backup)
-        if why:
-            refused.append(Refusal(snapshot.ref(backup), why))
-        else:
-            steps.append(_delete_request(snapshot, backup))
+    judged = [(backup, _why_not_deleted(snapshot, backup)) for backup in backups]
+    refused = [Refusal(snapshot.ref(backup), why) for backup, why in judged if why]
+    deleted = [backup for backup, why in judged if not why]
+    steps = [_delete_request(snapshot, backup) for backup in deleted]
+    if steps and (losing := namespaces_losing_last_copy(snapshot, deleted)):
+        which = "It is" if len(deleted) == 1 else "Among them is"
+        last = f"{which} the last good copy of {humanize.count(len(losing), 'namespace')}: {humanize.join(losing)}."
+        steps[0] = replace(steps[0], warnings=(last, *steps[0].warnings))
     return Plan(DELETE_BACKUP, now, tuple(steps), tuple(refused))
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from foretop_core.actions.action_catalog import EXTEND_BACKUP
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import patch_step
-from foretop_core.actions.validation import go_duration
+from foretop_core.actions.validation import days_in_hours, go_duration
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION
@@ -18,7 +18,7 @@ from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 
-_HOW = "write it as 720h, or as a date such as 2027-01-31"
+_HOW = "write it as 30d or 720h, or as a date such as 2027-01-31"
 _SECOND = timedelta(seconds=1)
 
 
@@ -37,7 +37,7 @@ def read_lifetime(text: str) -> NewLifetime:
     try:
         until = datetime.fromisoformat(text.strip())
     except ValueError:
-        return NewLifetime(ttl=go_duration(text.strip(), "The lifetime"))
+        return NewLifetime(ttl=go_duration(days_in_hours(text.strip()), "The lifetime"))
     try:
         return NewLifetime(until=(until if until.tzinfo else until.replace(tzinfo=UTC)).astimezone(UTC))
     except OverflowError:

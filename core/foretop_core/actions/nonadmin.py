@@ -20,8 +20,8 @@ FORCE_FIELD = ("spec", "forceDeleteBackup")
 WAYS = (
     "spec.deleteBackup: a DeleteBackupRequest removes the data, then the Velero backup and the NAB are deleted",
     "spec.forceDeleteBackup: the Velero objects and the NAB are deleted at once, the data in storage stays",
-    "a plain delete: the seed's controller waits for one of the two, released ones delete the Velero backup and "
-    "keep the data, from which the sync may recreate the NAB",
+    "kubectl delete: the Velero backup and the NAB are deleted, the data stays in storage, and the sync may recreate the "
+    "NAB from it",
 )
 """The paths of the chart, for the dialog to explain."""
 
@@ -78,7 +78,8 @@ def plan_decide(
         source = request.status.non_admin_backup_storage_location
         name = f"{source.namespace}/{source.name}"
         forecast = (
-            f"the storage location {name} is created for Velero, and the NABs that wait for it can continue"
+            f"the storage location {name} is created for Velero; NABs that were refused without it stay refused until "
+            "they are changed or created again"
             if decision == "approve"
             else f"the storage location {name} is not created (or is removed); NABs that use it are refused"
         )

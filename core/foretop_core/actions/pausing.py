@@ -11,6 +11,7 @@ from typing import Any
 from foretop_core.actions.action_catalog import PAUSE, UNPAUSE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import patch_step
+from foretop_core.actions.validation import days_in_hours
 from foretop_core.cron.go_compat import GoError, parse_duration
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
@@ -52,7 +53,7 @@ def read_end(text: str, now: datetime) -> datetime:
         at = now.astimezone(UTC).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
         return at if at > now else at + timedelta(days=1)
     try:
-        end = now + timedelta(microseconds=parse_duration(wanted) // 1000)
+        end = now + timedelta(microseconds=parse_duration(days_in_hours(wanted)) // 1000)
     except (GoError, OverflowError):
         end = _read_moment(wanted)
     if end <= now:

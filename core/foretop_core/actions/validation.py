@@ -12,6 +12,7 @@ from foretop_core.errors import BadInput
 _FIELDS = ("minute", "hour", "day of month", "month", "day of week")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_DAYS = re.compile(r"([0-9]{1,6})d")
 _LONGEST_NAME, _LONGEST_LABEL = 253, 63
 
 
@@ -33,6 +34,12 @@ def go_duration(text: str, what: str) -> str:
     if length < 0:
         raise BadInput(f"{what} {text!r} is not a valid duration", "it is negative", "write it as 720h or 1h30m")
     return text
+
+
+def days_in_hours(text: str) -> str:
+    """`30d` as `720h`: people count in days, and Go's durations have none."""
+    days = _DAYS.match(text)
+    return text if days is None else f"{24 * int(days[1])}h{text[days.end() :]}"
 
 
 def name(text: str, what: str) -> str:

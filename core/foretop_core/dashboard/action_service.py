@@ -57,6 +57,8 @@ class ActionService:
         self.source = source
         self._tell_undone = tell_undone
         self._watched: dict[ObjectRef, asyncio.Task[None]] = {}
+        self.undone: dict[ObjectRef, UndoneChange] = {}
+        """What was put back since it was last written here."""
         self._environ = environ
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
@@ -134,6 +136,7 @@ class ActionService:
         target = result.step.target
         if (before := self._watched.pop(target, None)) is not None:
             before.cancel()
+        self.undone.pop(target, None)
         if self._tell_undone is not None:
             task = self._watched[target] = asyncio.create_task(self._watch_for_undoing(result))
             task.add_done_callback(lambda done: self._forget(target, done))
@@ -148,6 +151,7 @@ class ActionService:
         found = await watch_for_undoing(self.source, result)
         if found is None or self._tell_undone is None:
             return
+        self.undone[found.target] = found
         self._tell_undone(found)
         with contextlib.suppress(ForetopError):
             Journal(default_path(self._environ)).append(_journal_entry(found))

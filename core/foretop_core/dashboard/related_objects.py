@@ -4,8 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, Schedule
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE, by_name
+from foretop_core.models import (
+    Backup,
+    BackupStorageLocation,
+    DataMovement,
+    NonAdmin,
+    NonAdminBackup,
+    NonAdminBackupStorageLocationRequest,
+    NonAdminRestore,
+    Restore,
+    Schedule,
+)
+from foretop_core.models.kinds import (
+    BACKUP,
+    NAB,
+    NABSL,
+    NABSL_REQUEST,
+    NAMESPACE,
+    NAR,
+    RESTORE,
+    SCHEDULE,
+    STORAGE,
+    by_name,
+)
 from foretop_core.models.nonadmin import (
     NAB_NAME_ANNOTATION,
     NAB_NAMESPACE_ANNOTATION,
@@ -14,6 +35,7 @@ from foretop_core.models.nonadmin import (
 )
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.schedule_history import history
+from foretop_core.rules.storage_users import storage_use
 from foretop_core.rules.triage import Finding
 from foretop_core.store import Store
 
@@ -25,6 +47,8 @@ PAGE_OF = {
     NAB.name: "nonadmin",
     NAR.name: "nonadmin",
     STORAGE.name: "storage",
+    NABSL.name: "storage",
+    NABSL_REQUEST.name: "storage",
 }
 
 
@@ -48,6 +72,8 @@ def related(store: Store, key: ObjectRef) -> tuple[ObjectRef, ...]:
 
 
 def _related(store: Store, key: ObjectRef) -> Iterator[ObjectRef]:
+    if key.kind == NAMESPACE.name:
+        yield from _of_namespace(store, key)
     match store.get(key):
         case Schedule() as schedule:
             labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
@@ -64,8 +90,27 @@ def _related(store: Store, key: ObjectRef) -> Iterator[ObjectRef]:
         case DataMovement() as movement:
             yield ObjectRef(key.context, BACKUP.name, key.namespace, movement.backup_name)
             yield ObjectRef(key.context, RESTORE.name, key.namespace, movement.restore_name)
+        case BackupStorageLocation() as place:
+            for name in storage_use(store.snapshot(key.context), place).schedules:
+                yield ObjectRef(key.context, SCHEDULE.name, key.namespace, name)
+        case NonAdminBackupStorageLocationRequest() as request:
+            source = request.status.non_admin_backup_storage_location
+            yield ObjectRef(key.context, NABSL.name, source.namespace, source.name)
         case _:
             return
+
+
+def _of_namespace(store: Store, key: ObjectRef) -> Iterator[ObjectRef]:
+    """The copy that a restore would take, and what backs it up; also of a namespace that was deleted."""
+    row = store.snapshot(key.context).protection.row(key.name)
+    if row is None:
+        return
+    if (copy := row.copies.usable) is not None:
+        yield ObjectRef(key.context, BACKUP.name, copy.namespace, copy.name)
+    for cover in row.covers:
+        yield ObjectRef(key.context, SCHEDULE.name, cover.schedule.namespace, cover.schedule.name)
+    if row.newest_nab is not None:
+        yield ObjectRef(key.context, NAB.name, row.newest_nab.namespace, row.newest_nab.name)
 
 
 def _of_backup(store: Store, key: ObjectRef, backup: Backup) -> Iterator[ObjectRef]:

@@ -159,9 +159,9 @@ class TableModel(ABC):
 
     def narrow(self, text: str, *, typing: bool = False) -> None:
         """Shows what fits the filter; one that cannot be read is refused, and the old one stays."""
-        self._wanted = parse_filter(text, self._askable, typing=typing)
+        before, self._wanted = self._wanted, parse_filter(text, self._askable, typing=typing)
         self.filter_text = text
-        self.renew()
+        self.renew(narrows=not self.is_out_of_focus and self._wanted.narrows(before))
 
     def keep_up(self) -> None:
         """Once a second where it depends on what the cells say which rows are shown, for those may tell of the time."""
@@ -173,10 +173,10 @@ class TableModel(ABC):
                 self._renewed = second
                 self.renew()
 
-    def renew(self) -> None:
-        """Puts every row to the narrowing again."""
+    def renew(self, *, narrows: bool = False) -> None:
+        """Puts every row to the narrowing again, or those that are shown where it only `narrows` the last one."""
         self._focus = self.state.focus
-        self.table.filter(self._keeps)
+        self.table.filter(self._keeps, narrows=narrows)
 
     @property
     def is_out_of_focus(self) -> bool:
@@ -192,7 +192,7 @@ class TableModel(ABC):
         if self._focus and not self._focus.keeps(*self.home(entry)):
             return False
         try:
-            if self._wanted and not self._wanted(self.facets(entry)):
+            if self._wanted.tests and not self._wanted(self.facets(entry)):
                 return False
             return not self.faults_only or self.is_fault(entry)
         except Exception as problem:

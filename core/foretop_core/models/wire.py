@@ -19,8 +19,10 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 """A number of things; below zero, or above what JSON carries exactly, it is not a count."""
 FIRST_YEAR, LAST_YEAR = 2, 9998
 """Times outside of these years make their object unreadable: they cannot be moved to every zone."""
-_ODD_TIME = re.compile(rb'"(?:000[01]|9999)-|\\u003[0-9]')
-"""Bytes without a match have no time outside of those years, so only others are looked through."""
+_ODD_YEARS = (b'"0000-', b'"0001-', b'"9999-')
+_ESCAPE = b"\\u003"
+_ESCAPED_DIGIT = re.compile(rb"\\u003[0-9]")
+"""Bytes without any of these have no time outside of those years, so only others are looked through."""
 
 
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -154,7 +156,15 @@ def decode(model: type[R], data: bytes | msgspec.Raw) -> R:
         raise _unreadable(model, msgspec.json.decode(raw), problem) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise Unreadable(f"{model.__name__} cannot be read", str(problem)) from None
-    return _within_bounds(made) if _ODD_TIME.search(raw) else made
+    return _within_bounds(made) if _may_have_odd_time(raw) else made
+
+
+def _may_have_odd_time(raw: bytes) -> bool:
+    """Whether a time may be out of range; a plain search for each takes a tenth of one expression's time."""
+    for year in _ODD_YEARS:
+        if year in raw:
+            return True
+    return _ESCAPE in raw and _ESCAPED_DIGIT.search(raw) is not None
 
 
 def from_builtins(model: type[R], value: object) -> R:

@@ -33,8 +33,18 @@ def who_must_act(snapshot: ClusterSnapshot, item: NonAdmin) -> NeededAction:
     """For an object that is refused; its storage location may only lack an approval, and then its spec is right."""
     is_backup = isinstance(item, NonAdminBackup)
     meanwhile = "no backup is made" if is_backup else "nothing is restored"
-    request = _awaited(snapshot, item)
-    if request is None:
+    request = _request_for_storage(snapshot, item)
+    accepted = item.condition("Accepted")
+    is_for_storage = accepted is not None and "StorageLocation" in accepted.message
+    if request is not None and is_for_storage and _is_approved(request):
+        name = request.status.non_admin_backup_storage_location.name
+        return NeededAction(
+            Actor.OWNER,
+            f"Its storage location {name} is approved; the controller looks at a refused one again when it changes.",
+            "the owner changes it or creates it again",
+            f"Ask the owner in {item.namespace} to change it or create it again; until then, {meanwhile}.",
+        )
+    if request is None or is_decided(request):
         return NeededAction(
             Actor.OWNER,
             "It stays refused until its owner changes it.",
@@ -48,20 +58,25 @@ def who_must_act(snapshot: ClusterSnapshot, item: NonAdmin) -> NeededAction:
         sentence(
             f"Its storage location {name} waits for an administrator's decision",
             asked,
-            "; the owner does not need to change anything.",
+            "; after that the owner must change it or create it again.",
         ),
         f"an administrator decides about the request {request.name} (9 Storage)",
-        f"Decide about the request {request.name} (9 Storage); until then, {meanwhile}.",
+        f"Decide about the request {request.name} (9 Storage), then ask the owner in {item.namespace} to change it or "
+        f"create it again; until then, {meanwhile}.",
         request,
     )
 
 
-def _awaited(snapshot: ClusterSnapshot, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
-    """The undecided request for the storage location that it uses."""
+def _request_for_storage(snapshot: ClusterSnapshot, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
+    """The request for the storage location that it uses."""
     wanted = item.spec.backup_spec.storage_location if isinstance(item, NonAdminBackup) else ""
     sources = ((request, request.status.non_admin_backup_storage_location) for request in snapshot.storage_requests)
     mine = (request for request, source in sources if (source.namespace, source.name) == (item.namespace, wanted))
-    return next((request for request in mine if wanted and not is_decided(request)), None)
+    return next((request for request in mine if wanted), None)
+
+
+def _is_approved(request: NonAdminBackupStorageLocationRequest) -> bool:
+    return request.spec.approval_decision == "approve" or request.phase == "Approved"
 
 
 def is_decided(request: NonAdminBackupStorageLocationRequest) -> bool:

@@ -116,6 +116,21 @@ def test_deleting_a_backup_asks_velero_to_delete_its_data() -> None:
     assert "Unavailable" in step.warnings[0]
 
 
+def test_deleting_the_last_good_copy_of_a_namespace_says_so() -> None:
+    old = backup("old", ended="01:01:00", spec={"includedNamespaces": ["shop"]})
+    new = backup("new", ended="02:01:00", spec={"includedNamespaces": ["shop", "crm"]})
+    bad = backup("bad", "Failed", ended="02:11:00", spec={"includedNamespaces": ["shop"]})
+    snapshot = ClusterSnapshot(backups=(old, new, bad))
+
+    def said(*deleted: Backup) -> str:
+        return " ".join(plan_delete_backup(snapshot, deleted, NOW).steps[0].warnings)
+
+    assert said(old) == ""
+    assert said(bad) == ""
+    assert said(new) == "It is the last good copy of 1 namespace: crm."
+    assert said(old, new) == "Among them is the last good copy of 2 namespaces: crm and shop."
+
+
 def test_deleting_the_backup_of_a_nab_advises_to_delete_the_nab() -> None:
     marks = {"openshift.io/oadp-nab-origin-name": "orders", "openshift.io/oadp-nab-origin-namespace": "team-a"}
     made = from_builtins(Backup, {"metadata": {"name": "b", "namespace": "velero", "annotations": marks}})
@@ -249,7 +264,7 @@ def test_deleting_a_nab_explains_the_ways_this_cluster_supports() -> None:
     (step,) = plan.steps
     assert step.write.body["spec"] == {"deleteBackup": True}
     assert "the Velero backup vb" in step.forecast
-    assert "forceDeleteBackup" not in plan.warnings[0].split("plain delete")[0]
+    assert "forceDeleteBackup" not in plan.warnings[0]
     forced = plan_delete_nab(ClusterSnapshot(nabs=(item,)), [item], NOW, force=True, serves_force=True)
     assert forced.steps[0].write.body["spec"] == {"forceDeleteBackup": True}
     assert "the data stays in storage" in forced.steps[0].forecast

@@ -50,7 +50,14 @@ def test_unfinished_and_deleting_backups_are_refused(phase: str) -> None:
     assert [refusal.why for refusal in plan.refused] == [wanted]
 
 
-@pytest.mark.parametrize("text", ["", "soon", "-1h", "9999-12-31T23:00:00-23:00"])
+@pytest.mark.parametrize(
+    ("text", "ttl"), [("90d", "2160h"), ("1d12h", "24h12h"), ("720h0m0s", "720h0m0s"), ("0.5h", "0.5h")]
+)
+def test_days_are_written_in_hours_because_go_has_none(text: str, ttl: str) -> None:
+    assert read_lifetime(text) == NewLifetime(ttl=ttl)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "d", "1.5d", "9999999d", "-1h", "9999-12-31T23:00:00-23:00"])
 def test_an_invalid_lifetime_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
         read_lifetime(text)

@@ -427,6 +427,17 @@ def test_a_nab_refused_for_unapproved_storage_needs_the_administrator() -> None:
     assert refused.because == waiting
     assert render(refused.what, NOW) == "refused: its storage own waits for your approval"
     assert "Decide about the request team-a-own-7" in render(refused.remedy, NOW)
+    approved = from_builtins(
+        NonAdminBackupStorageLocationRequest,
+        {
+            "metadata": {"name": "team-a-own-7", "namespace": "velero"},
+            "spec": {"approvalDecision": "approve"},
+            "status": {"phase": "Approved", "nonAdminBackupStorageLocation": asked},
+        },
+    )
+    (late,) = findings(location(), approved, nab(phase="BackingOff", spec=spec, conditions=[refusal]))
+    assert "Its storage location own is approved" in render(late.evidence, NOW)
+    assert "to change it or create it again" in render(late.remedy, NOW)
     other = {"backupSpec": {"storageLocation": "typo"}}
     typo, _ = findings(location(), request, nab(phase="BackingOff", spec=other, conditions=[refusal]))
     assert "Ask the owner in team-a to change it" in render(typo.remedy, NOW)

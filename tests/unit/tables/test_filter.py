@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foretop_core.errors import BadInput
 from foretop_core.tables.engine.filter import parse_filter
@@ -18,6 +20,9 @@ class Row:
 
     def text(self) -> str:
         return " ".join(self.fields.values()).lower()
+
+    def contains(self, word: str) -> bool:
+        return word in self.text()
 
     def field(self, name: str) -> str:
         return self.fields[name]
@@ -156,3 +161,37 @@ def test_selectors_match_as_in_kubectl(text: str, labels: dict[str, str], fits: 
 def test_a_selector_that_kubectl_would_refuse_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
         selector(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("", "e", True),
+        ("", "!e", True),
+        ("e", "et", True),
+        ("t", "et", True),
+        ("et", "e", False),
+        ("e", "et phase:Failed", True),
+        ("e h", "etcd hourly", True),
+        ("e", "!et", False),
+        ("!e", "!et", False),
+        ("-f e", "-f et", False),
+        ("phase:F", "phase:Fa", False),
+        ("phase:Failed", "phase:Failed e", False),
+    ],
+)
+def test_a_filter_narrows_another_only_where_it_cannot_let_more_through(
+    before: str, after: str, expected: bool
+) -> None:
+    assert parse_filter(after, FIELDS).narrows(parse_filter(before, FIELDS)) is expected
+
+
+WORDS = st.lists(st.sampled_from(("e", "et", "hourly", "!etcd", "phase:Failed", "o", "-l tier=db")), max_size=3).map(
+    " ".join
+)
+
+
+@given(before=WORDS, after=WORDS)
+def test_what_narrows_shows_a_part_of_what_was_shown(before: str, after: str) -> None:
+    if parse_filter(after, FIELDS).narrows(parse_filter(before, FIELDS)):
+        assert set(shown(after)) <= set(shown(before))

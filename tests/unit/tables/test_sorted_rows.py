@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -116,6 +117,22 @@ def test_one_change_derives_only_one_row(rows: int) -> None:
     assert sort.calls == rows
 
 
+def test_a_filter_that_narrows_asks_for_visible_rows_only_and_sorts_none() -> None:
+    sort, asked = Counted(), list[int | None]()
+
+    def keep_below(limit: int, row: Row) -> bool:
+        asked.append(row.size)
+        return row.size is not None and row.size < limit
+
+    table = SortedRows[Row](sort)
+    table.replace((key(f"n{number}"), Row(number)) for number in range(9))
+    table.filter(partial(keep_below, 5))
+    sort.calls = 0
+    asked.clear()
+    table.filter(partial(keep_below, 3), narrows=True)
+    assert (names(table), asked, sort.calls) == (["n0", "n1", "n2"], [0, 1, 2, 3, 4], 0)
+
+
 STEP = st.one_of(
     st.tuples(st.just("put"), st.sampled_from("abcdef"), st.none() | st.integers(0, 9), st.sampled_from(("", "x"))),
     st.tuples(st.just("remove"), st.sampled_from("abcdef")),
@@ -142,8 +159,9 @@ def test_incremental_rows_equal_those_sorted_and_filtered_from_scratch(steps: li
                 by_value, reverse = value, backwards
                 table.sort(by_size if value else lambda _: None, reverse=backwards)
             case ("filter", wanted):
+                narrows = wanted >= only_small
                 only_small = wanted
-                table.filter(small if wanted else lambda _: True)
+                table.filter(small if wanted else lambda _: True, narrows=narrows)
             case ("replace", rows):
                 model = {key(name): Row(size) for name, size in rows.items()}
                 reported = table.replace(model.items())

@@ -406,6 +406,15 @@ def test_an_object_that_cannot_be_read_is_one_bad_row_with_its_name(name: str) -
     assert len(shown.model.table) == 1
 
 
+@pytest.mark.parametrize(
+    "text", ["PartFailed", "phase:PartFailed", "phase:partf", "PartiallyFailed", "phase:PartiallyFailed"]
+)
+def test_a_phase_is_found_in_the_letters_that_the_column_shows(text: str) -> None:
+    shown = Shown("backups", [backup("a", "Completed"), backup("b", "PartiallyFailed"), backup("c", "Failed")])
+    shown.model.narrow(text, typing=True)
+    assert shown.text("name") == [["▲", "b"]]
+
+
 def test_filters_support_the_fields_of_their_view() -> None:
     shown = Shown("schedules", [schedule("a", paused=True), schedule("b", "@every 1h"), schedule("c", phase="")])
     shown.model.narrow("paused:true")

@@ -34,7 +34,7 @@ from foretop_core.actions.backups import (
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.run_movements import movements_of
-from foretop_core.actions.validation import go_duration
+from foretop_core.actions.validation import days_in_hours, go_duration
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
@@ -175,7 +175,9 @@ def extend(
     """Keep backups for longer: --ttl DURATION, or --until TIME."""
     if (ttl is None) is (until is None):
         raise click.UsageError("give --ttl or --until")
-    wanted = NewLifetime(until=moment(until)) if until else NewLifetime(ttl=go_duration(ttl or "", "--ttl"))
+    wanted = (
+        NewLifetime(until=moment(until)) if until else NewLifetime(ttl=go_duration(days_in_hours(ttl or ""), "--ttl"))
+    )
     return run_async(_extend(session_options, write_options, selection, wanted))
 
 

@@ -182,6 +182,8 @@ class ActionDialog(DialogBoard):
     @on(Input.Changed)
     def replan(self) -> None:
         """What is shown is what would happen now, not what would have happened when the dialog was opened."""
+        if self.dialog_state is DialogState.DONE and self.service.undone:
+            self.draw()
         if self.dialog_state is not DialogState.ASKING:
             return
         try:
@@ -224,6 +226,7 @@ class ActionDialog(DialogBoard):
             yield from plan_text.outcome(plan_run.told)
             if plan_run.problem:
                 yield paragraph(plan_run.problem, Tone.BAD)
+            yield from self._undone(plan_run)
             return
         yield from self._news
         if self.planned is not None:
@@ -234,6 +237,14 @@ class ActionDialog(DialogBoard):
             yield from self._proposal(self.planned.plan)
         if self.dialog_state is DialogState.SENDING and plan_run is not None:
             yield paragraph(f"Sending: {len(plan_run.told)} of {len(plan_run.planned.plan.steps)}", bold=True)
+
+    def _undone(self, plan_run: PlanRun) -> Iterator[Paragraph]:
+        """What was put back again: it no longer is as the lines above say."""
+        for told in plan_run.told:
+            undone = self.service.undone.get(told.result.step.target)
+            if undone is not None:
+                at = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
+                yield plan_text.look(f"{undone.target.name}: {undone.brief} at {at}.")
 
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go

@@ -340,7 +340,7 @@ class TablePage(FilterablePage):
         except BadInput as problem:
             self._problem, why = str(problem), problem.why
         self.say_unfit(why)
-        self._renew(to_first=bool(text))
+        self._show_renewed(to_first=bool(text))
 
     def to_first(self) -> None:
         self.table.rearranged(to_first=True)
@@ -348,9 +348,12 @@ class TablePage(FilterablePage):
     def _renew(self, *, to_first: bool = False) -> None:
         if self.rows is not None:
             self.rows.renew()
-            self.table.rearranged(to_first=to_first)
-            self.pulse()
-            self.post_message(self.Altered())
+            self._show_renewed(to_first=to_first)
+
+    def _show_renewed(self, *, to_first: bool) -> None:
+        self.table.rearranged(to_first=to_first)
+        self.pulse()
+        self.post_message(self.Altered())
 
 
 def _marked(number: int, *, counted: bool) -> str:

@@ -48,7 +48,7 @@ def _paused(entry: ScheduleRow, render: RenderContext) -> str:
     since = f" since {render.time(paused.since, entry.schedule)}" if paused.since else ""
     who = f" {paused.who}" if paused.who else ""
     why = f" ({paused.why})" if paused.why else ""
-    until = f", until {render.time(paused.until, entry.schedule)}" if paused.until else ""
+    until = f"; meant until {render.time(paused.until, entry.schedule)}" if paused.until else ""
     return f", paused{since}{who}{why}{until}"
 
 

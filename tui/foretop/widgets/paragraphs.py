@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.style import Style
 
@@ -14,7 +15,10 @@ from foretop_core.tables.text.cell_text import clean, width
 
 LABEL = 9
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_WORD_OR_SPACES = re.compile(r" +|[^ ]+")
 _LEAST_LINES = 2
+_KEPT_FOLDED = 512
+"""Paragraphs, with the width that they were folded to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) 
     return shown
 
 
-def _without_end(folded: list[Line], lines: int) -> list[Line]:
+def _without_end(folded: tuple[Line, ...], lines: int) -> list[Line]:
     """So many lines fewer: the last one ends with an ellipsis, and what is gone can be scrolled to."""
     kept = folded[: len(folded) - lines]
     longest = max(sum(width(piece.text) for piece in line) for line in folded)
@@ -85,54 +89,56 @@ def _with_ellipsis(line: Line, cells: int) -> Line:
     return (*pieces, Span(" …"))
 
 
-def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
+@lru_cache(_KEPT_FOLDED)
+def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
+    """Kept, because a pane is folded at every change and mostly says what it said before."""
     indent = LABEL if paragraph.label else 0
     if paragraph.indent is not None:
         indent = paragraph.indent
-    lines: list[list[Span]] = [[]]
+    lines: list[_Word] = [[]]
     if paragraph.label:
-        lines[0].append(Span(f"{paragraph.label:<{LABEL}}"[: max(LABEL, len(paragraph.label) + 1)], BOLD))
-    used = sum(width(piece.text) for piece in lines[0])
+        lines[0].append((f"{paragraph.label:<{LABEL}}"[: max(LABEL, len(paragraph.label) + 1)], BOLD))
+    used = _cells(lines[0])
     room = max(8, cells - indent)
     for part in _items(paragraph.spans, room) if paragraph.in_items else _words(paragraph.spans):
-        word, size = part, sum(width(text) for text, _ in part)
+        word, size = part, _cells(part)
         blank = word[0][0].isspace()
         if used + size > indent + room and not blank:
             if used > indent:
-                lines.append([Span(" " * indent)] if indent else [])
+                lines.append([(" " * indent, PLAIN)] if indent else [])
                 used = indent
             if size > room:
                 *full, word = _at_joint(word, room) or _pieces(word, room)
                 for piece in full:
-                    lines[-1] += [Span(text, style) for text, style in piece]
-                    lines.append([Span(" " * indent)] if indent else [])
-                size = sum(width(text) for text, _ in word)
+                    lines[-1] += piece
+                    lines.append([(" " * indent, PLAIN)] if indent else [])
+                size = _cells(word)
         if blank and used + size > indent + room:
             continue
         if blank and used == indent and len(lines) > 1:
             continue
-        lines[-1] += [Span(text, style) for text, style in word]
+        lines[-1] += word
         used += size
-    return [_joined(line) for line in lines]
+    return tuple(_joined(line) for line in lines)
 
 
 _Word = list[tuple[str, Style]]
 """Letters without a space between them, or spaces; each part with the style of its span."""
 
 
+def _cells(word: _Word) -> int:
+    return width(word[0][0]) if len(word) == 1 else sum(width(text) for text, _ in word)
+
+
 def _words(spans: Sequence[Span]) -> Iterable[_Word]:
     """Words and the spaces between them; a word may go on from one span to the next."""
     word: _Word = []
     for piece in spans:
-        start, text = 0, piece.text
-        for at in range(1, len(text) + 1):
-            if at == len(text) or (text[at] == " ") != (text[at - 1] == " "):
-                part = text[start:at]
-                if word and (word[0][0][0] == " ") != (part[0] == " "):
-                    yield word
-                    word = []
-                word.append((part, piece.style))
-                start = at
+        for part in _WORD_OR_SPACES.findall(piece.text):
+            if word and (word[0][0][0] == " ") != (part[0] == " "):
+                yield word
+                word = []
+            word.append((part, piece.style))
     if word:
         yield word
 
@@ -151,7 +157,7 @@ def _items(spans: Sequence[Span], room: int) -> Iterable[_Word]:
 
 def _as_one(words: list[_Word], room: int) -> list[_Word]:
     whole = [part for word in words for part in word]
-    return [whole] if whole and sum(width(text) for text, _ in whole) <= room else words
+    return [whole] if whole and _cells(whole) <= room else words
 
 
 def _at_joint(word: _Word, cells: int) -> list[_Word]:
@@ -183,12 +189,14 @@ def _pieces(word: _Word, cells: int) -> list[_Word]:
     return pieces
 
 
-def _joined(pieces: Sequence[Span]) -> Line:
+def _joined(parts: _Word) -> Line:
     """Neighbours of one style become one span: fewer codes for the terminal."""
+    texts: list[str] = []
     merged: list[Span] = []
-    for piece in pieces:
-        if merged and merged[-1].style == piece.style:
-            merged[-1] = Span(merged[-1].text + piece.text, piece.style)
-        else:
-            merged.append(piece)
+    for place, (text, style) in enumerate(parts):
+        texts.append(text)
+        following = parts[place + 1][1] if place + 1 < len(parts) else None
+        if following is not style and following != style:
+            merged.append(Span("".join(texts), style))
+            texts = []
     return tuple(merged)

@@ -135,6 +135,13 @@ class ApiClient:
         async with self._streams, self._open("GET", path, params, None, JSON, idle) as response:
             yield self._lines(response)
 
+    @asynccontextmanager
+    async def chunks(self, path: str, params: Mapping[str, str]) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The bytes of an answer as they come, for one that may be too long to be held."""
+        silence = self.config.request_timeout or ANSWER_LIMIT
+        async with self._requests, self._open("GET", path, params, None, JSON, silence) as response:
+            yield self._chunks(response)
+
     async def close(self) -> None:
         pool, self._pool, self._made_for = self._pool, None, None
         if pool is not None:
@@ -270,17 +277,21 @@ class ApiClient:
         )
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        content = bytearray()
+        async for chunk in self._chunks(response):
+            content += chunk
+            if len(content) > MOST_BYTES:
+                raise too_long("the answer", MOST_BYTES)
+        return bytes(content)
+
+    async def _chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         import aiohttp
 
-        content = bytearray()
         try:
             async for chunk in response.content.iter_any():
-                content += chunk
-                if len(content) > MOST_BYTES:
-                    raise too_long("the answer", MOST_BYTES)
+                yield chunk
         except (aiohttp.ClientError, OSError) as problem:
             raise self._explained(problem) from None
-        return bytes(content)
 
     async def _lines(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         import aiohttp

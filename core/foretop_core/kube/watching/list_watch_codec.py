@@ -58,12 +58,16 @@ class ListGuard:
 
     def check(self, count: int, next_chunk: str) -> None:
         """Another page has come; one without objects counts as well, for there can be any number of them."""
-        self._seen += max(count, _LEAST_OF_A_PAGE)
-        if self._seen > MOST_OBJECTS:
-            raise EndlessList(f"the list has more than {MOST_OBJECTS:,} objects")
+        self.check_count(max(count, _LEAST_OF_A_PAGE))
         if next_chunk and next_chunk in self._chunks:
             raise EndlessList("the list repeats its pages")
         self._chunks.add(next_chunk)
+
+    def check_count(self, count: int) -> None:
+        """So many objects more have come."""
+        self._seen += count
+        if self._seen > MOST_OBJECTS:
+            raise EndlessList(f"the list has more than {MOST_OBJECTS:,} objects")
 
 
 _PAGE = msgspec.json.Decoder(ListPage)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -15,9 +17,11 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
 from foretop_core.kube.watching.discovery import served_version
+from foretop_core.kube.watching.list_stream import ListStream
 from foretop_core.kube.watching.list_watch_codec import (
     EndlessList,
     ListGuard,
+    ListMeta,
     WatchEvent,
     error_of,
     identify,
@@ -35,6 +39,25 @@ _CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
 _WORTH_RESUMING = frozenset({429, 500, 502, 503, 504})
 _SERVER_AWAY = frozenset({500, 502, 503, 504})
 _RESUMES_BEFORE_A_NEW_LIST = 5
+_AT_A_TIME = 100
+"""Objects of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """How far a list has come: its latest page, the number of objects so far, and of all where the server says it."""
+
+    meta: ListMeta
+    seen: int
+    expected: int | None
+
+    @property
+    def version(self) -> str:
+        return self.meta.resource_version or ""
+
+    @property
+    def chunk(self) -> str:
+        return self.meta.next_chunk or ""
 
 
 class Reflector:
@@ -97,34 +120,87 @@ class Reflector:
                 await self._pace.wait(await self._recover(problem))
 
     async def _list(self) -> None:
+        """The first page by itself, because its rows come soonest; then all at once, or page by page where it must be.
+
+        A server answers a whole list from its memory, but the second and later pages from etcd, ten times slower.
+        """
         self._verb, self._version = "list", ""
         self._sink.replace_begin()
-        seen, chunk, version, guard = 0, "", "", ListGuard()
-        while True:
-            params = self._selection()
-            if not self._whole:
-                params["limit"] = str(self._timing.chunk)
-            if chunk:
-                params["continue"] = chunk
-            response = await self._client.request("GET", self._path, params)
-            page = read_page(response.body)
-            items = page.items or []
-            self._sink.page(self._readable(items))
-            self._note_begun()
-            seen += len(items)
-            guard.check(len(items), page.metadata.next_chunk or "")
-            version = page.metadata.resource_version or version
-            chunk = page.metadata.next_chunk or ""
-            if not chunk:
-                break
-            left = page.metadata.remaining_item_count
-            self._report(WatchState.SYNCING, seen=seen, expected=None if left is None else seen + left)
+        if self._whole:
+            listed = await self._list_rest({}, None)
+        else:
+            listed = await self._list_page("", 0, ListGuard())
+            if listed.chunk:
+                # The page may hold what is gone meanwhile: all must be at least as new as the page.
+                newer = {"resourceVersion": listed.version, "resourceVersionMatch": "NotOlderThan"}
+                listed = await self._list_rest(newer, listed.expected)
         self._sink.replace_end()
-        self._slots.note(self._scope, filled=seen > 0)
-        self._version, self._in_doubt, self._whole, self._synced = version, False, False, True
+        self._slots.note(self._scope, filled=listed.seen > 0)
+        self._version, self._in_doubt, self._whole, self._synced = listed.version, False, False, True
         self._was_cut, self._listed_at = False, self._clock.now()
         if self._settled:
             self._backoff.reset()
+
+    async def _list_rest(self, params: dict[str, str], expected: int | None) -> _Listed:
+        """Everything at once; page by page where the server does not answer with a whole list that can be read.
+
+        One that is behind the others of its cluster, for example, refuses a version that it does not know yet.
+        """
+        try:
+            self._sink.replace_begin()
+            return await self._list_whole({**self._selection(), **params}, expected)
+        except EndlessList:
+            raise
+        except ApiError:
+            return await self._list_pages()
+
+    async def _list_pages(self) -> _Listed:
+        self._sink.replace_begin()
+        guard = ListGuard()
+        page = await self._list_page("", 0, guard)
+        while page.chunk:
+            page = await self._list_page(page.chunk, page.seen, guard)
+        return page
+
+    async def _list_page(self, chunk: str, seen: int, guard: ListGuard) -> _Listed:
+        params = {**self._selection(), "limit": str(self._timing.chunk)}
+        if chunk:
+            params["continue"] = chunk
+        response = await self._client.request("GET", self._path, params)
+        page = read_page(response.body)
+        items = page.items or []
+        await self._take_listed(items)
+        seen += len(items)
+        guard.check(len(items), page.metadata.next_chunk or "")
+        left = page.metadata.remaining_item_count
+        listed = _Listed(page.metadata, seen, None if left is None else seen + left)
+        if listed.chunk:
+            self._report(WatchState.SYNCING, seen=seen, expected=listed.expected)
+        return listed
+
+    async def _list_whole(self, params: dict[str, str], expected: int | None) -> _Listed:
+        stream, guard, seen = ListStream(), ListGuard(), 0
+        async with self._client.chunks(self._path, params) as chunks:
+            async for data in chunks:
+                items = stream.feed(data)
+                if items:
+                    await self._take_listed(items)
+                    seen += len(items)
+                    guard.check_count(len(items))
+                    self._report(WatchState.SYNCING, seen=seen, expected=expected)
+        last = stream.end()
+        if last.metadata.next_chunk:
+            raise ApiError(200, "", "the list was asked for as a whole and is not whole")
+        await self._take_listed(last.items or [])
+        return _Listed(last.metadata, seen + len(last.items or []), expected)
+
+    async def _take_listed(self, items: list[msgspec.Raw]) -> None:
+        """In parts: keys and clock go on meanwhile."""
+        for begin in range(0, len(items), _AT_A_TIME):
+            self._sink.page(self._readable(items[begin : begin + _AT_A_TIME]))
+            self._note_begun()
+            await asyncio.sleep(0)
+        self._note_begun()
 
     def _readable(self, items: list[msgspec.Raw]) -> list[Resource]:
         objects = []

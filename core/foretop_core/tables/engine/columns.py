@@ -13,7 +13,7 @@ from foretop_core.rules.internal_failures import problem_text
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, run_standing
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_standing
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.cell_text import clean
 
@@ -284,8 +284,13 @@ class _RowFacets(Generic[E]):
 
     def text(self) -> str:
         context, _, namespace, name = self.key
-        own = (context, namespace, name, self.view.phase(self.entry))
+        phase = self.view.phase(self.entry)
+        own = (context, namespace, name, phase, *phase_briefs(phase))
         return " ".join((*own, *self.view.searched(self.entry))).lower()
+
+    def contains(self, word: str) -> bool:
+        """Mostly a name is typed: what has it there needs no other texts."""
+        return word in self.key.name or word in self.text()
 
     def field(self, name: str) -> str:
         if name in _KEY_FIELDS:
@@ -307,6 +312,9 @@ class _SpoiledFacets:
 
     def text(self) -> str:
         return f"{self.key.context} {self.key.namespace} {self.key.name} {self.problem}".lower()
+
+    def contains(self, word: str) -> bool:
+        return word in self.text()
 
     def field(self, name: str) -> str:
         return self.key[_KEY_FIELDS[name]] if name in _KEY_FIELDS else ""

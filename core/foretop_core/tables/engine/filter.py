@@ -10,6 +10,7 @@ from typing import Protocol
 
 from foretop_core.errors import BadInput
 from foretop_core.tables.engine.selector import LabelSelector, take
+from foretop_core.tables.engine.status_glyphs import phase_briefs
 
 _SPACE = re.compile(r"\s*")
 _BARE = re.compile(r"[^\s\"']+")
@@ -24,12 +25,25 @@ class FilterableRow(Protocol):
     def text(self) -> str:
         """What a search goes through, in lower case."""
 
+    def contains(self, word: str) -> bool:
+        """Whether the text has this word, in lower case; asked for every row at every letter that is typed."""
+
     def field(self, name: str) -> str: ...
 
     def labels(self) -> Mapping[str, str]: ...
 
 
 Test = Callable[[FilterableRow], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Contains:
+    """The test for a text, in lower case."""
+
+    word: str
+
+    def __call__(self, row: FilterableRow) -> bool:
+        return row.contains(self.word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +60,11 @@ class Filter:
 
     def __bool__(self) -> bool:
         return bool(self.tests)
+
+    def narrows(self, other: Filter) -> bool:
+        """Whether whatever it lets through passes the other one too: a letter was added, for example."""
+        words = [test.word for test in self.tests if isinstance(test, _Contains)]
+        return all(isinstance(test, _Contains) and any(test.word in word for word in words) for test in other.tests)
 
 
 def parse_filter(text: str, fields: Collection[str] = (), *, typing: bool = False) -> Filter:
@@ -82,7 +101,7 @@ def _term(text: str, at: int, fields: _Fields) -> tuple[Test, int]:
             value, whole, end = _word(text, end)
         test = fields.test(name, value, whole)
     else:
-        test = _by_text(word)
+        test = _Contains(word.lower())
     return (_not(test) if negated else test), end
 
 
@@ -124,11 +143,6 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _by_text(word: str) -> Test:
-    wanted = word.lower()
-    return lambda row: wanted in row.text()
-
-
 def _by_labels(chosen: LabelSelector) -> Test:
     return lambda row: chosen.matches(row.labels())
 
@@ -160,7 +174,12 @@ class _Fields:
             pattern = re.compile("|".join(map(_beginning, parts)), re.DOTALL)
         else:
             pattern = re.compile("|".join(map(translate, parts)))
-        return lambda row: pattern.fullmatch(row.field(field).lower()) is not None
+        return lambda row: any(pattern.fullmatch(value.lower()) for value in _shown_as(field, row.field(field)))
+
+
+def _shown_as(field: str, value: str) -> tuple[str, ...]:
+    """A phase also in the fewer letters that a narrow column shows."""
+    return (value, *phase_briefs(value)) if field == "phase" else (value,)
 
 
 def _beginning(part: str) -> str:

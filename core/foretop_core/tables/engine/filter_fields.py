@@ -37,6 +37,9 @@ class NamedFields:
     def text(self) -> str:
         return self._facets.text()
 
+    def contains(self, word: str) -> bool:
+        return self._facets.contains(word)
+
     def field(self, name: str) -> str:
         known = self._names.get(name, name)
         return self._shown[known] if known in self._shown else self._facets.field(known)

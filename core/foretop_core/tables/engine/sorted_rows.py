@@ -124,9 +124,16 @@ class SortedRows(Generic[E]):
         gone: dict[ObjectRef, E | None] = {key: None for key in self._entries if key not in wanted}
         return self.update({**gone, **wanted})
 
-    def filter(self, keep: Callable[[E], bool]) -> None:
+    def filter(self, keep: Callable[[E], bool], *, narrows: bool = False) -> None:
+        """Shows what fits; one that `narrows` the last one is put to the visible rows only, which keep their order."""
         self._keep = keep
-        self._arrange()
+        if not narrows:
+            self._arrange()
+            return
+        visible = [place for place in self._order if keep(self._entries[place[-1]])]
+        self._places = {place[-1]: place for place in visible}
+        self._order = SortedList(visible)
+        self._count()
 
     def sort(self, value: Callable[[E], Any], *, reverse: bool = False) -> None:
         self._sort = value
@@ -153,6 +160,9 @@ class SortedRows(Generic[E]):
     def _arrange(self) -> None:
         self._places = {key: self._place(key, entry) for key, entry in self._entries.items() if self._keep(entry)}
         self._order = SortedList(self._places.values())
+        self._count()
+
+    def _count(self) -> None:
         if self._counting is not None:
             self._counting.clear()
             for key in self._places:

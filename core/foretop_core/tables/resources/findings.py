@@ -40,6 +40,9 @@ class _Facets:
         words = (found.context, found.code, found.severity.value, subject_text(found), found.subject.kind, what)
         return " ".join(words).lower()
 
+    def contains(self, word: str) -> bool:
+        return word in self.text()
+
     def field(self, name: str) -> str:
         match name:
             case "context" | "code":

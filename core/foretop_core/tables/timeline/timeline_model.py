@@ -156,6 +156,9 @@ class _Sides:
         context, _, namespace, name = self.item.key
         return f"{context} {namespace} {name} {self.item.expression}".lower()
 
+    def contains(self, word: str) -> bool:
+        return word in self.text()
+
     def field(self, name: str) -> str:
         context, _, namespace, own = self.item.key
         paused = "true" if self.item.paused else "false"

@@ -1,0 +1,70 @@
+"""A list that is split while it comes gives the objects that it has, however it is cut and whatever is in them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.watching.list_stream import LONGEST_OBJECT, ListStream
+
+TEXTS = st.text(max_size=8) | st.sampled_from(['},{"metadata":', '"items":[', "}]}", "\\", '\\"', "]"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+NESTED = st.fixed_dictionaries({"metadata": st.lists(st.fixed_dictionaries({"metadata": VALUES}), max_size=3)})
+OBJECTS = st.fixed_dictionaries({"metadata": VALUES, "spec": VALUES | NESTED})
+
+
+def split(body: bytes, cuts: list[int]) -> tuple[list[Any], str | None]:
+    stream, found = ListStream(least=1), []
+    for begin, end in zip([0, *cuts], [*cuts, len(body)], strict=True):
+        found += stream.feed(body[begin:end])
+    last = stream.end()
+    return [json.loads(bytes(raw)) for raw in [*found, *(last.items or [])]], last.metadata.resource_version
+
+
+@given(objects=st.lists(OBJECTS, max_size=6), is_meta_first=st.booleans(), data=st.data())
+def test_the_objects_of_a_list_do_not_depend_on_how_it_is_cut(
+    objects: list[Any], is_meta_first: bool, data: st.DataObject
+) -> None:
+    meta = {"metadata": {"resourceVersion": "7"}}
+    shape = {"kind": "List", **meta, "items": objects} if is_meta_first else {"items": objects, "kind": "List", **meta}
+    body = json.dumps(shape, separators=(",", ":"), ensure_ascii=data.draw(st.booleans())).encode()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=5)))
+    assert split(body, cuts) == (objects, "7")
+
+
+def test_objects_come_out_before_the_list_is_through() -> None:
+    stream = ListStream(least=1)
+    assert stream.feed(b'{"kind":"List","items":[{"metadata":{"name":"a"},"x":[{"metadata":1},{"metadata":2}]},') == []
+    assert [bytes(raw) for raw in stream.feed(b'{"metadata":{"name":"b"}},{"metadata":{')] == [
+        b'{"metadata":{"name":"a"},"x":[{"metadata":1},{"metadata":2}]}',
+        b'{"metadata":{"name":"b"}}',
+    ]
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"items":null,"metadata":{"resourceVersion":"7"}}', b'{"metadata":{"resourceVersion":"7"}}']
+)
+def test_a_list_without_objects_is_empty(body: bytes) -> None:
+    assert split(body, [5]) == ([], "7")
+
+
+@pytest.mark.parametrize("body", [b"<html>", b'{"items":[{"a":1},{"a":', b'{"items":[{"a":1},{"a":2}]', b""])
+def test_an_answer_that_is_no_list_is_refused(body: bytes) -> None:
+    with pytest.raises(ApiError, match="not a list"):
+        split(body, [])
+
+
+def test_an_object_without_an_end_is_refused() -> None:
+    stream = ListStream()
+    stream.feed(b'{"items":[{"a":"' + b"x" * (LONGEST_OBJECT - 100))
+    with pytest.raises(ApiError, match="longer than 16 MiB"):
+        stream.feed(b"x" * 200)
