@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.objects import at
-from tests.velero.forecasts import Forecast, Observed, judge, table
+from tests.velero.forecasts import Forecast, Observed, judge, table, table_row
 from tests.velero.real_cluster import UserAction
 from tests.velero.velero_log import VeleroLog, read_log
 from tests.velero.watch_events import WatchEvent
@@ -116,6 +116,6 @@ def test_an_estimated_end_has_a_minute_for_each_run_ahead(predicted: str, ahead:
 def test_the_table_counts_and_says_why() -> None:
     forecast = Forecast(at("02:40:11"), "expected start", "hourly", at("02:41:33"))
     verdicts = judge([forecast, forecast], Observed([created("02:41:40")], [], VeleroLog(), END))
-    text = table([("a story", verdict) for verdict in verdicts])
+    text = table(table_row("a story", verdict) for verdict in verdicts)
     assert "a story                         expected start         2     0       2     0     0" in text
     assert text.count("broken: a story: expected start of hourly, 02:41:33 forecast at 02:40:11: it came at") == 2

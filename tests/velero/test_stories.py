@@ -10,12 +10,14 @@ from tests.velero.comparison import differences
 from tests.velero.forecasts import Verdict
 from tests.velero.judged_run import judged
 from tests.velero.real_cluster import RealVeleroCluster
-from tests.velero.stories import STORIES, play_story
+from tests.velero.stories import STORIES, Story, play_story
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.share if story.in_share else ()) for name, story in STORIES.items()]
-)
+def _marks(story: Story) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.seconds(story.seconds), *([pytest.mark.share] if story.in_share else [])]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=_marks(story)) for name, story in STORIES.items()])
 def test_the_box_does_what_velero_does(
     name: str, cluster: RealVeleroCluster, verdicts: list[tuple[str, Verdict]]
 ) -> None:
