@@ -102,10 +102,12 @@ def _judge_next_run(forecast: Forecast, observed: Observed) -> Verdict:
 def _judge_run(forecast: Forecast, observed: Observed, latest: datetime) -> Verdict:
     earliest = forecast.predicted - TOLERANCE
     created = [run for run in _created(observed.events, forecast.name) if run.at >= forecast.made_at - TOLERANCE]
-    after = next((run.created for run in created if run.at >= forecast.made_at), None)
+    following = next((run for run in created if run.at >= forecast.made_at), None)
+    after = following and following.created
     in_time = any(earliest <= run.created <= latest for run in created)
     early = after is not None and after < earliest
-    if void := _voided(forecast, observed, min(after or latest, latest), _SERVER_ACTIONS):
+    until = min(following.at, latest) if following else latest
+    if void := _voided(forecast, observed, until, _SERVER_ACTIONS):
         return Verdict(forecast, "void", void)
     if in_time and not early:
         return Verdict(forecast, "kept")

@@ -26,7 +26,7 @@ def _state(cluster: RealVeleroCluster, name: str) -> tuple[Any, ...]:
 
 
 @pytest.mark.share
-@pytest.mark.seconds(15)
+@pytest.mark.seconds(10)
 @pytest.mark.parametrize("skip", ["true", "false"])
 def test_pausing_and_unpausing_leave_the_same_schedule(
     cluster: RealVeleroCluster, foretop: ForetopCommand, skip: str
@@ -77,7 +77,7 @@ RESTORE_NOT_SHOWN = {
 
 
 @pytest.mark.share
-@pytest.mark.seconds(30)
+@pytest.mark.seconds(10)
 def test_a_backup_and_its_restore_are_described_alike_and_their_logs_are_the_same(
     cluster: RealVeleroCluster, foretop: ForetopCommand
 ) -> None:

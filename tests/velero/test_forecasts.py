@@ -82,6 +82,13 @@ def test_what_a_person_does_in_between_makes_a_forecast_void(action: UserAction,
     assert outcome(forecast, [], [action]) == expected
 
 
+def test_a_change_that_velero_answers_within_the_second_makes_a_forecast_void() -> None:
+    """A backup's own time has whole seconds, and so can lie before the change that it answers."""
+    forecast = Forecast(at("02:40:11.150"), "expected start", "hourly", at("02:41:33"))
+    unpaused = UserAction(at("02:40:11.100"), "patch", "Schedule", "hourly")
+    assert outcome(forecast, [created("02:40:11")], [unpaused]) == "void"
+
+
 LOG = """\
 time="2026-11-15T02:40:33Z" level=debug msg="enqueueing resources ..." controller=schedule logSource="a.go:70"
 time="2026-11-15T02:40:35Z" level=debug msg="enqueueing resources ..." controller=backup-queue logSource="a.go:70"
