@@ -25,7 +25,7 @@ def _cases() -> Iterator[ParameterSet]:
             yield pytest.param(name, WITHOUT_QUEUE, id=f"{name} {WITHOUT_QUEUE}", marks=seconds)
 
 
-@pytest.mark.parametrize(("name", "release"), _cases())
+@pytest.mark.parametrize(("name", "release"), list(_cases()))
 def test_the_box_does_what_velero_does(
     name: str, release: str, cluster: RealVeleroCluster, verdicts: list[tuple[str, Verdict]]
 ) -> None:
