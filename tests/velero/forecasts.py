@@ -235,7 +235,7 @@ def table(rows: Iterable[TableRow]) -> str:
             reasons[f"  void: {story}: {words}"] += 1
     return "\n".join(
         [
-            f"{'story':32}{'forecast':18}{'made':>6}{'kept':>6}{'broken':>8}{'void':>6}{'open':>6}",
+            f"{'story':36}{'forecast':18}{'made':>6}{'kept':>6}{'broken':>8}{'void':>6}{'open':>6}",
             *(_line(story, field, found) for (story, field), found in sorted(counts.items())),
             _line("all", "", total),
             *broken,
@@ -246,4 +246,4 @@ def table(rows: Iterable[TableRow]) -> str:
 
 def _line(story: str, field: str, found: Counter[str]) -> str:
     cells = [found[outcome] for outcome in ("kept", "broken", "void", "open")]
-    return f"{story:32}{field:18}{sum(cells):>6}{cells[0]:>6}{cells[1]:>8}{cells[2]:>6}{cells[3]:>6}"
+    return f"{story:36}{field:18}{sum(cells):>6}{cells[0]:>6}{cells[1]:>8}{cells[2]:>6}{cells[3]:>6}"

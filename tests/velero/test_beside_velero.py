@@ -77,7 +77,7 @@ RESTORE_NOT_SHOWN = {
 
 
 @pytest.mark.share
-@pytest.mark.seconds(10)
+@pytest.mark.seconds(60)
 def test_a_backup_and_its_restore_are_described_alike_and_their_logs_are_the_same(
     cluster: RealVeleroCluster, foretop: ForetopCommand
 ) -> None:

@@ -124,5 +124,5 @@ def test_the_table_counts_and_says_why() -> None:
     forecast = Forecast(at("02:40:11"), "expected start", "hourly", at("02:41:33"))
     verdicts = judge([forecast, forecast], Observed([created("02:41:40")], [], VeleroLog(), END))
     text = table(table_row("a story", verdict) for verdict in verdicts)
-    assert "a story                         expected start         2     0       2     0     0" in text
+    assert "a story                             expected start         2     0       2     0     0" in text
     assert text.count("broken: a story: expected start of hourly, 02:41:33 forecast at 02:40:11: it came at") == 2
