@@ -19,7 +19,8 @@ _STEP = 0.1
 class BoxVeleroCluster:
     """A box whose clock begins where the real cluster's began."""
 
-    def __init__(self, begin: datetime) -> None:
+    def __init__(self, begin: datetime, release: str) -> None:
+        self.release = release
         self._box = ControllerBox(begin, Flags(), namespaces=(VELERO_NAMESPACE, *TEAMS))
         self._box.add_location()
         self._changes: list[ObservedChange] = []
@@ -46,7 +47,7 @@ class BoxVeleroCluster:
             VELERO_NAMESPACE,
             flags.skip_immediately,
             flags.concurrent_backups,
-            flags.version,
+            flags.version or self.release,
             collects_every=flags.collects_every,
         )
         self._box.velero.start()

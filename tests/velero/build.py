@@ -20,11 +20,14 @@ HERE = Path(__file__).parent
 MODULES = HERE / "releases"
 PLUGIN = "aws-plugin"
 OBJECT_STORAGE = HERE / "object-storage.txt"
-RELEASES = ("1.18.3", "1.18.2")
+RELEASES = ("1.18.3", "1.18.2", "1.17.2")
+"""The newest, the last with its old cron library, and the last without a queue of backups."""
 _PLUGIN_NAME = "velero-plugin-for-aws"
 _VERSION = "github.com/vmware-tanzu/velero/pkg/buildinfo.Version"
 _ENVIRONMENT = {"GONOSUMDB": "github.com/project-velero/kopia"}
 """The module that Velero puts in kopia's place is not in the public list of checksums; our go.sum has it."""
+
+NEWEST, WITHOUT_QUEUE = RELEASES[0], RELEASES[-1]
 
 Say = Callable[[str], None]
 NOT_CACHED = 3

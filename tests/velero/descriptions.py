@@ -7,6 +7,7 @@ import re
 _SECTION = re.compile(r"([A-Z][\w() -]+):")
 _FIELD = re.compile(r"(\s*)([A-Z][\w() -]+):\s+(\S.*)")
 _FORETOP_FIELD = re.compile(r"([A-Za-z]+(?: [a-z]+){0,2}) +(\S.*)")
+_GO_DURATION = re.compile(r".*\((\S+)\)")
 _VELERO_TIME = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) \+0000 UTC")
 
 
@@ -32,3 +33,9 @@ def as_rfc_3339(value: str) -> str:
     """A time as Velero prints it, as foretop does; anything else as it is."""
     match = _VELERO_TIME.fullmatch(value)
     return f"{match[1]}T{match[2]}Z" if match else value
+
+
+def as_go_duration(value: str) -> str:
+    """A length as foretop prints it, `4 hours (4h0m0s)`, as Velero does."""
+    match = _GO_DURATION.fullmatch(value)
+    return match[1] if match else value

@@ -7,7 +7,7 @@ shortly before that Velero was still answering; the server was killed; or Velero
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -102,10 +102,12 @@ def _judge_next_run(forecast: Forecast, observed: Observed) -> Verdict:
 def _judge_run(forecast: Forecast, observed: Observed, latest: datetime) -> Verdict:
     earliest = forecast.predicted - TOLERANCE
     created = [run for run in _created(observed.events, forecast.name) if run.at >= forecast.made_at - TOLERANCE]
-    after = next((run.created for run in created if run.at >= forecast.made_at), None)
+    following = next((run for run in created if run.at >= forecast.made_at), None)
+    after = following and following.created
     in_time = any(earliest <= run.created <= latest for run in created)
     early = after is not None and after < earliest
-    if void := _voided(forecast, observed, min(after or latest, latest), _SERVER_ACTIONS):
+    until = min(following.at, latest) if following else latest
+    if void := _voided(forecast, observed, until, _SERVER_ACTIONS):
         return Verdict(forecast, "void", void)
     if in_time and not early:
         return Verdict(forecast, "kept")
@@ -205,32 +207,43 @@ def _time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text).astimezone(UTC)
 
 
-def table(verdicts: Iterable[tuple[str, Verdict]]) -> str:
+TableRow = tuple[str, str, str, str]
+"""Story, field and outcome of a forecast, and the words on it."""
+
+
+def table_row(story: str, verdict: Verdict) -> TableRow:
+    forecast = verdict.forecast
+    words = verdict.why
+    if verdict.outcome == "broken":
+        times = f"{forecast.predicted:%H:%M:%S} forecast at {forecast.made_at:%H:%M:%S}"
+        words = f"{forecast.field} of {forecast.name}, {times}: {verdict.why}"
+    return story, forecast.field, verdict.outcome, words
+
+
+def table(rows: Iterable[TableRow]) -> str:
     """For each story and field how many forecasts were made, kept, broken, void or open; then why they were broken."""
-    counts: Counter[tuple[str, str, str]] = Counter()
-    reasons: Counter[str] = Counter()
-    broken: list[str] = []
-    for story, verdict in verdicts:
-        counts[story, verdict.forecast.field, verdict.outcome] += 1
-        if verdict.outcome == "broken":
-            forecast = verdict.forecast
-            broken.append(
-                f"  broken: {story}: {forecast.field} of {forecast.name}, {forecast.predicted:%H:%M:%S} "
-                f"forecast at {forecast.made_at:%H:%M:%S}: {verdict.why}"
-            )
-        elif verdict.outcome == "void":
-            reasons[f"  void: {story}: {verdict.why}"] += 1
-    lines = [f"{'story':32}{'forecast':18}{'made':>6}{'kept':>6}{'broken':>8}{'void':>6}{'open':>6}"]
-    for story, field in sorted({key[:2] for key in counts}):
-        lines.append(_line(story, field, {key[2]: count for key, count in counts.items() if key[:2] == (story, field)}))
+    counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     total: Counter[str] = Counter()
-    for (_, _, outcome), count in counts.items():
-        total[outcome] += count
+    broken: list[str] = []
+    reasons: Counter[str] = Counter()
+    for story, field, outcome, words in rows:
+        counts[story, field][outcome] += 1
+        total[outcome] += 1
+        if outcome == "broken":
+            broken.append(f"  broken: {story}: {words}")
+        elif outcome == "void":
+            reasons[f"  void: {story}: {words}"] += 1
     return "\n".join(
-        [*lines, _line("all", "", total), *broken, *(f"{why} ({n})" for why, n in sorted(reasons.items()))]
+        [
+            f"{'story':36}{'forecast':18}{'made':>6}{'kept':>6}{'broken':>8}{'void':>6}{'open':>6}",
+            *(_line(story, field, found) for (story, field), found in sorted(counts.items())),
+            _line("all", "", total),
+            *broken,
+            *(f"{why} ({count})" for why, count in sorted(reasons.items())),
+        ]
     )
 
 
-def _line(story: str, field: str, found: dict[str, int]) -> str:
-    cells = [found.get(outcome, 0) for outcome in ("kept", "broken", "void", "open")]
-    return f"{story:32}{field:18}{sum(cells):>6}{cells[0]:>6}{cells[1]:>8}{cells[2]:>6}{cells[3]:>6}"
+def _line(story: str, field: str, found: Counter[str]) -> str:
+    cells = [found[outcome] for outcome in ("kept", "broken", "void", "open")]
+    return f"{story:36}{field:18}{sum(cells):>6}{cells[0]:>6}{cells[1]:>8}{cells[2]:>6}{cells[3]:>6}"

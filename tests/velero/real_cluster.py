@@ -12,10 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from foretop_core.minicluster.controllers.variants import has_queue
 from foretop_core.models import kinds
+from foretop_core.rules.cron_dialects import read_release
 from tests.real.cluster import RealCluster
 from tests.unit.minicluster.recording_replay import ObservedChange
-from tests.velero.build import VeleroKit
+from tests.velero.build import NEWEST, VeleroKit
 from tests.velero.object_storage import LoopbackS3
 from tests.velero.velero_cluster import BUCKET, TEAMS, VELERO_NAMESPACE, Raw, ServerFlags
 from tests.velero.velero_server import RealVelero, command_line
@@ -46,7 +48,8 @@ class RealVeleroCluster:
         self._velero: RealVelero | None = None
         self._watches: WatchEvents | None = None
         self.actions: list[UserAction] = []
-        self.flags = ServerFlags()
+        self.release = NEWEST
+        self._running = NEWEST
 
     def __enter__(self) -> Self:
         try:
@@ -81,6 +84,7 @@ class RealVeleroCluster:
 
     def clear(self) -> None:
         """End Velero and take away all that it and the stories have made."""
+        self.release = NEWEST
         self.velero.kill()
         self.velero.forget_log()
         self.storage.unfreeze()
@@ -124,15 +128,16 @@ class RealVeleroCluster:
 
     def start(self, flags: ServerFlags) -> None:
         """Start a release, and say so in the cluster as its Deployment would."""
-        self.flags = flags
+        version = flags.version or self.release
         words = [
-            f"--concurrent-backups={flags.concurrent_backups}",
+            *([f"--concurrent-backups={flags.concurrent_backups}"] if has_queue(read_release(version)) else []),
             f"--schedule-skip-immediately={'true' if flags.skip_immediately else 'false'}",
             f"--garbage-collection-frequency={go_duration(flags.collects_every)}",
         ]
-        self._show_deployment(flags.version, words)
+        self._show_deployment(version, words)
         self._record("start")
-        self.velero.start(self.kit.servers[flags.version], words)
+        self._running = version
+        self.velero.start(self.kit.servers[version], words)
 
     def kill(self) -> None:
         self._record("kill")
@@ -184,7 +189,7 @@ class RealVeleroCluster:
     def velero_command(self, *arguments: str) -> str:
         """What the `velero` of the running release prints."""
         return command_line(
-            self.kit.servers[self.flags.version], self.api_server.kubeconfig("admin", VELERO_NAMESPACE), *arguments
+            self.kit.servers[self._running], self.api_server.kubeconfig("admin", VELERO_NAMESPACE), *arguments
         )
 
     def _record(self, what: str, kind: str = "", name: str = "") -> None:

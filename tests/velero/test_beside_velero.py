@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.velero.descriptions import as_rfc_3339, foretop_description, velero_description
+from tests.velero.descriptions import as_go_duration, as_rfc_3339, foretop_description, velero_description
 from tests.velero.foretop_command import ForetopCommand
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import NOT_DUE, wait_until_available
@@ -26,6 +26,7 @@ def _state(cluster: RealVeleroCluster, name: str) -> tuple[Any, ...]:
 
 
 @pytest.mark.share
+@pytest.mark.seconds(10)
 @pytest.mark.parametrize("skip", ["true", "false"])
 def test_pausing_and_unpausing_leave_the_same_schedule(
     cluster: RealVeleroCluster, foretop: ForetopCommand, skip: str
@@ -76,6 +77,7 @@ RESTORE_NOT_SHOWN = {
 
 
 @pytest.mark.share
+@pytest.mark.seconds(60)
 def test_a_backup_and_its_restore_are_described_alike_and_their_logs_are_the_same(
     cluster: RealVeleroCluster, foretop: ForetopCommand
 ) -> None:
@@ -105,9 +107,9 @@ def test_a_backup_and_its_restore_are_described_alike_and_their_logs_are_the_sam
         "Storage Location": item["storageLocation"],
         "File System Backup (Default)": text["defaultVolumesToFsBackup"],
         "Snapshot Move Data": text["snapshotMoveData"],
-        "TTL": text["TTL"],
-        "CSISnapshotTimeout": text["csiSnapshotTimeout"],
-        "ItemOperationTimeout": text["itemOperationTimeout"],
+        "TTL": as_go_duration(text["TTL"]),
+        "CSISnapshotTimeout": as_go_duration(text["csiSnapshotTimeout"]),
+        "ItemOperationTimeout": as_go_duration(text["itemOperationTimeout"]),
         "Started": item["started"],
         "Completed": item["completed"],
         "Expiration": item["expires"],
@@ -138,7 +140,7 @@ def test_a_backup_and_its_restore_are_described_alike_and_their_logs_are_the_sam
         "Resources/Included": "*" if text["Resources"].startswith("all, without ") else "",
         "Resources/Excluded": text["Resources"].removeprefix("all, without "),
         "Namespace mappings": text["Namespaces renamed"].replace(" to ", "="),
-        "ItemOperationTimeout": text["itemOperationTimeout"],
+        "ItemOperationTimeout": as_go_duration(text["itemOperationTimeout"]),
     }
     assert ours == {key: as_rfc_3339(value) for key, value in theirs.items() if key not in RESTORE_NOT_SHOWN}
     assert foretop.text("restore", "logs", "shop-again").splitlines() == (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.objects import at
-from tests.velero.forecasts import Forecast, Observed, judge, table
+from tests.velero.forecasts import Forecast, Observed, judge, table, table_row
 from tests.velero.real_cluster import UserAction
 from tests.velero.velero_log import VeleroLog, read_log
 from tests.velero.watch_events import WatchEvent
@@ -82,6 +82,13 @@ def test_what_a_person_does_in_between_makes_a_forecast_void(action: UserAction,
     assert outcome(forecast, [], [action]) == expected
 
 
+def test_a_change_that_velero_answers_within_the_second_makes_a_forecast_void() -> None:
+    """A backup's own time has whole seconds, and so can lie before the change that it answers."""
+    forecast = Forecast(at("02:40:11.150"), "expected start", "hourly", at("02:41:33"))
+    unpaused = UserAction(at("02:40:11.100"), "patch", "Schedule", "hourly")
+    assert outcome(forecast, [created("02:40:11")], [unpaused]) == "void"
+
+
 LOG = """\
 time="2026-11-15T02:40:33Z" level=debug msg="enqueueing resources ..." controller=schedule logSource="a.go:70"
 time="2026-11-15T02:40:35Z" level=debug msg="enqueueing resources ..." controller=backup-queue logSource="a.go:70"
@@ -116,6 +123,6 @@ def test_an_estimated_end_has_a_minute_for_each_run_ahead(predicted: str, ahead:
 def test_the_table_counts_and_says_why() -> None:
     forecast = Forecast(at("02:40:11"), "expected start", "hourly", at("02:41:33"))
     verdicts = judge([forecast, forecast], Observed([created("02:41:40")], [], VeleroLog(), END))
-    text = table([("a story", verdict) for verdict in verdicts])
-    assert "a story                         expected start         2     0       2     0     0" in text
+    text = table(table_row("a story", verdict) for verdict in verdicts)
+    assert "a story                             expected start         2     0       2     0     0" in text
     assert text.count("broken: a story: expected start of hourly, 02:41:33 forecast at 02:40:11: it came at") == 2

@@ -27,6 +27,7 @@ def foretop(cluster: RealVeleroCluster, tmp_path: Path) -> ForetopCommand:
     return ForetopCommand(cluster.api_server.kubeconfig("admin", VELERO_NAMESPACE), tmp_path)
 
 
+@pytest.mark.seconds(65)
 def test_unpausing_does_what_foretop_said(
     cluster: RealVeleroCluster, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
 ) -> None:
@@ -66,6 +67,7 @@ def _name(skip: str, due: bool) -> str:
     return f"{skip or 'left'}-{'due' if due else 'waits'}"
 
 
+@pytest.mark.seconds(180)
 def test_the_queue_is_shown_in_the_order_in_which_velero_takes_it(
     cluster: RealVeleroCluster, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
 ) -> None:
@@ -106,6 +108,7 @@ def _order(cluster: RealVeleroCluster, name: str) -> datetime:
     )
 
 
+@pytest.mark.seconds(60)
 def test_the_estimated_end_is_where_the_next_run_of_the_same_length_ends(
     cluster: RealVeleroCluster, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
 ) -> None:
@@ -155,6 +158,7 @@ def _end_slow_run(cluster: RealVeleroCluster, name: str) -> tuple[datetime, date
     return datetime.fromisoformat(status["startTimestamp"]), datetime.fromisoformat(status["completionTimestamp"])
 
 
+@pytest.mark.seconds(60)
 def test_the_dashboard_unpauses_with_real_keys(
     cluster: RealVeleroCluster, tmp_path: Path, verdicts: list[tuple[str, Verdict]]
 ) -> None:

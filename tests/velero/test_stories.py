@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.unit.minicluster.recording_replay import histories
 from tests.velero.box_cluster import BoxVeleroCluster
+from tests.velero.build import NEWEST, WITHOUT_QUEUE
 from tests.velero.comparison import differences
 from tests.velero.forecasts import Verdict
 from tests.velero.judged_run import judged
@@ -13,16 +17,23 @@ from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import STORIES, play_story
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.share if story.in_share else ()) for name, story in STORIES.items()]
-)
+def _cases() -> Iterator[ParameterSet]:
+    for name, story in STORIES.items():
+        seconds = pytest.mark.seconds(story.seconds)
+        yield pytest.param(name, NEWEST, id=name, marks=[seconds, *([pytest.mark.share] if story.in_share else [])])
+        if story.without_queue:
+            yield pytest.param(name, WITHOUT_QUEUE, id=f"{name} {WITHOUT_QUEUE}", marks=seconds)
+
+
+@pytest.mark.parametrize(("name", "release"), list(_cases()))
 def test_the_box_does_what_velero_does(
-    name: str, cluster: RealVeleroCluster, verdicts: list[tuple[str, Verdict]]
+    name: str, release: str, cluster: RealVeleroCluster, verdicts: list[tuple[str, Verdict]]
 ) -> None:
     begin = cluster.now()
+    cluster.release = release
     found = judged(cluster, lambda: play_story(cluster, name))
-    verdicts.extend((name, verdict) for verdict in found)
-    box = BoxVeleroCluster(begin)
+    verdicts.extend((name if release == NEWEST else f"{name} {release}", verdict) for verdict in found)
+    box = BoxVeleroCluster(begin, release)
     play_story(box, name)
     assert differences(name, histories(cluster.changes), histories(box.changes)) == []
     assert [verdict for verdict in found if verdict.outcome == "broken"] == []

@@ -15,8 +15,9 @@ from datetime import timedelta
 from functools import partial
 
 from tests.velero.build import RELEASES, prepare_velero
-from tests.velero.forecasts import Verdict, table
+from tests.velero.forecasts import TableRow, table, table_row
 from tests.velero.judged_run import judged
+from tests.velero.own_network import velero_port
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import wait_until_available
 from tests.velero.velero_cluster import TEAMS, ServerFlags, StorySteps
@@ -103,8 +104,9 @@ def main() -> int:
     parser.add_argument("--seed", default=secrets.token_hex(4))
     options = parser.parse_args()
     end = time.monotonic() + options.hours * 3600
-    verdicts: list[tuple[str, Verdict]] = []
-    with RealVeleroCluster(prepare_velero(print)) as cluster:
+    rows: list[TableRow] = []
+    kit = prepare_velero(print)
+    with velero_port(waits=True), RealVeleroCluster(kit) as cluster:
         number = 0
         while (left := end - time.monotonic()) > 0:
             number += 1
@@ -113,9 +115,9 @@ def main() -> int:
             cluster.clear()
             length = min(LENGTH, timedelta(seconds=left))
             found = judged(cluster, partial(RandomStory(cluster, seed).play, length))
-            verdicts += [(f"seed {seed}", verdict) for verdict in found]
-    print(table(verdicts))
-    return 1 if any(verdict.outcome == "broken" for _, verdict in verdicts) else 0
+            rows += [table_row(f"seed {seed}", verdict) for verdict in found]
+    print(table(rows))
+    return 1 if any(outcome == "broken" for _, _, outcome, _ in rows) else 0
 
 
 if __name__ == "__main__":

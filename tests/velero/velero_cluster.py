@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from foretop_core.minicluster.controllers.variants import has_queue
+from foretop_core.rules.cron_dialects import read_release
 from tests.unit.minicluster.recording_replay import ObservedChange
 
 Raw = dict[str, Any]
@@ -19,7 +21,8 @@ TEAMS = ("team-a", "team-b", "team-c")
 class ServerFlags:
     """Which release of Velero is started, and how."""
 
-    version: str = "1.18.3"
+    version: str = ""
+    """The release that is started; "" for that of the story."""
     concurrent_backups: int = 1
     skip_immediately: bool = False
     collects_every: timedelta = timedelta(hours=1)
@@ -27,6 +30,10 @@ class ServerFlags:
 
 class VeleroCluster(Protocol):
     """What people do to a cluster, and its clock. All objects are in the namespace of Velero."""
+
+    @property
+    def release(self) -> str:
+        """The release of Velero that the story is about."""
 
     @property
     def changes(self) -> list[ObservedChange]:
@@ -102,6 +109,11 @@ class StorySteps:
             lambda: all((item.get("status") or {}).get("phase", "") not in open_phases for item in self.runs()),
             limit=400.0,
         )
+
+    def wait_until_taken(self, name: str) -> None:
+        """Wait until Velero has seen a new backup; without a queue one that waits looks as if it had not."""
+        if has_queue(read_release(self.cluster.release)):
+            self.wait_for_phase("Backup", name, "Queued", "ReadyToStart", "InProgress")
 
     def runs(self, schedule: str = "") -> list[Raw]:
         """The backups, of one schedule or all."""

@@ -46,7 +46,7 @@ class RealVelero:
         """Start it, and come back when its controllers have."""
         if self._server is not None:
             raise RuntimeError("Velero runs already")
-        if _is_taken(FIXED_PORT):
+        if is_taken(FIXED_PORT):
             raise ServerError(f"port {FIXED_PORT} is taken, and Velero binds no other: end what listens there")
         begin = self.log.stat().st_size if self.log.exists() else 0
         command: list[str | Path] = [
@@ -80,7 +80,7 @@ class RealVelero:
     def _has_begun(self, begin: int) -> bool:
         with self.log.open("rb") as log:
             log.seek(begin)
-            return b"controllerKind=Schedule" in log.read() and _is_taken(FIXED_PORT)
+            return b"controllerKind=Schedule" in log.read() and is_taken(FIXED_PORT)
 
 
 def command_line(binary: Path, kubeconfig: Path, *arguments: str) -> str:
@@ -97,6 +97,6 @@ def command_line(binary: Path, kubeconfig: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def _is_taken(port: int) -> bool:
+def is_taken(port: int) -> bool:
     with contextlib.closing(socket.socket()) as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

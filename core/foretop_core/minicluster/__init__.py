@@ -4,6 +4,11 @@
 
 - The queue of 1.18.3 sometimes leaves a slot free for up to a minute, until an event or its own once-a-minute pass.
   The simulated one starts the next backup at once.
+- A backup that the real server refuses can keep its slot of the queue until the server is restarted: it ends so quickly
+  that it is counted as ready to start only afterwards. With one slot nothing starts any more. Here its slot is free
+  at once. 1.18.3.
+- Here a backup is refused for its storage location only; a real one also for namespaces that are not valid, for `*`
+  beside other names, and for filters and selectors that exclude each other. All releases.
 - While the real queue empties, a schedule whose own backups wait in it sometimes misses a run that the simulated one
   makes: seen once in the story `overlap`, which now pauses its schedules meanwhile. 1.18.3.
 - A real server reconciles its schedules for the first time one to three seconds after its start, which is then the

@@ -35,7 +35,8 @@ class BackupSpec(Wire, frozen=True):
     included_namespaces: tuple[str, ...] = ()
     included_resources: tuple[str, ...] = ()
     item_operation_timeout: str = ""
-    label_selector: Mapping[str, Any] = NONE
+    label_selector: Mapping[str, Any] | None = None
+    """None takes every object; an empty one takes none, because Velero cannot list with it."""
     metadata: Mapping[str, Any] = NONE
     or_label_selectors: tuple[dict[str, Any], ...] = ()
     ordered_resources: Mapping[str, str] = NONE

@@ -19,7 +19,7 @@ from foretop_core.models import (
     Schedule,
 )
 from foretop_core.models.velero import BackupSpec, RestoreSpec, RunStatus
-from foretop_core.models.wire import ObjectRef, Wire, as_json
+from foretop_core.models.wire import NONE, ObjectRef, Wire, as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.go_durations import duration_setting
 from foretop_core.rules.storage_users import credential_text
@@ -123,7 +123,7 @@ def _restore(spec: RestoreSpec) -> Iterator[tuple[str, str]]:
 def _chosen(spec: BackupSpec | RestoreSpec) -> Iterator[tuple[str, str]]:
     yield "Namespaces", _kept(spec.included_namespaces, spec.excluded_namespaces, "all")
     yield "Resources", _kept(spec.included_resources, spec.excluded_resources, "all")
-    yield "Selector", selector_text(spec.label_selector)
+    yield "Selector", selector_text(spec.label_selector or NONE)
     yield "Or selectors", " or ".join(selector_text(one) for one in spec.or_label_selectors)
     for number, hook in enumerate(_hooks(spec.hooks)):
         yield "Hooks" if not number else "", hook

@@ -15,8 +15,8 @@ from foretop_core.rules.phases import HOLDS_SCHEDULE
 MOST_RUNS = 10_000
 """Missed runs are counted up to here."""
 _IN_QUEUE = frozenset({"Queued", "ReadyToStart"})
-_LOOK_LASTS = timedelta(seconds=2)
-"""For so long after its second of the minute, what a look of Velero did may not be seen yet."""
+_LOOK_LASTS = timedelta(seconds=5)
+"""For so long after its second of the minute, what a look of Velero did may not be seen yet: it is slow under load."""
 
 
 def base_time(schedule: Schedule) -> datetime | None:

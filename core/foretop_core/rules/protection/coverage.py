@@ -61,6 +61,9 @@ _CLUSTER_SCOPED = frozenset(
 )
 _CLAIMS = frozenset({"persistentvolumeclaims", "persistentvolumeclaim"})
 _PODS = frozenset({"pods", "pod"})
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_SIGNS_AS_LETTERS = str.maketrans("*?[]", "xxxx")
+_CLOSED_SETS = re.compile(r"[^\[\]]*(\[[^\]]+\][^\[\]]*)*")
 _SELECTOR_WORDS = {"Exists": "{}", "DoesNotExist": "!{}"}
 
 
@@ -143,6 +146,8 @@ def content_coverage(spec: BackupSpec) -> Coverage:
     """What it takes of any namespace that is among its own."""
     if refusal := refused_because(spec):
         return Coverage(Extent.NONE, f"Velero refuses it: {refusal}")
+    if not all(map(_selector, _selectors(spec))):
+        return Coverage(Extent.NONE, "Velero cannot list with an empty label selector")
     included, excluded = _namespaced_lists(spec)
     if _EVERYTHING in excluded:
         return Coverage(Extent.NONE, "all resources are excluded")
@@ -185,12 +190,15 @@ def refused_because(spec: BackupSpec) -> str:
     old = bool(spec.included_resources or spec.excluded_resources or spec.include_cluster_resources is not None)
     if old and _has_new_filters(spec):
         return "old and scoped resource filters together"
-    if spec.label_selector and spec.or_label_selectors:
+    if spec.label_selector is not None and spec.or_label_selectors:
         return "labelSelector and orLabelSelectors together"
     pairs = (
         (spec.included_namespaces, spec.excluded_namespaces),
         (spec.included_resources, spec.excluded_resources),
     )
+    for entry in (*spec.included_namespaces, *spec.excluded_namespaces):
+        if not _is_valid_namespace(entry):
+            return f"{entry} is not a valid namespace"
     for included, excluded in pairs:
         if len(included) > 1 and _EVERYTHING in included:
             return "* beside other names"
@@ -203,10 +211,11 @@ def refused_because(spec: BackupSpec) -> str:
 
 def selector_text(spec: BackupSpec) -> str:
     """The labels that it asks for, as kubectl writes them; "" where it asks for none."""
-    either = [text for one in spec.or_label_selectors if (text := _selector(one))]
-    if either and len(either) == len(spec.or_label_selectors):
-        return " or ".join(either)
-    return _selector(spec.label_selector)
+    return " or ".join(map(_selector, _selectors(spec)))
+
+
+def _selectors(spec: BackupSpec) -> Sequence[Mapping[str, Any]]:
+    return spec.or_label_selectors if spec.label_selector is None else (spec.label_selector,)
 
 
 def _described(only: Sequence[str], without: Sequence[str], labels: str) -> Coverage:
@@ -264,6 +273,15 @@ def _takes_resource(spec: BackupSpec, names: frozenset[str]) -> bool:
     if names & set(excluded):
         return False
     return not included or _EVERYTHING in included or bool(names & set(included))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _is_valid_namespace(entry: str) -> bool:
+    """A name, or a pattern of the few signs that Velero takes; an empty one means no namespace."""
+    if not entry:
+        return True
+    name = entry.translate(_SIGNS_AS_LETTERS)
+    return bool(_NAMESPACE.fullmatch(name) and _CLOSED_SETS.fullmatch(entry)) and "**" not in entry
 
 
 def _is_pattern(entry: str) -> bool:

@@ -553,8 +553,8 @@ def _facts(backup: Backup) -> Hashable:
 def _content_key(spec: BackupSpec) -> Hashable:
     """What decides about the resources that are taken; most templates have none of it."""
     selectors = (
-        msgspec.json.encode((dict(spec.label_selector), spec.or_label_selectors))
-        if spec.label_selector or spec.or_label_selectors
+        msgspec.json.encode((spec.label_selector, spec.or_label_selectors))
+        if spec.label_selector is not None or spec.or_label_selectors
         else b""
     )
     return (

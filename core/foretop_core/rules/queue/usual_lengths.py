@@ -26,6 +26,8 @@ _LONGEST = timedelta(days=365)
 """An estimate beyond this says nothing, and adding it to a date could overflow."""
 LAST_RUNS = 10
 FEWEST_RUNS = 3
+_FEWEST_LONGER = 2
+"""One longer run alone may have been held up by something that will not happen again."""
 
 Key = tuple[str, ...]
 
@@ -86,19 +88,19 @@ class RunHistory:
         return next((lengths for lengths in known if len(lengths) >= FEWEST_RUNS), max(known, key=len, default=()))
 
     def expect(self, run: Run, now: datetime) -> Expectation:
-        """For a run under way, only the past runs that took longer than it has so far count."""
+        """For a run under way, only the past runs that took longer than it has so far count, where there are two."""
         owner = owner_of(run)
         lengths = self.of(owner)
         started = run.status.start_timestamp
         elapsed = now - started if started else timedelta(0)
         longer = [length for length in lengths if length > elapsed]
-        if len(lengths) >= FEWEST_RUNS and longer:
+        if len(lengths) >= FEWEST_RUNS and len(longer) >= _FEWEST_LONGER:
             seconds = median(length.total_seconds() for length in longer)
             return Expectation(timedelta(seconds=seconds), len(lengths))
         by_items = _by_items(run, elapsed)
         if by_items is not None:
             return Expectation(by_items)
-        return Expectation(None, len(lengths), _why_unknown(owner, len(lengths)))
+        return Expectation(None, len(lengths), _why_unknown(owner, len(lengths), len(longer)))
 
 
 def learn(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> RunHistory:
@@ -153,10 +155,11 @@ def _by_items(run: Run, elapsed: timedelta) -> timedelta | None:
     return elapsed * ratio if elapsed < _LONGEST / ratio else None
 
 
-def _why_unknown(owner: Owner, runs: int) -> str:
+def _why_unknown(owner: Owner, runs: int, longer: int) -> str:
     if owner.kind is OwnerKind.HAND:
         return "created by hand, no earlier runs to compare"
     if runs >= FEWEST_RUNS:
-        return f"already longer than the last {runs} runs"
+        passed = f"{runs - longer} of the last" if longer else "the last"
+        return f"already longer than {passed} {runs} runs"
     whose = f"schedule {owner.name}" if owner.kind is OwnerKind.SCHEDULE else f"{owner.kind}s of {owner.namespace}"
     return f"too few earlier runs of {whose}: {runs}, needs {FEWEST_RUNS}"
