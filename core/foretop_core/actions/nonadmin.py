@@ -20,8 +20,8 @@ FORCE_FIELD = ("spec", "forceDeleteBackup")
 WAYS = (
     "spec.deleteBackup: a DeleteBackupRequest removes the data, then the Velero backup and the NAB are deleted",
     "spec.forceDeleteBackup: the Velero objects and the NAB are deleted at once, the data in storage stays",
-    "kubectl delete: the Velero backup and the NAB are deleted, the data stays in storage, and the sync may recreate the "
-    "NAB from it",
+    "kubectl delete: the Velero backup and the NAB are deleted, the data stays in storage, and the sync may recreate "
+    "the NAB from it",
 )
 """The paths of the chart, for the dialog to explain."""
 
