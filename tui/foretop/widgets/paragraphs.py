@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.style import Style
 
@@ -65,7 +66,7 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) 
     return shown
 
 
-def _without_end(folded: list[Line], lines: int) -> list[Line]:
+def _without_end(folded: Sequence[Line], lines: int) -> list[Line]:
     """So many lines fewer: the last one ends with an ellipsis, and what is gone can be scrolled to."""
     kept = folded[: len(folded) - lines]
     longest = max(sum(width(piece.text) for piece in line) for line in folded)
@@ -85,7 +86,9 @@ def _with_ellipsis(line: Line, cells: int) -> Line:
     return (*pieces, Span(" …"))
 
 
-def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
+@lru_cache(maxsize=512)
+def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
+    """Kept for the next time: of what is on the screen, little changes from one second or key to the next."""
     indent = LABEL if paragraph.label else 0
     if paragraph.indent is not None:
         indent = paragraph.indent
@@ -113,7 +116,7 @@ def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
             continue
         lines[-1] += [Span(text, style) for text, style in word]
         used += size
-    return [_joined(line) for line in lines]
+    return tuple(_joined(line) for line in lines)
 
 
 _Word = list[tuple[str, Style]]
