@@ -17,9 +17,11 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 # pip compiles what it installs; a checkout is run in the same state, so that starts are as quick as a user's.
+# Whatever the shell says about it, pytest keeps the tests compiled too: each of its processes would do that anew.
+export PYTHONDONTWRITEBYTECODE :=
 .PHONY: compiled
 compiled: $(READY)
-	@$(BIN)/python -m compileall -q core tui tests
+	@$(BIN)/python -m compileall -q -j 0 core tui tests
 
 demo: compiled   ## see foretop at work, without a cluster
 	@$(BIN)/foretop demo

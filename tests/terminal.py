@@ -177,7 +177,7 @@ class Terminal:
         """Seconds until the screen is so; infinite where that never comes."""
         begin = time.perf_counter()
         with self._lock:
-            while not seen(self._screen.display):
+            while not seen(self._look()[0]):
                 left = limit - (time.perf_counter() - begin)
                 if left <= 0 or not self._lock.wait(left):
                     return float("inf")
@@ -190,7 +190,7 @@ class Terminal:
 
     def text(self) -> list[str]:
         with self._lock:
-            return list(self._screen.display)
+            return self._look()[0]
 
     def __str__(self) -> str:
         return "\n".join(line.rstrip() for line in self.text())
@@ -198,14 +198,17 @@ class Terminal:
     def look(self) -> tuple[list[str], list[str]]:
         """The lines, and what of them stands in reverse video; only lines that were written to are read again."""
         with self._lock:
-            if not self._looked:
-                self._looked = [("", "")] * self._size[0]
-            for y in self._screen.dirty:
-                cells = [self._screen.buffer[y][x] for x in range(self._size[1])]
-                lit = "".join((cell.data if cell.data != " " else LIT_BLANK) if cell.reverse else " " for cell in cells)
-                self._looked[y] = ("".join(cell.data for cell in cells), lit)
-            self._screen.dirty.clear()
-            return [line for line, _ in self._looked], [lit for _, lit in self._looked]
+            return self._look()
+
+    def _look(self) -> tuple[list[str], list[str]]:
+        if not self._looked:
+            self._looked = [("", "")] * self._size[0]
+        for y in self._screen.dirty:
+            cells = [self._screen.buffer[y][x] for x in range(self._size[1])]
+            lit = "".join((cell.data if cell.data != " " else LIT_BLANK) if cell.reverse else " " for cell in cells)
+            self._looked[y] = ("".join(cell.data for cell in cells), lit)
+        self._screen.dirty.clear()
+        return [line for line, _ in self._looked], [lit for _, lit in self._looked]
 
     def cells(self) -> list[Any]:
         """Every cell of the screen, with its colours."""
@@ -273,7 +276,9 @@ class Terminal:
             with self._lock:
                 self.output += data
                 self._stream.feed(data.replace(_UNKNOWN_TO_THE_EMULATOR, b""))
-                self._lock.notify_all()
+                # A picture comes in several pieces; whoever waits for it looks at it once, when no more has come.
+                if self._bytes_a_second or not poll.poll(0):
+                    self._lock.notify_all()
 
 
 def cpu_seconds(pid: int) -> float:

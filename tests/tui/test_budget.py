@@ -26,7 +26,7 @@ from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP
 from tests.tui.acting import stand
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
-from tests.tui.pilot import MIDDLE
+from tests.tui.pilot import MIDDLE, screen
 from tests.tui.pilot import Screen as Driven
 
 _FIRST_PAINT = """
@@ -217,6 +217,32 @@ async def test_a_changed_row_is_the_only_line_of_its_table_that_is_rendered(monk
         source.change(BACKUP, _run(7, "Failed"))
         await shown.tick()
         assert len(rendered) == 1, rendered
+
+
+async def test_a_pane_of_another_height_has_the_screen_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out = _count_layouts(monkeypatch)
+    async with screen() as shown:
+        await shown.press("2")
+        await shown.settle()
+        laid_out.clear()
+        before = shown.table.height
+        await shown.press("down")
+        await shown.settle()
+        assert shown.table.height != before, "the pane has another height"
+        assert laid_out == ["MainScreen"]
+
+
+def _count_layouts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """From now on an entry for each time that a screen is laid out."""
+    laid_out: list[str] = []
+    plain = Screen._refresh_layout
+
+    def counted(self: Screen[object], *args: Any, **options: Any) -> None:
+        laid_out.append(type(self).__name__)
+        plain(self, *args, **options)
+
+    monkeypatch.setattr(Screen, "_refresh_layout", counted)
+    return laid_out
 
 
 def _run(number: int, phase: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pkgutil
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import metadata, packages_distributions, requires, version
 from pathlib import Path
 from types import ModuleType
@@ -34,6 +35,7 @@ def direct() -> list[Requirement]:
     return [Requirement(line) for line in declared]
 
 
+@cache
 def installed() -> set[str]:
     """The names of all that foretop is installed with."""
     found: set[str] = set()

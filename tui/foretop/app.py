@@ -21,7 +21,14 @@ from foretop.pages.tabs import FIRST_KINDS
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resize_in_the_loop, resume_only_after_suspend
 from foretop.terminal.key_queue import SerialKeyApp
-from foretop.terminal.textual_internals import guard_input, guard_messages, has_driver, switch_mouse, write_to_terminal
+from foretop.terminal.textual_internals import (
+    guard_input,
+    guard_messages,
+    has_driver,
+    lay_out_once,
+    switch_mouse,
+    write_to_terminal,
+)
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.cell_text import clean, cut_end
@@ -77,6 +84,7 @@ class Dashboard(SerialKeyApp):
         self._is_up = False
         guard_messages()
         guard_input()
+        lay_out_once()
         self._again = asyncio.Event()
         self._canvas = CellDiff()
         self._size_notice: TooSmallScreen | None = None

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foretop_core.cron import Dialect, parse
 from foretop_core.rules.primer import PrimerError, prime, warmups
+from tests.examples import few_or_many
 from tests.unit.cron.strategies import expressions
 from tests.unit.rules.minutes import judged
 
@@ -85,9 +85,7 @@ def test_a_cron_job_gets_the_zone_without_quotes() -> None:
     parse(primed.expressions[0], Dialect.ROBFIG)
 
 
-@pytest.mark.parametrize("dialect", Dialect)
-@settings(max_examples=80, derandomize=True, deadline=None, database=None)
-@given(data=st.data(), minutes=st.integers(0, 10080))
+@few_or_many(60, 240, st.sampled_from(Dialect), st.data(), st.integers(0, 10080))
 def test_no_warm_up_is_missed_and_an_exact_result_has_no_extra(
     dialect: Dialect, data: st.DataObject, minutes: int
 ) -> None:

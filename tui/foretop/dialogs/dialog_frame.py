@@ -152,11 +152,11 @@ class DialogBoard(BaseModal[None]):
         """What is done, where, and the sentences, with room for the `others` that a different choice would bring."""
         window = self.query_one(".dialog")
         window.border_title = Content(to_ascii(title, self.ascii))
-        self.query_one("#place", Label).update(Text(to_ascii(place, self.ascii), style="dim", no_wrap=True))
+        self._label("#place", Text(to_ascii(place, self.ascii), style="dim", no_wrap=True))
         self._show_ways()
         if self.wanted:
             text = clean(f"Type {self.wanted} to confirm{self.wanted_is}.")
-            self.query_one("#wanted", Label).update(Text(text, no_wrap=True))
+            self._label("#wanted", Text(text, no_wrap=True))
         said = self.query_one(MessageBody)
         room = self.size.height - _AROUND
         beside = room - self._above()
@@ -164,6 +164,12 @@ class DialogBoard(BaseModal[None]):
         said.styles.max_height = beside if beside >= _FEWEST_SENTENCES else room
         said.reserve(others)
         said.show(sentences)
+
+    def _label(self, wanted: str, text: Text) -> None:
+        """Shows the text in a label, unless it is there already: an update has the whole screen laid out."""
+        label = self.query_one(wanted, Label)
+        if label.content != text:
+            label.update(text)
 
     def show_notice(self, text: str) -> bool:
         """In the line above the knobs, until something else is said or a few seconds have passed.

@@ -236,6 +236,8 @@ class MessageBody(TextPane):
     def reserve(self, others: Sequence[Sequence[Paragraph]]) -> None:
         """Makes room for what else may be said here, so that nothing around it moves when it is."""
         self._others = tuple(others)
+        if self._lines_needed(self.size.width) > self._highest:
+            self.refresh(layout=True)
 
     def start_afresh(self) -> None:
         """Something quite different is said from now on: its height counts alone."""
@@ -243,9 +245,11 @@ class MessageBody(TextPane):
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        said = (self._paragraphs, *self._others)
-        self._highest = max(self._highest, *(len(wrap(one, width - 2)) for one in said))
+        self._highest = max(self._highest, self._lines_needed(width))
         return self._highest
+
+    def _lines_needed(self, width: int) -> int:
+        return max(len(wrap(one, width - 2)) for one in (self._paragraphs, *self._others))
 
     def _arrange(self) -> None:
         """Not before there is a width to fold to: what was folded to nothing would be seen for a moment."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rich.style import Style
 
@@ -24,7 +25,8 @@ def cannot_start(trouble: ForetopError, cells: int) -> Line:
     return (Span(" foretop   ", BOLD), Span(cut_end(said.text, max(10, cells - 12)), said.style))
 
 
-def tabs(pages: Sequence[Tab], current: str, cells: int) -> Line:
+@lru_cache(maxsize=64)
+def tabs(pages: tuple[Tab, ...], current: str, cells: int) -> Line:
     """The tabs, by their full names where there is room; at the least the digits and the name of the current one."""
     full, short = [tab.name for tab in pages], [tab.short for tab in pages]
     alone = [tab.short if tab.id == current else "" for tab in pages]

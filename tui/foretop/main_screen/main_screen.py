@@ -73,6 +73,7 @@ class MainScreen(Screen[None]):
         """What keeps the session from being opened."""
         self._version: tuple[object, ...] | None = None
         self._going = asyncio.Lock()
+        self._is_frame_due = False
 
     def compose(self) -> ComposeResult:
         ascii = self.display_options.ascii
@@ -131,7 +132,13 @@ class MainScreen(Screen[None]):
     @on(events.ScreenSuspend)
     @on(events.ScreenResume)
     def _other_keys_work(self) -> None:
-        """The page has changed, a field has the focus, or a window has come above or gone."""
+        """The page has changed, a field has the focus, or a window has come above or gone; often several at once."""
+        if not self._is_frame_due:
+            self._is_frame_due = True
+            self.call_later(self._show_due_frame)
+
+    def _show_due_frame(self) -> None:
+        self._is_frame_due = False
         self.show_frame()
 
     def attach(self, state: DashboardState) -> None:

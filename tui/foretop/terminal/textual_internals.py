@@ -11,7 +11,7 @@ import os
 import select
 import selectors
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from threading import Event
@@ -21,10 +21,13 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 from textual.app import App
 from textual.events import Resize
+from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.theme import Theme
+from textual.widget import Widget
 
 # Deferred imports: the driver exists on Unix only; the crash report is loaded when there is a crash.
 
@@ -275,6 +278,12 @@ def _give_back_terminal(app: App[Any]) -> None:
 class InternalsApp(App[int]):
     """The places in Textual's app that are overridden; one that Textual does not know is never called."""
 
+    @property
+    def current_theme(self) -> Theme:
+        """Asked for with each line that is drawn, where Textual copies the list of all themes each time."""
+        registered: Mapping[str, Theme] = getattr(self, "_registered_themes", {})
+        return registered.get(self.theme) or super().current_theme
+
     def rewritten(self, update: RenderableType | None) -> RenderableType | None:
         """What is written in the place of an update of the screen."""
         return update
@@ -332,3 +341,21 @@ def guard_messages() -> None:
 
     guarded.is_guarded = True  # type: ignore[attr-defined]  # so that it is put in place once
     MessagePump._dispatch_message = guarded  # type: ignore[method-assign]
+
+
+def lay_out_once() -> None:
+    """From now on a widget without scroll bars that got another size does not have the screen laid out again.
+
+    Textual does that for the sake of scroll bars, which may come or go with the size.
+    """
+    plain = getattr(Widget, "_size_updated", None)
+    if plain is None or hasattr(plain, "lays_out_once"):
+        return
+
+    def once(self: Widget, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        styles = self.styles
+        has_bars = self.is_scrollable and (styles.overflow_x != "hidden" or styles.overflow_y != "hidden")
+        return bool(plain(self, size, virtual_size, container_size, layout and has_bars))
+
+    once.lays_out_once = True  # type: ignore[attr-defined]  # so that it is put in place once
+    Widget._size_updated = once  # type: ignore[method-assign]
