@@ -42,14 +42,16 @@ def shown(source: FilledSource) -> list[str]:
     return sorted(finding.id for _, finding in model.table)
 
 
+_TIMES = [
+    (name, passed)
+    for name in SCENES
+    if name != "large"
+    for passed in (timedelta(minutes=2), _BUSY if name == "default" else _HOUR)
+]
+
+
 @pytest.mark.parametrize(
-    ("name", "passed"),
-    [
-        (name, passed)
-        for name in SCENES
-        if name != "large"
-        for passed in (timedelta(minutes=2), _BUSY if name == "default" else _HOUR)
-    ],
+    ("name", "passed"), [*_TIMES, pytest.param("default", _HOUR, marks=pytest.mark.sweep, id="default-hour")]
 )
 def test_the_command_line_prints_the_findings_that_triage_shows(name: str, passed: timedelta) -> None:
     source = source_of(name, passed)
