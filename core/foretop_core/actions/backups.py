@@ -21,6 +21,7 @@ from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_refusal import storage_refusal
 
 BACKUP_UID_LABEL = "velero.io/backup-uid"
 _VELEROS_OWN = "velero.io/"
@@ -64,7 +65,8 @@ def plan_run_again(
             "annotations": _without_veleros(backup.metadata.own_annotations),
         }
         changes = (f"{where} is created with the spec of {backup.name} ({backup.phase})",)
-        steps.append(create_step(where, wire(backup.spec), changes, _start(snapshot, backup.namespace, now), meta=meta))
+        forecast = _start(snapshot, backup.namespace, backup.spec.storage_location, now)
+        steps.append(create_step(where, wire(backup.spec), changes, forecast, meta=meta))
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
@@ -123,15 +125,20 @@ def _from_schedule(
     # Velero's own command copies all annotations and gives no further labels: where that differs, the object is shown.
     command = line if not labels and notes == given else ""
     changes = (f"{where} is created from the template of {schedule.name}",)
-    forecast = f"{_start(snapshot, schedule.namespace, now)}; the next run of {schedule.name} does not change"
+    start = _start(snapshot, schedule.namespace, template.storage_location, now)
+    forecast = f"{start}; the next run of {schedule.name} does not change"
     return create_step(where, wire(template), changes, forecast, command, meta=meta)
 
 
-def _start(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
-    """When a backup that is made now comes to its turn."""
+def _start(snapshot: ClusterSnapshot, namespace: str, location: str, now: datetime) -> str:
+    """When a backup that is made now comes to its turn, and whether it is then refused."""
     beat = snapshot.heartbeat(namespace)
+    refusal = storage_refusal(snapshot, namespace, location)
     if silence := beat.silence(now):
-        return f"one backup is created but {beat.holds_back(now)}: {render(silence, now)}"
+        then = f"; Velero refuses it while {refusal}" if refusal else ""
+        return f"one backup is created but {beat.holds_back(now)}: {render(silence, now)}{then}"
+    if refusal:
+        return f"one backup is created, and Velero refuses it while {refusal}"
     ahead = [run for run in snapshot.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
     holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
     slots = snapshot.server(namespace).concurrency or 1

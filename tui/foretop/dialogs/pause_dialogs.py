@@ -186,6 +186,7 @@ def choice_summary(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
         f"{humanize.count(counts.at_once, 'backup')} at once" if counts.at_once else "",
         f"{humanize.count(counts.skipped, 'due run')} skipped" if counts.skipped else "",
         f"{counts.held} after a running backup" if counts.held else "",
+        f"{counts.refused} created and refused" if counts.refused else "",
         f"{counts.not_due} not due" if counts.not_due else "",
     ]
     return ", ".join(part for part in parts if part) or "none is paused"
@@ -195,6 +196,8 @@ def _fate(forecast: UnpauseForecast, now: datetime, *, short: bool) -> str:
     if forecast.at_once:
         if forecast.creates_only:
             return "one created, stalled" if short else "one backup is created at once but stalls"
+        if forecast.refusal:
+            return "one at once, refused" if short else "one backup is created at once and refused"
         when = "once Velero is back" if forecast.silence else "at once"
         return f"one {when}" if short else f"one backup starts {when}"
     run = forecast.starts or forecast.next_run

@@ -5,7 +5,8 @@ from __future__ import annotations
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.cron import CronError
 from foretop_core.rules import humanize
-from foretop_core.rules.forecast import blocker, expected_start, invalid, next_run, overdue
+from foretop_core.rules.coming_runs import coming_run_obstacle
+from foretop_core.rules.forecast import expected_start, invalid, next_run, overdue
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.unpausing import forecast_choices
 from foretop_core.tables.engine.render_context import RenderContext
@@ -81,11 +82,8 @@ def _running(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]
     if run is None:
         return ()
     due = f"Next run {render.time(run, schedule)}, in {humanize.duration(run - now)}"
-    if silence := beat.silence(now):
-        why = render.text(silence, schedule)
-        held = blocker(schedule, entry.runs)
-        what = f"but it is not created until {held.name} has ended" if held is not None else beat.coming_run_phrase(now)
-        return (paragraph(f"{due}, {what}: {why}.", Tone.WARN),)
+    if obstacle := coming_run_obstacle(render.snapshot, schedule, now, beat):
+        return (paragraph(f"{due}, {render.text(obstacle, schedule)}.", Tone.WARN),)
     start = expected_start(schedule, now, dialect, beat, entry.runs)
     when = (
         f"starts {render.time(start, schedule)} (Velero's reconcile offset)"

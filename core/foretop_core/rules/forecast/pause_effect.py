@@ -56,6 +56,8 @@ class UnpauseForecast:
     """Why Velero does none of it before it is back; "" where it has a pulse."""
     creates_only: bool = False
     """The storage hangs and not the server: a backup is created, but does not complete."""
+    refusal: str = ""
+    """Why Velero refuses every backup that it makes; "" where it does not."""
 
 
 def pause(
@@ -88,18 +90,20 @@ def unpause(
     dialect: Dialect,
     beat: Heartbeat | None = None,
     backups: Iterable[Backup] = (),
+    refusal: str = "",
     zone: tzinfo = UTC,
 ) -> UnpauseForecast:
     """What Velero does when the schedule is unpaused now with this choice.
 
     `server_default` is the server's --schedule-skip-immediately, None where it cannot be read. It counts only
     where the field is absent and left alone, and even then releases up to mid-2026 forget it after one use.
+    `refusal` is why Velero refuses the backups that it makes, where their storage cannot be used.
     """
     skips, predictable = _skips(schedule, choice, server_default)
     parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError):
-        refusal = f"no backup: Velero refuses the schedule ({parsed})"
-        return UnpauseForecast(choice, False, skips, None, None, 0, True, refusal)
+        invalid_cron = f"no backup: Velero refuses the schedule ({parsed})"
+        return UnpauseForecast(choice, False, skips, None, None, 0, True, invalid_cron)
     due = is_due(schedule, now, dialect, zone)
     missed = missed_runs(schedule, now, dialect, zone) if due else 0
     held = blocker(schedule, backups)
@@ -112,12 +116,12 @@ def unpause(
     waiting_due = due and not skips and held is not None
     silence = beat.silence(now) if beat else ""
     starts = None
-    if beat and following and not waiting_due and not silence:
+    if beat and following and not waiting_due and not silence and not refusal:
         starts = beat.first_look(max(following, now))
-    then = _then(following, starts, now, silent=bool(silence))
+    then = _then(following, starts, now, silent=bool(silence or refusal))
     creates = beat is not None and beat.still_submits(now)
     told = _unpause_sentence(
-        schedule, skips, due, held, missed, then, dialect, zone, "is created" if creates else "starts"
+        schedule, skips, due, held, missed, then, dialect, zone, "is created" if creates or refusal else "starts"
     )
     if not predictable:
         told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
@@ -125,7 +129,11 @@ def unpause(
         told = sentence(told, f"; a backup is created but {beat.holds_back(now)} (", silence, ")")
     elif silence:
         told = sentence("nothing until Velero is back (", silence, "), then ", told)
-    return UnpauseForecast(choice, at_once, skips, following, starts, missed, predictable, told, silence, creates)
+    if refusal:
+        told = sentence(told, f"; Velero refuses its backups while {refusal}")
+    return UnpauseForecast(
+        choice, at_once, skips, following, starts, missed, predictable, told, silence, creates, refusal
+    )
 
 
 def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:

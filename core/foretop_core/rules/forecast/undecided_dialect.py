@@ -37,11 +37,14 @@ def unpause_as_read(
     *,
     beat: Heartbeat | None = None,
     backups: Iterable[Backup] = (),
+    refusal: str = "",
 ) -> UnpauseForecast:
     """What unpausing does; where the readings differ, nothing of it can be relied on and the sentence has them all."""
     runs = tuple(backups)
     answers = {
-        reading: unpause(schedule, now, choice, server_default, dialect=reading.dialect, beat=beat, backups=runs)
+        reading: unpause(
+            schedule, now, choice, server_default, dialect=reading.dialect, beat=beat, backups=runs, refusal=refusal
+        )
         for reading in readings
     }
     newest = answers[readings[-1]]

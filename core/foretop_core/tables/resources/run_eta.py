@@ -56,6 +56,10 @@ def run_eta(run: Run, render: RenderContext) -> RunEta:
 def _start(found: QueueItem, render: RenderContext) -> RunEta:
     at = found.expected_start
     short = f"~{render.minute(at, found.run)}" if at else "not known"
+    if found.refusal:
+        when = sentence(" about ", at, ", in ", at - render.now) if at else ""
+        told = sentence("Velero refuses it when it is its turn", when, f", while {found.refusal}.")
+        return RunEta("refused", told, _hold(found.hold) if found.hold is not None else "")
     if at and found.hold is not None and found.hold.kind is BlockerKind.NAMESPACE:
         short = f"{short} held"
     waits_for = _hold(found.hold) if found.hold is not None else ""

@@ -23,6 +23,7 @@ from foretop_core.rules.forecast import (
 from foretop_core.rules.phases import FAULTY, WAITING
 from foretop_core.rules.schedule_history import began, history, last_outcome, was_synced
 from foretop_core.rules.snapshot import Verdicts
+from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.rules.unpausing import forecast_unpause, is_run_due
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
@@ -43,6 +44,7 @@ RUN_WORDS = {
     "~": "running",
 }
 """The signs of a strip of runs, in words."""
+_WORST_FIRST = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.WAITING, StatusGlyph.HEALTHY)
 _LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Deleting": "."}
 
 
@@ -140,26 +142,29 @@ class SchedulesView(View[ScheduleRow]):
 
 
 def _mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
-    schedule = entry.schedule
-    if schedule.spec.paused:
+    """The worse of what becomes of its next run and how its last one went."""
+    if entry.schedule.spec.paused:
         return StatusGlyph.PAUSED
+    coming = _coming_mark(entry, render)
+    newest = entry.runs[0].phase if entry.runs else "Completed"
+    outcome = run_mark(newest) if newest in FAULTY or newest in WAITING else StatusGlyph.HEALTHY
+    return next(mark for mark in _WORST_FIRST if mark in (coming, outcome))
+
+
+def _coming_mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
+    """A run that will not be made, or perhaps not, does not look like one that will."""
+    schedule = entry.schedule
     beat = render.beat(schedule.namespace)
     late = entry.dialect and overdue(schedule, render.now, entry.dialect, beat, entry.runs)
     if entry.never_fires or late or entry.is_refused:
         return StatusGlyph.BROKEN
-    newest = entry.runs[0] if entry.runs else None
-    if entry.dialect is None or render.beat(schedule.namespace).silent_for(render.now) is not None:
-        return StatusGlyph.LOOK
-    if newest is not None and newest.phase in WAITING:
-        return StatusGlyph.WAITING
-    return StatusGlyph.LOOK if newest is not None and newest.phase in FAULTY else StatusGlyph.HEALTHY
+    is_open = entry.dialect is None or beat.silent_for(render.now) is not None
+    return StatusGlyph.LOOK if is_open or schedule_refusal(render.snapshot, schedule) else StatusGlyph.HEALTHY
 
 
 def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
-    """A run that will not be made, or perhaps not, does not look like one that will."""
-    mark = _mark(entry, render)
-    is_open = mark is StatusGlyph.LOOK and not _has_failed(entry)
-    return mark.tone if is_open or mark is StatusGlyph.BROKEN else Tone.PLAIN
+    mark = StatusGlyph.HEALTHY if entry.schedule.spec.paused else _coming_mark(entry, render)
+    return Tone.PLAIN if mark is StatusGlyph.HEALTHY else mark.tone
 
 
 def _next(entry: ScheduleRow, render: RenderContext) -> str:
@@ -176,8 +181,17 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
     if run is None:
         return "none"
     if now <= run:
-        return times.until(run - now)
+        refused = ", refused" if schedule_refusal(render.snapshot, schedule) else ""
+        return f"{times.until(run - now)}{refused}"
     return "due" if now - run <= GRACE else f"overdue {times.short(now - run)}"
+
+
+def _next_briefs(text: str) -> tuple[str, ...]:
+    """Less and less of what is told after a comma, but of a run that is refused just that."""
+    first, *more = text.split(", ")
+    if more == ["refused"]:
+        return ("refused",)
+    return tuple(", ".join((first, *more[:kept])) for kept in range(len(more) - 1, -1, -1))
 
 
 def _if_unpaused(entry: ScheduleRow, render: RenderContext) -> str:
@@ -312,7 +326,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         _next,
         lambda entry: entry.next_run,
         _next_tone,
-        briefs=lambda entry, _: ("paused",) if entry.schedule.spec.paused else (),
+        briefs=lambda entry, render: _next_briefs(_next(entry, render)),
     ),
     Column(
         "last",
