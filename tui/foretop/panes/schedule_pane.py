@@ -11,7 +11,8 @@ from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.unpausing import forecast_choices
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.schedules import RUN_WORDS, ScheduleRow, last_runs
+from foretop_core.tables.resources.schedule_runs import RUN_WORDS
+from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
 
 
 def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
