@@ -10,6 +10,7 @@ from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, patch_step, stamped, velero, wire
+from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
 from foretop_core.models.movement import label_value
@@ -79,7 +80,7 @@ def plan_delete_backup(snapshot: ClusterSnapshot, backups: Iterable[Backup], now
         if why:
             refused.append(Refusal(snapshot.ref(backup), why))
         else:
-            steps.append(_delete_request(snapshot, backup))
+            steps.append(_delete_request(snapshot, backup, now))
     return Plan(DELETE_BACKUP, now, tuple(steps), tuple(refused))
 
 
@@ -160,14 +161,15 @@ def _why_not_deleted(snapshot: ClusterSnapshot, backup: Backup) -> str:
     return ""
 
 
-def _delete_request(snapshot: ClusterSnapshot, backup: Backup) -> PlanStep:
+def _delete_request(snapshot: ClusterSnapshot, backup: Backup, now: datetime) -> PlanStep:
     where = ObjectRef(snapshot.context, DELETE_REQUEST.name, backup.namespace, backup.name)
     labels = {BACKUP_LABEL: label_value(backup.name), BACKUP_UID_LABEL: backup.metadata.uid}
     meta = {"generateName": f"{backup.name}-", "labels": labels}
     changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is created",)
     restores = [one.name for one in snapshot.restores if _is_from(one.spec.backup_name, one.namespace, backup)]
     also = f", and the restores made from it ({humanize.join(restores)})" if restores else ""
-    forecast = f"its data in storage, its snapshots and its object are permanently deleted{also}"
+    wait = waits_for_velero(snapshot, backup.namespace, "deleted", now)
+    forecast = f"{wait}its data in storage, its snapshots and its object are permanently deleted{also}"
     command = velero(snapshot.context, backup.namespace, "backup", "delete", backup.name, "--confirm")
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
     warnings = []

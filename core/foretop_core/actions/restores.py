@@ -11,6 +11,7 @@ from foretop_core.actions.action_catalog import DELETE_RESTORE, RESTORE_FROM
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, delete_step, said, stamped, velero, wire
 from foretop_core.actions.storage_availability import unavailable_storage
+from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Restore, RestoreSpec
 from foretop_core.models.kinds import RESTORE
@@ -123,7 +124,8 @@ def plan_delete_restore(snapshot: ClusterSnapshot, restores: Iterable[Restore], 
         if owner := restore.annotation(NAR_NAME_ANNOTATION):
             place = restore.annotation(NAR_NAMESPACE_ANNOTATION)
             warnings = (f"It belongs to the NAR {place}/{owner}, which would remain: delete that one instead.",)
-        forecast = "its log and results in storage are deleted with it; restored objects stay"
+        wait = waits_for_velero(snapshot, restore.namespace, "deleted", now)
+        forecast = f"{wait}its log and results in storage are deleted with it; restored objects stay"
         steps.append(delete_step(where, restore, wire(restore.spec), forecast, warnings))
     return Plan(DELETE_RESTORE, now, tuple(steps), tuple(refused))
 

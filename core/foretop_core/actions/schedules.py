@@ -20,7 +20,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.cron_dialects import ALL_DIALECTS, differences, readings
-from foretop_core.rules.forecast import Readings
+from foretop_core.rules.forecast import Readings, what_continues
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -197,7 +197,8 @@ def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -
         kept = ""
     else:
         kept = f"; its {humanize.count(len(runs), 'backup')} stay" + ("s" if len(runs) == 1 else "") if runs else ""
-    running = [run.name for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
-    goes_on = f"; {humanize.join(running)} continues" if running else ""
+    running = [run for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
+    beat = snapshot.heartbeat(schedule.namespace)
+    goes_on = f"; {render(what_continues(running, now, beat), now)}" if running else ""
     forecast = f"no further backup of {schedule.name}{kept}{goes_on}"
     return delete_step(snapshot.ref(schedule), schedule, wire(schedule.spec), forecast, warnings)

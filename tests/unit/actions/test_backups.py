@@ -336,3 +336,14 @@ def test_a_deployment_owned_by_an_operator_is_refused_with_advice(item: Deployme
     plan = plan_server_default(ClusterSnapshot(), [item], True, NOW)
     assert plan.steps == ()
     assert words in plan.refused[0].why
+
+
+def test_a_deletion_waits_for_a_silent_velero() -> None:
+    silent = location(checked="02:26:03", synced="02:26:03")
+    snapshot = ClusterSnapshot("prod", backups=(backup("one"),), restores=(restore("back"),), storage=(silent,))
+    wait = "nothing is deleted until Velero is back (no sign of activity from Velero since 02:26:03Z), then its "
+    for plan in (
+        plan_delete_backup(snapshot, snapshot.backups, NOW),
+        plan_delete_restore(snapshot, snapshot.restores, NOW),
+    ):
+        assert plan.steps[0].forecast.startswith(wait)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -118,6 +119,15 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     found = only(silent, alive, fresh)
     assert found.code == "velero-no-pulse"
     assert "storage hangs" in render(found.what, NOW)
+
+
+def test_a_silent_server_without_a_ready_pod_is_down() -> None:
+    silent = location(checked="02:36:03", synced="02:36:03")
+    held = replace(snapshot(silent), servers={"velero": VeleroInfo(False, 1, wanted_pods=1)})
+    (found,) = triage(held, NOW).findings
+    assert (found.code, found.what) == ("velero-no-pulse", "Velero is down: it has no ready pod")
+    assert "Its Deployment has 0 of 1 pod ready." in render(found.evidence, NOW)
+    assert "object store" not in render(found.remedy, NOW)
 
 
 def test_a_location_with_disabled_checks_has_no_heartbeat_to_miss() -> None:

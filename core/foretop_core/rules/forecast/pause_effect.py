@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
@@ -61,24 +61,42 @@ class UnpauseForecast:
 
 
 def pause(
-    schedule: Schedule, now: datetime, dialect: Dialect, backups: Iterable[Backup] = (), zone: tzinfo = UTC
+    schedule: Schedule,
+    now: datetime,
+    dialect: Dialect,
+    backups: Iterable[Backup] = (),
+    zone: tzinfo = UTC,
+    beat: Heartbeat | None = None,
 ) -> Text:
     """What pausing does, and what it does not."""
-    unfinished = [backup.name for backup in backups if _goes_on(backup, schedule)]
-    running = f"{humanize.join(unfinished)} continues" if unfinished else "no backup of it is running"
+    running = what_continues([one for one in backups if _goes_on(one, schedule)], now, beat or Heartbeat())
     if schedule.spec.paused:
-        return f"{schedule.name} is already paused; {running}."
+        return sentence(f"{schedule.name} is already paused; ", running, ".")
     if problem := invalid(schedule, dialect):
         return f"{schedule.name} makes no backups now ({problem}), and makes none while it is paused."
     run = next_run(schedule, dialect, zone)
     if run is None:
-        return f"No further backup of {schedule.name}: its expression never fires, so it is always due; {running}."
+        never = f"No further backup of {schedule.name}: its expression never fires, so it is always due; "
+        return sentence(never, running, ".")
     when = "now due" if now > run else sentence("of ", run)
     return sentence(
         f"No further backup of {schedule.name}: the run ",
         when,
-        f" will not start; {running}. If you unpause it later, one backup starts at once unless you choose to skip.",
+        " will not start; ",
+        running,
+        ". If you unpause it later, one backup starts at once unless you choose to skip.",
     )
+
+
+def what_continues(unfinished: Sequence[Backup], now: datetime, beat: Heartbeat) -> Text:
+    """What becomes of the unfinished backups of a schedule that makes no more."""
+    if not unfinished:
+        return "no backup of it is running"
+    names = humanize.join([backup.name for backup in unfinished])
+    if not (silence := beat.silence(now)):
+        return f"{names} {'continues' if len(unfinished) == 1 else 'continue'}"
+    verb = "does" if len(unfinished) == 1 else "do"
+    return sentence(f"{names} {verb} not complete until {beat.awaited(now)} (", silence, ")")
 
 
 def unpause(

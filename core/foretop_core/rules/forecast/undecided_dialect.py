@@ -22,10 +22,17 @@ def may_be_due(schedule: Schedule, now: datetime, readings: Readings) -> bool:
     return any(is_due(schedule, now, reading.dialect) for reading in readings)
 
 
-def pause_as_read(schedule: Schedule, now: datetime, readings: Readings, backups: Iterable[Backup] = ()) -> Text:
+def pause_as_read(
+    schedule: Schedule,
+    now: datetime,
+    readings: Readings,
+    backups: Iterable[Backup] = (),
+    *,
+    beat: Heartbeat | None = None,
+) -> Text:
     """What pausing does, in each of the readings."""
     runs = tuple(backups)
-    return _each(readings, lambda reading: pause(schedule, now, reading.dialect, runs))
+    return _each(readings, lambda reading: pause(schedule, now, reading.dialect, runs, beat=beat))
 
 
 def unpause_as_read(

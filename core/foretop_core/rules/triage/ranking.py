@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from foretop_core.rules.sentences import sort_key
+from foretop_core.rules.sentences import Sentence, sort_key
 from foretop_core.rules.triage.finding import Finding, Severity
 
 
@@ -39,6 +39,7 @@ def rank(finding: Finding) -> Place:
     What has a cause stands directly under it, and lends the cause its gravity. What is known comes last."""
     above = rank(finding.because) if finding.because is not None else ()
     since = -finding.since.timestamp() if finding.since else _LAST
-    own = finding.id if finding.since else f"{finding.code} {sort_key(finding.what)} {finding.id}"
+    is_coming = finding.since is None and isinstance(finding.what, Sentence)
+    own = f"{finding.code} {sort_key(finding.what)}" if is_coming else finding.id
     known, gravity = finding.acknowledged is not None, _GRAVEST[finding.weight or finding.severity]
     return *above, (known, gravity, reach(finding), since, finding.context, own)

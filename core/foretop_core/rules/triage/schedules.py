@@ -254,7 +254,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         made = schedule.created
         if schedule.spec.paused or made is None or _last_run_was_good(schedule, good):
             continue
-        if _is_being_made(snapshot.runs(schedule)):
+        if good is not None and _is_being_made(snapshot.runs(schedule)):
             continue
         should = should_have_by(parsed, now, limits.gap)
         if should is None or made >= should:

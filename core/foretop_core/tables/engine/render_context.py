@@ -167,7 +167,8 @@ class RenderContextFactory:
                 if run.created and now - run.created < _RECENT and run.namespace == namespace
             ]
             waiting = self._store.indexes.unfinished_backups.get(self._context, namespace)
-            self._beats[namespace] = heartbeat(storage, schedules, (*recent, *waiting))
+            is_down = snapshot.server(namespace).is_down
+            self._beats[namespace] = heartbeat(storage, schedules, (*recent, *waiting), is_down=is_down)
         return self._beats[namespace]
 
     def _past(self, namespace: str) -> RunHistory:

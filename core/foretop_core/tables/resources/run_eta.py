@@ -37,9 +37,10 @@ def run_eta(run: Run, render: RenderContext) -> RunEta:
     found = render.queued(run)
     if found is None:
         return RunEta()
-    silence = render.beat(run.namespace).silent_for(render.now)
-    if silence is not None:
-        return RunEta(f"silent {times.short(silence)}", _unknown(found))
+    beat = render.beat(run.namespace)
+    if (silence := beat.silent_for(render.now)) is not None:
+        word = "stalled" if beat.still_submits(render.now) else beat.silence_word(render.now)
+        return RunEta(f"{word} {times.short(silence)}", _unknown(found))
     if found.waits:
         return _start(found, render)
     if (volume := waiting_volume(render.snapshot.movements_of(run), render.now)) is not None:
