@@ -330,7 +330,7 @@ def test_backups_are_listed_newest_first_with_their_outcome() -> None:
     )
     assert shown.text("name", "phase", "errors", "warnings", "started", "took", "expires", "from") == [
         ["●", "new", "Completed", "0", "1", "01:40:03", "4m2s", "in 29d", "schedule s"],
-        ["▲", "old", "PartiallyFailed", "3", "0", "22:00:03", "12m", "", "by hand"],
+        ["▲", "old", "PartiallyFailed", "3", "0", "Sat 22:00", "12m", "", "by hand"],
         ["·", "odd", "Marinating", "", "", "", "", "", "by hand"],
     ]
 

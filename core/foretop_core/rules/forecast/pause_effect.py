@@ -24,7 +24,7 @@ from foretop_core.rules.forecast.next_run_time import (
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import Text, sentence
 
-_MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
+_MINUTE = timedelta(minutes=1)
 
 
 class Choice(StrEnum):
@@ -198,7 +198,8 @@ def _unpause_sentence(
 def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> Text:
     if following is None:
         return "no run after that"
-    if silent or (starts and starts - following < _MINUTE and following - now >= _DAY):
+    is_another_day = following.astimezone(now.tzinfo).date() != now.date()
+    if silent or (starts and starts - following < _MINUTE and is_another_day):
         start: Text = ""  # on another day a time has no seconds: both would read the same
     else:
         start = sentence(", starts ", starts) if starts else ", starts within a minute after that"

@@ -66,7 +66,7 @@ def _start(found: QueueItem, render: RenderContext) -> RunEta:
     waits_for = _hold(found.hold) if found.hold is not None else ""
     if at is None:
         return RunEta(short, _unknown(found), waits_for)
-    told = sentence("Expected to start about ", at, ", in ", at - render.now, f"{_basis(found)}.")
+    told = sentence("Expected to start about ", at, ", in ", at - render.now, ".")
     return RunEta(short, told, waits_for)
 
 

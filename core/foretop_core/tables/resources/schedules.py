@@ -125,7 +125,7 @@ class SchedulesView(View[ScheduleRow]):
             return StatusGlyph.PAUSED, "paused"
         if entry.never_fires:
             return StatusGlyph.BROKEN, "broken"
-        return (StatusGlyph.LOOK, "failed last") if entry.runs and entry.runs[0].phase in FAULTY else None
+        return (run_mark(entry.runs[0].phase), "failed last") if _has_failed(entry) else None
 
     def item(self, entry: ScheduleRow, render: RenderContext) -> Item:
         return schedule_item(render.snapshot, entry.schedule, render.now)
