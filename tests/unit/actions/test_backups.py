@@ -347,3 +347,10 @@ def test_a_deletion_waits_for_a_silent_velero() -> None:
         plan_delete_restore(snapshot, snapshot.restores, NOW),
     ):
         assert plan.steps[0].forecast.startswith(wait)
+
+
+def test_a_restore_is_named_after_its_backup_and_not_like_a_scheduled_one() -> None:
+    source = backup("wiki-20261114030003", spec={"includedNamespaces": ["wiki"]})
+    (step,) = plan_restore(ClusterSnapshot("prod", backups=(source,)), [source], RestoreRequest(), NOW, ()).steps
+    assert step.target.name == "wiki-20261114030003-20261115024107"
+    assert "namespace wiki (Completed)" in step.changes[0]

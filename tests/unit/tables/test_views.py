@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from foretop.panes.schedule_pane import schedule_pane
 from foretop_core.clock import ManualClock
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
@@ -488,3 +489,22 @@ def test_a_table_shows_its_own_clusters_only() -> None:
 def test_every_glyph_has_an_ascii_letter() -> None:
     assert all(ascii_only(mark.value).isascii() for mark in StatusGlyph)
     assert ascii_only("▇▇▇▁▁ 61% … –").isascii()
+
+
+def pane_of(*objects: Resource) -> str:
+    shown = Shown("schedules", objects)
+    ((_, (_, entry)),) = shown.model.table
+    return " ".join(span.text for one in schedule_pane(entry, shown.render_context()) for span in one.spans)
+
+
+def test_the_offset_of_a_run_on_another_day_is_told_in_seconds() -> None:
+    assert "Next run 16 Nov 02:00Z, in 23 hours and 18 minutes; starts 3 seconds later (Velero's" in pane_of(
+        location(), schedule(last="02:00:03")
+    )
+    assert "; starts 03:00:03Z (Velero's" in pane_of(location(), schedule(cron="0 * * * *", last="02:00:03"))
+
+
+def test_a_run_that_has_just_become_due_is_not_in_no_seconds_and_names_what_may_hold_it() -> None:
+    due = schedule("s", "*/5 * * * *", last="02:35:03", created="02:00:00")
+    told = pane_of(location(), due, backup("s-1", "Queued", created="02:35:03", of="s"))
+    assert "Due since 02:40:00Z; starts within a minute after that, or when s-1 has ended if that is running" in told
