@@ -33,7 +33,7 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
             "minicluster, namespace openshift-adp",
             "▸ Skip what is overdue next backup 03:00:",
             "Do not skip one backup starts at once",
-            "Schedule's own setting field false: one at once",
+            "Schedule's own setting one backup starts at once (its field is false)",
             "spec.paused true → false spec.skipImmediately false → true",
             "no backup now, skips the run due since 01:00:00Z, 2 runs missed",
             "kubectl --context minicluster -n openshift-adp patch",

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from foretop.dialogs.pause_dialogs import choice_summary
+from foretop.panes.calendar_pane import lane_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.schedule_pane import schedule_pane
 from foretop.widgets.paragraphs import Paragraph
+from foretop_core.actions.backups import plan_back_up_now
 from foretop_core.actions.pausing import plan_unpause
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
 from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
@@ -22,15 +24,18 @@ from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedClu
 from foretop_core.models import Backup
 from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize
+from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.rules.triage import Finding, Thresholds, triage
 from foretop_core.rules.triage.nonadmin import refused
 from foretop_core.rules.triage.schedules import forgotten_pauses
 from foretop_core.rules.unpausing import count_unpause, forecast_unpause
 from foretop_core.rules.who_must_act import Actor, who_must_act
 from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.unit.tables.test_views import Shown
 
 SCENE_NAMES = [name for name in SCENES if name != "large"]
@@ -115,15 +120,24 @@ def test_a_run_that_is_due_while_the_storage_hangs_is_said_to_be_created() -> No
 
 
 def compare_coming_runs(then: Moment) -> None:
-    for entry, context in entries(then.shown("schedules")):
-        schedule, beat = entry.schedule, context.beat(entry.schedule.namespace)
-        if schedule.spec.paused or not beat.silence(then.now):
+    shown = then.shown("schedules")
+    calendar = TimelineModel(shown.store, ("prod",))
+    for (entry, context), (_, told) in zip(entries(shown), shown.text("next"), strict=True):
+        schedule, snapshot, beat = entry.schedule, context.snapshot, context.beat(entry.schedule.namespace)
+        if schedule.spec.paused or entry.is_refused or entry.dialect is None:
             continue
-        request = NewSchedule(schedule.namespace, "new", "0 0 * * *", schedule.spec.template)
-        (step,) = plan_create_schedules(context.snapshot, [request], then.now).steps
-        assert beat.coming_run_phrase(then.now) in step.forecast
+        obstacle = render(coming_run_obstacle(snapshot, schedule, then.now, beat), then.now)
         pane = text_of(schedule_pane(entry, context))
-        assert beat.coming_run_phrase(then.now) in pane or "has ended" in pane or "Due since" in pane
+        lane = text_of(lane_pane(calendar[snapshot.ref(schedule)], None, shown.state))
+        assert obstacle in pane or "Due since" in pane, schedule.name
+        assert obstacle in lane, schedule.name
+        request = NewSchedule(schedule.namespace, "new", "0 0 * * *", schedule.spec.template)
+        (made,) = plan_create_schedules(snapshot, [request], then.now).steps
+        assert obstacle in made.forecast or "has ended" in obstacle, schedule.name
+        refusal = schedule_refusal(snapshot, schedule)
+        (now,) = plan_back_up_now(snapshot, [schedule], then.now).steps
+        assert (f"Velero refuses it while {refusal};" in now.forecast) is bool(refusal), schedule.name
+        assert ("refused" in told) is bool(refusal and "in " in told), schedule.name
 
 
 def compare_who_acts(then: Moment) -> None:

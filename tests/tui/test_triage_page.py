@@ -18,7 +18,7 @@ async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("dead", tmp_path, monkeypatch) as at:
-        await at.see("no sign of activity")
+        await at.see("Velero is down")
         assert at.shown.names()[0] == ""
         assert "J jump" in at.shown.footer
         for offered in ("pause", "logs", "back up", "delete"):

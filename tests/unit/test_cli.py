@@ -185,6 +185,7 @@ def test_report_has_the_documented_fields(capsys: pytest.CaptureFixture[str], ma
         "nextRun": "2026-11-15T01:00:00Z",
         "due": True,
         "expectedStart": None,
+        "refusal": None,
         "lastOutcome": None,
     }
     assert broken["nextRun"] is None

@@ -11,6 +11,7 @@ from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, patch_step, stamped, velero, wire
+from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
 from foretop_core.models.movement import label_value
@@ -23,6 +24,7 @@ from foretop_core.rules.protection.last_copies import namespaces_losing_last_cop
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_refusal import storage_refusal
 
 BACKUP_UID_LABEL = "velero.io/backup-uid"
 _VELEROS_OWN = "velero.io/"
@@ -66,7 +68,8 @@ def plan_run_again(
             "annotations": _without_veleros(backup.metadata.own_annotations),
         }
         changes = (f"{where} is created with the spec of {backup.name} ({backup.phase})",)
-        steps.append(create_step(where, wire(backup.spec), changes, _start(snapshot, backup.namespace, now), meta=meta))
+        forecast = _start(snapshot, backup.namespace, backup.spec.storage_location, now)
+        steps.append(create_step(where, wire(backup.spec), changes, forecast, meta=meta))
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
@@ -75,7 +78,7 @@ def plan_delete_backup(snapshot: ClusterSnapshot, backups: Iterable[Backup], now
     judged = [(backup, _why_not_deleted(snapshot, backup)) for backup in backups]
     refused = [Refusal(snapshot.ref(backup), why) for backup, why in judged if why]
     deleted = [backup for backup, why in judged if not why]
-    steps = [_delete_request(snapshot, backup) for backup in deleted]
+    steps = [_delete_request(snapshot, backup, now) for backup in deleted]
     if steps and (losing := namespaces_losing_last_copy(snapshot, deleted)):
         which = "It is" if len(deleted) == 1 else "Among them is"
         last = f"{which} the last good copy of {humanize.count(len(losing), 'namespace')}: {humanize.join(losing)}."
@@ -125,15 +128,20 @@ def _from_schedule(
     # Velero's own command copies all annotations and gives no further labels: where that differs, the object is shown.
     command = line if not labels and notes == given else ""
     changes = (f"{where} is created from the template of {schedule.name}",)
-    forecast = f"{_start(snapshot, schedule.namespace, now)}; the next run of {schedule.name} does not change"
+    start = _start(snapshot, schedule.namespace, template.storage_location, now)
+    forecast = f"{start}; the next run of {schedule.name} does not change"
     return create_step(where, wire(template), changes, forecast, command, meta=meta)
 
 
-def _start(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
-    """When a backup that is made now comes to its turn."""
+def _start(snapshot: ClusterSnapshot, namespace: str, location: str, now: datetime) -> str:
+    """When a backup that is made now comes to its turn, and whether it is then refused."""
     beat = snapshot.heartbeat(namespace)
+    refusal = storage_refusal(snapshot, namespace, location)
     if silence := beat.silence(now):
-        return f"one backup is created but {beat.holds_back(now)}: {render(silence, now)}"
+        then = f"; Velero refuses it while {refusal}" if refusal else ""
+        return f"one backup is created but {beat.holds_back(now)}: {render(silence, now)}{then}"
+    if refusal:
+        return f"one backup is created, and Velero refuses it while {refusal}"
     ahead = [run for run in snapshot.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
     holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
     slots = snapshot.server(namespace).concurrency or 1
@@ -155,14 +163,15 @@ def _why_not_deleted(snapshot: ClusterSnapshot, backup: Backup) -> str:
     return ""
 
 
-def _delete_request(snapshot: ClusterSnapshot, backup: Backup) -> PlanStep:
+def _delete_request(snapshot: ClusterSnapshot, backup: Backup, now: datetime) -> PlanStep:
     where = ObjectRef(snapshot.context, DELETE_REQUEST.name, backup.namespace, backup.name)
     labels = {BACKUP_LABEL: label_value(backup.name), BACKUP_UID_LABEL: backup.metadata.uid}
     meta = {"generateName": f"{backup.name}-", "labels": labels}
     changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is created",)
     restores = [one.name for one in snapshot.restores if _is_from(one.spec.backup_name, one.namespace, backup)]
     also = f", and the restores made from it ({humanize.join(restores)})" if restores else ""
-    forecast = f"its data in storage, its snapshots and its object are permanently deleted{also}"
+    wait = waits_for_velero(snapshot, backup.namespace, "deleted", now)
+    forecast = f"{wait}its data in storage, its snapshots and its object are permanently deleted{also}"
     command = velero(snapshot.context, backup.namespace, "backup", "delete", backup.name, "--confirm")
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
     warnings = []

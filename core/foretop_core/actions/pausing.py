@@ -79,7 +79,8 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
         runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         patch = {"metadata": {"annotations": {**left, **request.marks(now)}}, "spec": {"paused": True}}
-        forecast = render(pause_as_read(schedule, now, snapshot.readings(schedule), runs), now)
+        beat = snapshot.heartbeat(schedule.namespace)
+        forecast = render(pause_as_read(schedule, now, snapshot.readings(schedule), runs, beat=beat), now)
         steps.append(_step(where, schedule, patch, forecast))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 

@@ -9,8 +9,9 @@ from datetime import datetime
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DELETE_RESTORE, RESTORE_FROM
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, delete_step, said, stamped, velero, wire
+from foretop_core.actions.steps import create_step, delete_step, restore_name, said, velero, wire
 from foretop_core.actions.storage_availability import unavailable_storage
+from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Restore, RestoreSpec
 from foretop_core.models.kinds import RESTORE
@@ -58,7 +59,8 @@ def offered_mapping(backup: Backup) -> dict[str, str]:
 def holds(backup: Backup, now: datetime) -> str:
     """What is in a backup, as far as it tells by itself."""
     names = backup.spec.included_namespaces
-    what = f"namespaces {humanize.join(names)}" if names and "*" not in names else "all namespaces"
+    noun = "namespace" if len(names) == 1 else "namespaces"
+    what = f"{noun} {humanize.join(names)}" if names and "*" not in names else "all namespaces"
     items = f"{humanize.count(backup.status.progress.done, 'item')} of " if backup.status.progress else ""
     when = f" as of {humanize.time(backup.started, now)}" if backup.started else ""
     faults = f", {humanize.count(backup.status.errors, 'error')}" if backup.status.errors else ""
@@ -123,7 +125,8 @@ def plan_delete_restore(snapshot: ClusterSnapshot, restores: Iterable[Restore], 
         if owner := restore.annotation(NAR_NAME_ANNOTATION):
             place = restore.annotation(NAR_NAMESPACE_ANNOTATION)
             warnings = (f"It belongs to the NAR {place}/{owner}, which would remain: delete that one instead.",)
-        forecast = "its log and results in storage are deleted with it; restored objects stay"
+        wait = waits_for_velero(snapshot, restore.namespace, "deleted", now)
+        forecast = f"{wait}its log and results in storage are deleted with it; restored objects stay"
         steps.append(delete_step(where, restore, wire(restore.spec), forecast, warnings))
     return Plan(DELETE_RESTORE, now, tuple(steps), tuple(refused))
 
@@ -152,7 +155,7 @@ def _check(request: RestoreRequest) -> None:
 def _step(
     snapshot: ClusterSnapshot, backup: Backup, request: RestoreRequest, now: datetime, present: frozenset[str] | None
 ) -> PlanStep:
-    name = request.name or stamped(backup.name, now)
+    name = request.name or restore_name(backup.name, now)
     where = ObjectRef(snapshot.context, RESTORE.name, backup.namespace, name)
     spec = {"includedNamespaces": ["*"], **wire(request.more), "backupName": backup.name}
     if request.mapping:

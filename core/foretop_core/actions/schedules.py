@@ -15,10 +15,12 @@ from foretop_core.actions.steps import create_step, delete_step, wire
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.cron_dialects import ALL_DIALECTS, differences, readings
-from foretop_core.rules.forecast import Readings
+from foretop_core.rules.forecast import Readings, what_continues
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -153,12 +155,16 @@ def _forecast(snapshot: ClusterSnapshot, request: NewSchedule, parsed: CronSched
     if not runs:
         return "a backup at once, then one almost every minute: the expression never fires, so it is always due"
     beat = snapshot.heartbeat(request.namespace)
-    if silence := beat.silence(now):
-        due = humanize.time(runs[0], now)
-        return f"first backup due {due}, {beat.coming_run_phrase(now)}: {render(silence, now)}"
+    if obstacle := coming_run_obstacle(snapshot, _as_schedule(request), now, beat):
+        return f"first backup due {humanize.time(runs[0], now)}, {render(obstacle, now)}"
     start = beat.first_look(runs[0])
     starts = f", starts {humanize.time(start, now)}" if start else ", starts within a minute after that"
     return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"
+
+
+def _as_schedule(request: NewSchedule) -> Schedule:
+    meta = ScheduleMetadata(name=request.name, namespace=request.namespace)
+    return Schedule(metadata=meta, spec=ScheduleSpec(schedule=request.cron, template=request.template))
 
 
 def doubts(snapshot: ClusterSnapshot, request: NewSchedule, read: Readings) -> tuple[str, ...]:
@@ -191,7 +197,8 @@ def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -
         kept = ""
     else:
         kept = f"; its {humanize.count(len(runs), 'backup')} stay" + ("s" if len(runs) == 1 else "") if runs else ""
-    running = [run.name for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
-    goes_on = f"; {humanize.join(running)} continues" if running else ""
+    running = [run for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
+    beat = snapshot.heartbeat(schedule.namespace)
+    goes_on = f"; {render(what_continues(running, now, beat), now)}" if running else ""
     forecast = f"no further backup of {schedule.name}{kept}{goes_on}"
     return delete_step(snapshot.ref(schedule), schedule, wire(schedule.spec), forecast, warnings)

@@ -27,6 +27,11 @@ def stamped(name: str, now: datetime) -> str:
     return f"{base}-{now.astimezone(UTC):%Y%m%d%H%M%S}"
 
 
+def restore_name(backup: str, now: datetime) -> str:
+    """`<backup>-<YYYYMMDDhhmmss>`, as Velero's own command names a restore: the backup's stamp stays in it."""
+    return f"{backup[: _LONGEST_NAME - 15]}-{now.astimezone(UTC):%Y%m%d%H%M%S}"
+
+
 def patch_step(
     where: ObjectRef,
     item: Resource,

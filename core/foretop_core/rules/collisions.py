@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
@@ -13,10 +13,11 @@ from foretop_core.models import Schedule
 from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import invalid
 
-_OFTEN = 24
+_OFTEN = 96
 """A schedule that runs more often than this a day is asked at the others' times instead of listing its own."""
 _DAY = timedelta(days=1)
 _LEAPS = 500
+_NEVER = datetime.max.replace(tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 
 
@@ -29,15 +30,33 @@ class Collision:
     following: datetime | None
     """None where they do not meet again within many runs."""
     rhythm: str
-    """`every 3 minutes` where all have the same expression, else ""."""
+    """`every 3 minutes` where all have the same expression, `5 times today` where they meet more than once, else ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Crowd:
+    """Expressions that are due in the same minutes of a day, without any other."""
+
+    expressions: frozenset[CronSchedule]
+    size: int
+    minutes: tuple[datetime, ...]
+    following: datetime | None
+
+    def covers(self, other: _Crowd) -> bool:
+        """Whether it says all that the other one would: it comes no later, and as often."""
+        if not other.expressions <= self.expressions or len(other.minutes) > len(self.minutes):
+            return False
+        return other.following is None or (self.following is not None and self.following <= other.following)
 
 
 def collisions(
     schedules: Iterable[tuple[Schedule, Dialect]], now: datetime, slots: int, most: int
 ) -> tuple[Collision, ...]:
-    """The largest sets of running schedules that start together on this UTC day and are more than Velero takes at once.
+    """The sets of running schedules that start together on this UTC day and are more than Velero takes at once.
 
-    A set that is part of a larger one is not told again. Constant delays drift, and so meet nobody twice.
+    The next one, and those that make most backups wait, in the order of their next minute. One that a larger set
+    tells, because that comes as soon and as often, is not told again. Constant delays drift, and so meet nobody
+    twice.
     """
     by_expression: defaultdict[CronSchedule, list[Schedule]] = defaultdict(list)
     for schedule, dialect in schedules:
@@ -46,20 +65,41 @@ def collisions(
             continue
         if parsed.every is None and not parsed.never_fires:
             by_expression[parsed].append(schedule)
-    crowded = _by_minute(by_expression, now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
-    sizes = sorted(
-        ((sum(len(by_expression[one]) for one in together), at, together) for at, together in crowded.items()),
-        key=lambda entry: (-entry[0], entry[1]),
-    )
-    found: list[tuple[frozenset[CronSchedule], Collision]] = []
-    for size, at, together in sizes:
-        if size <= slots or len(found) == most:
-            break
-        if not any(together <= larger for larger, _ in found):
-            members = sorted((item for one in together for item in by_expression[one]), key=lambda item: item.name)
-            rhythm = next(iter(together)).describe() if len(together) == 1 else ""
-            found.append((together, Collision(at, tuple(members), next_together(together, now), rhythm)))
-    return tuple(crowd for _, crowd in found)
+    crowds = _crowds(by_expression, now, slots)
+    soonest = sorted(crowds, key=lambda one: (one.following or _NEVER, -one.size))[:1]
+    fullest = sorted(crowds, key=lambda one: (-len(one.minutes) * (one.size - slots), -one.size, one.minutes))
+    found: list[_Crowd] = []
+    for crowd in (*soonest, *fullest):
+        if len(found) < most and not any(known.covers(crowd) for known in found):
+            found.append(_with_next(crowd, now))
+    found.sort(key=lambda one: (one.following or _NEVER, -one.size))
+    return tuple(_told(crowd, by_expression) for crowd in found)
+
+
+def _crowds(by_expression: Mapping[CronSchedule, list[Schedule]], now: datetime, slots: int) -> list[_Crowd]:
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    minutes: defaultdict[frozenset[CronSchedule], list[datetime]] = defaultdict(list)
+    for at, together in sorted(_by_minute(by_expression, midnight).items()):
+        minutes[together].append(at)
+    found = []
+    for together, times in minutes.items():
+        size = sum(len(by_expression[one]) for one in together)
+        if size > slots:
+            following = next((at for at in times if at >= now), None)
+            found.append(_Crowd(together, size, tuple(times), following))
+    return found
+
+
+def _with_next(crowd: _Crowd, now: datetime) -> _Crowd:
+    """Where it does not come again today, the next time on another day; asked only of those that are told."""
+    return crowd if crowd.following else replace(crowd, following=next_together(crowd.expressions, now))
+
+
+def _told(crowd: _Crowd, by_expression: Mapping[CronSchedule, list[Schedule]]) -> Collision:
+    members = sorted((item for one in crowd.expressions for item in by_expression[one]), key=lambda item: item.name)
+    often = f"{len(crowd.minutes)} times today" if len(crowd.minutes) > 1 else ""
+    rhythm = next(iter(crowd.expressions)).describe() if len(crowd.expressions) == 1 else often
+    return Collision(crowd.minutes[0], tuple(members), crowd.following, rhythm)
 
 
 def next_together(expressions: Iterable[CronSchedule], now: datetime) -> datetime | None:

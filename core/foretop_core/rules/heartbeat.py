@@ -55,6 +55,8 @@ class Heartbeat:
     """When it last made a backup for a schedule."""
     has_waiting: bool = False
     """Backups wait in its queue: one that is created now does so too."""
+    is_down: bool = False
+    """Its Deployment reports that no pod of it is ready."""
 
     def silent_for(self, now: datetime) -> timedelta | None:
         """How long the pulse has been missing, where it has for three periods: server down, or storage hanging."""
@@ -67,11 +69,20 @@ class Heartbeat:
         """Why nobody can tell what this server will do next; "" where it has a pulse, or none is to be expected."""
         if self.pulse is None or self.silent_for(now) is None:
             return ""
-        return sentence("no sign of activity from Velero since ", self.pulse)
+        hangs = self.still_submits(now)
+        return sentence(
+            "Velero has not checked its storage" if hangs else "no sign of activity from Velero", " since ", self.pulse
+        )
+
+    def silence_word(self, now: datetime) -> str:
+        """How a server without a pulse is, in a word or two: it is down, its storage hangs, or nobody can tell."""
+        if self.is_down:
+            return "down"
+        return "storage hangs" if self.still_submits(now) else "silent"
 
     def still_submits(self, now: datetime) -> bool:
         """Whether its storage hangs and not the server: backups are created, and none completes."""
-        silent = self.pulse is not None and self.silent_for(now) is not None
+        silent = self.pulse is not None and self.silent_for(now) is not None and not self.is_down
         return silent and self.submitted is not None and self.pulse is not None and self.submitted > self.pulse
 
     def awaited(self, now: datetime) -> str:
@@ -98,7 +109,11 @@ class Heartbeat:
 
 
 def heartbeat(
-    locations: Iterable[BackupStorageLocation], schedules: Iterable[Schedule], backups: Iterable[Backup] = ()
+    locations: Iterable[BackupStorageLocation],
+    schedules: Iterable[Schedule],
+    backups: Iterable[Backup] = (),
+    *,
+    is_down: bool = False,
 ) -> Heartbeat:
     """Learn pulse and beat of one server (one namespace of one context)."""
     watched = [(location, period) for location in locations if (period := _period(location)) is not None]
@@ -112,6 +127,7 @@ def heartbeat(
         period=max(PERIOD, min(period for _, period in watched)) if watched else None,
         submitted=max((at for item in planned if (at := item.status.last_backup)), default=None),
         has_waiting=any(run.phase in WAITING for run in runs),
+        is_down=is_down,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from foretop_core.models import Backup, Schedule
+from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.rules.phases import ENDED, FAULTY
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -14,6 +14,11 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 def began(backup: Backup) -> datetime:
     """When it started, or was made where it never did; a synced backup keeps its old start."""
     return backup.started or backup.created or _LONG_AGO
+
+
+def ended(run: Backup | Restore) -> datetime | None:
+    """When it ended, well or not; what was refused has no end, so when it started or was made."""
+    return run.status.completion_timestamp or run.status.start_timestamp or run.created
 
 
 def history(schedule: Schedule, labelled: Iterable[Backup]) -> tuple[Backup, ...]:

@@ -56,6 +56,11 @@ class VeleroInfo:
     """How many pods the Deployment is to have; None before its controller has reported on it."""
     ready_pods: int = 0
 
+    @property
+    def is_down(self) -> bool:
+        """Whether its Deployment reports that no pod is ready; False where it reports nothing."""
+        return self.wanted_pods is not None and not self.ready_pods
+
 
 @dataclass(frozen=True, slots=True)
 class VisibilityGap:
@@ -303,6 +308,7 @@ class ClusterSnapshot:
                     *self.open_backups.get(namespace, ()),
                     *self.faulty_backups.get(namespace, ()),
                 ),
+                is_down=self.server(namespace).is_down,
             )
             for namespace in self.velero_namespaces
         }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from foretop_core.models import BackupStorageLocation
+from foretop_core.models import Backup, BackupStorageLocation
+from foretop_core.rules.phases import WAITING
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
@@ -23,8 +24,13 @@ def storage_use(snapshot: ClusterSnapshot, place: BackupStorageLocation) -> Stor
         if _is_meant(snapshot, place, item.spec.template.storage_location)
     )
     backups = snapshot.backups_by_namespace.get(place.namespace, ())
-    kept = sum(_is_meant(snapshot, place, item.spec.storage_location) for item in backups)
+    kept = sum(_is_meant(snapshot, place, item.spec.storage_location) for item in backups if is_stored(item))
     return StorageUse(tuple(sorted(schedules)), kept)
+
+
+def is_stored(backup: Backup) -> bool:
+    """Whether anything of it is, or is being, written to its location: of one that waits or was refused nothing is."""
+    return backup.phase not in WAITING and backup.phase not in {"ReadyToStart", "FailedValidation"}
 
 
 def credential_text(place: BackupStorageLocation) -> str:

@@ -18,6 +18,7 @@ from foretop_core.rules.forecast import (
 )
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_refusal import schedule_refusal
 
 _IN_ORDER = (Choice.LEAVE, Choice.SKIP, Choice.DO_NOT_SKIP)
 PausedSchedule = tuple[ClusterSnapshot, Schedule, datetime]
@@ -28,17 +29,19 @@ PausedSchedule = tuple[ClusterSnapshot, Schedule, datetime]
 class UnpauseCounts:
     """Of some schedules, how many start a backup at once, how many skip the run that is due, and how many do neither.
 
-    A run that is due is started, skipped, or waits for a backup of the same schedule that has not ended.
+    A run that is due is started, skipped, refused because its storage cannot be used, or waits for a backup of the
+    same schedule that has not ended.
     """
 
     at_once: int = 0
     skipped: int = 0
     held: int = 0
     not_due: int = 0
+    refused: int = 0
 
     @property
     def due(self) -> int:
-        return self.at_once + self.skipped + self.held
+        return self.at_once + self.skipped + self.held + self.refused
 
 
 def forecast_unpause(
@@ -53,6 +56,7 @@ def forecast_unpause(
         snapshot.readings(schedule),
         beat=beat or snapshot.heartbeat(schedule.namespace),
         backups=snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ()),
+        refusal=schedule_refusal(snapshot, schedule),
     )
 
 
@@ -74,18 +78,20 @@ def is_run_due(schedule: Schedule, readings: Readings, now: datetime) -> bool:
 
 
 def count_unpause(schedules: Iterable[PausedSchedule], choice: Choice) -> UnpauseCounts:
-    at_once = skipped = held = not_due = 0
+    at_once = skipped = held = not_due = refused = 0
     for snapshot, schedule, now in schedules:
         forecast = forecast_unpause(snapshot, schedule, choice, now)
         if not is_run_due(schedule, snapshot.readings(schedule), now):
             not_due += 1
+        elif forecast.at_once and forecast.refusal:
+            refused += 1
         elif forecast.at_once:
             at_once += 1
         elif forecast.skips:
             skipped += 1
         else:
             held += 1
-    return UnpauseCounts(at_once, skipped, held, not_due)
+    return UnpauseCounts(at_once, skipped, held, not_due, refused)
 
 
 def next_to_be_missed(schedules: Iterable[PausedSchedule]) -> tuple[Schedule, datetime] | None:

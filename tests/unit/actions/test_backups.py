@@ -351,3 +351,21 @@ def test_a_deployment_owned_by_an_operator_is_refused_with_advice(item: Deployme
     plan = plan_server_default(ClusterSnapshot(), [item], True, NOW)
     assert plan.steps == ()
     assert words in plan.refused[0].why
+
+
+def test_a_deletion_waits_for_a_silent_velero() -> None:
+    silent = location(checked="02:26:03", synced="02:26:03")
+    snapshot = ClusterSnapshot("prod", backups=(backup("one"),), restores=(restore("back"),), storage=(silent,))
+    wait = "nothing is deleted until Velero is back (no sign of activity from Velero since 02:26:03Z), then its "
+    for plan in (
+        plan_delete_backup(snapshot, snapshot.backups, NOW),
+        plan_delete_restore(snapshot, snapshot.restores, NOW),
+    ):
+        assert plan.steps[0].forecast.startswith(wait)
+
+
+def test_a_restore_is_named_after_its_backup_and_not_like_a_scheduled_one() -> None:
+    source = backup("wiki-20261114030003", spec={"includedNamespaces": ["wiki"]})
+    (step,) = plan_restore(ClusterSnapshot("prod", backups=(source,)), [source], RestoreRequest(), NOW, ()).steps
+    assert step.target.name == "wiki-20261114030003-20261115024107"
+    assert "namespace wiki (Completed)" in step.changes[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from foretop_core.cron import Dialect
@@ -231,13 +233,11 @@ def test_every_reason_for_not_running_is_named(given: object, reason: DelayReaso
 
 
 def test_without_a_heartbeat_the_silence_is_the_reason() -> None:
-    from datetime import timedelta
-
     silent = Heartbeat(second=3, pulse=at("02:30:03"), period=timedelta(minutes=1))
     late = overdue(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, silent)
     assert late is not None
     assert late.reason is DelayReason.NO_PULSE
-    assert "11 minutes" in render(late.sentence, NOW)
+    assert render(late.sentence, NOW) == "no sign of activity from Velero since 02:30:03Z"
 
 
 def test_every_counts_from_the_actual_last_run() -> None:
@@ -257,7 +257,18 @@ def test_pausing_says_what_continues_and_what_is_missed() -> None:
     sentence = render(pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [running]), NOW)
     assert "the run of 03:00:00Z will not start" in sentence
     assert "nightly-1 continues" in sentence
-    assert "is already paused" in pause(schedule(paused=True), NOW, DIALECT)
+    assert "is already paused" in render(pause(schedule(paused=True), NOW, DIALECT), NOW)
+
+
+def test_pausing_does_not_say_that_a_backup_continues_while_velero_does_nothing() -> None:
+    running = backup("nightly-1", "InProgress", of="nightly")
+    hourly = schedule(cron="0 * * * *", last="02:00:03")
+    dead = Heartbeat(3, at("02:30:03"), timedelta(minutes=1))
+    told = render(pause(hourly, NOW, DIALECT, [running], beat=dead), NOW)
+    assert "nightly-1 does not complete until Velero is back (no sign of activity from Velero since 02:30:03Z)." in told
+    hangs = Heartbeat(3, at("02:30:03"), timedelta(minutes=1), submitted=at("02:40:03"))
+    told = render(pause(hourly, NOW, DIALECT, [running], beat=hangs), NOW)
+    assert "until the storage responds (Velero has not checked its storage since 02:30:03Z)." in told
 
 
 def test_with_an_unknown_reading_unpausing_says_what_each_release_does() -> None:

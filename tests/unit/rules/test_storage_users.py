@@ -16,9 +16,10 @@ def schedule(name: str, location: str = "") -> Schedule:
     return from_builtins(Schedule, {"metadata": {"name": name, "namespace": "velero"}, "spec": spec})
 
 
-def backup(name: str, location: str, namespace: str = "velero") -> Backup:
+def backup(name: str, location: str, namespace: str = "velero", phase: str = "Completed") -> Backup:
     meta = {"name": name, "namespace": namespace}
-    return from_builtins(Backup, {"metadata": meta, "spec": {"storageLocation": location}})
+    status = {"phase": phase} if phase else {}
+    return from_builtins(Backup, {"metadata": meta, "spec": {"storageLocation": location}, "status": status})
 
 
 def test_what_names_no_location_uses_the_default_one() -> None:
@@ -37,6 +38,13 @@ def test_what_names_no_location_uses_the_default_one() -> None:
     )
     assert storage_use(snapshot, main) == StorageUse(("daily",), 2)
     assert storage_use(snapshot, offsite) == StorageUse(("copy",), 1)
+
+
+def test_what_was_refused_or_waits_is_not_kept_there() -> None:
+    offsite = place("offsite")
+    phases = ("Completed", "Failed", "InProgress", "FailedValidation", "Queued", "")
+    snapshot = assemble([offsite, *(backup(f"b-{phase}", "offsite", phase=phase) for phase in phases)])
+    assert storage_use(snapshot, offsite).backups == 3
 
 
 def test_bucket_prefix_region_and_the_names_of_the_credential() -> None:

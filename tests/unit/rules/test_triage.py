@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -120,6 +121,15 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     assert "storage hangs" in render(found.what, NOW)
 
 
+def test_a_silent_server_without_a_ready_pod_is_down() -> None:
+    silent = location(checked="02:36:03", synced="02:36:03")
+    held = replace(snapshot(silent), servers={"velero": VeleroInfo(False, 1, wanted_pods=1)})
+    (found,) = triage(held, NOW).findings
+    assert (found.code, found.what) == ("velero-no-pulse", "Velero is down: it has no ready pod")
+    assert "Its Deployment has 0 of 1 pod ready." in render(found.evidence, NOW)
+    assert "object store" not in render(found.remedy, NOW)
+
+
 def test_a_location_with_disabled_checks_has_no_heartbeat_to_miss() -> None:
     off = location(checked="00:00:03", synced="00:00:03", spec={"validationFrequency": "0s", "backupSyncPeriod": "0"})
     assert codes(off) == []
@@ -134,6 +144,13 @@ def test_a_schedule_whose_last_backup_failed(phase: str, severity: Severity) -> 
     found = only(location(), schedule(last="02:00:03"), *GOOD_RUNS[:2], bad)
     assert (found.code, found.severity) == ("schedule-failing", severity)
     assert found.subject.kind == "Schedule"
+
+
+def test_a_backup_failed_when_it_ended_and_not_when_it_started() -> None:
+    bad = backup("nightly-20261115020003", "Failed", started="02:00:04", ended="02:20:00", of="nightly", errors=3)
+    found = only(location(), schedule(last="02:00:03"), *GOOD_RUNS[:2], bad)
+    assert found.since == at("02:20:00")
+    assert "failed at 02:20:00Z" in render(found.evidence, NOW)
 
 
 def test_consecutive_failures_are_counted_with_the_gap_in_protection() -> None:
@@ -472,7 +489,7 @@ def test_a_nightly_and_an_hourly_schedule_collide_once_a_day() -> None:
 def test_frequent_collisions_say_how_often_and_when_next() -> None:
     crowd = [schedule(name, "*/3 * * * *", last="02:39:03", created="02:38:00") for name in "abc"]
     found = only(location(), *crowd)
-    assert render(found.what, NOW) == "3 schedules start together, next 02:42Z"
+    assert render(found.what, NOW) == "next 02:42Z: 3 schedules start together"
     assert "every 3 minutes, next at 02:42Z" in render(found.evidence, NOW)
     later = triage(snapshot(location(), *crowd), NOW + timedelta(minutes=1)).findings
     assert [each.id for each in later] == [found.id]
@@ -480,7 +497,20 @@ def test_frequent_collisions_say_how_often_and_when_next() -> None:
 
 def test_schedules_that_collided_today_show_the_next_day() -> None:
     pair = [schedule(name, "30 1 * * *", last="01:30:03", created="02:30:00") for name in "ab"]
-    assert render(only(location(), *pair).what, NOW) == "2 schedules start together, next 16 Nov 01:30Z"
+    assert render(only(location(), *pair).what, NOW) == "next 16 Nov 01:30Z: 2 schedules start together"
+
+
+def test_the_next_collision_and_the_most_frequent_one_are_told_beside_a_larger_one() -> None:
+    crons = {"a": "0 3-9/2 * * *", "b": "0 3-9/2 * * *", "c": "0 5 * * *", "d": "30 1 * * *", "e": "30 1 * * *"}
+    items = [schedule(name, cron, last="01:30:03", created="02:30:00") for name, cron in crons.items()]
+    told = [(render(one.what, NOW), [ref.name for ref in one.related]) for one in findings(location(), *items)]
+    assert told == [
+        ("next 03:00Z: 2 schedules start together", ["a", "b"]),
+        ("next 05:00Z: 3 schedules start together", ["a", "b", "c"]),
+        ("next 16 Nov 01:30Z: 2 schedules start together", ["d", "e"]),
+    ]
+    assert "every" not in (evidence := render(findings(location(), *items)[1].evidence, NOW))
+    assert "a, b and c are due in the same minute, next at 05:00Z" in evidence
 
 
 def test_collisions_are_not_guessed_if_the_server_is_forbidden() -> None:
@@ -493,6 +523,15 @@ def test_a_gap_in_protection_that_nothing_else_explains() -> None:
     old = backup("nightly-20261112020003", created="2026-11-12T02:00:03Z", started="2026-11-12T02:00:04Z", of="nightly")
     found = only(location(), schedule(last="02:00:03"), old)
     assert (found.code, found.since) == ("protection-gap", at("2026-11-12T02:00:04Z"))
+
+
+def test_a_backup_that_is_being_made_after_a_pause_is_no_gap() -> None:
+    old = backup("hourly-1", created="2026-11-14T02:00:03Z", started="2026-11-14T02:00:04Z", of="hourly")
+    hourly = schedule("hourly", "0 * * * *", last="02:40:03")
+    queued = backup("hourly-2", "Queued", created="02:40:03", of="hourly")
+    assert codes(location(), hourly, old, queued) == []
+    failed = backup("hourly-0", "Failed", created="2026-11-14T03:00:03Z", started="2026-11-14T03:00:04Z", of="hourly")
+    assert "hourly-1, started" in render(only(location(), hourly, old, failed, queued).evidence, NOW)
 
 
 def test_the_last_good_backup_of_a_paused_schedule_is_about_to_expire() -> None:

@@ -101,6 +101,15 @@ def test_all_schedules_paused_is_one_warning_with_the_number_due() -> None:
     assert {each.code for each in findings(location(), *window, later, running)} == {"schedule-paused-long"}
 
 
+def test_the_last_of_all_pauses_is_told_with_who_made_it() -> None:
+    window = [paused(name, "0 * * * *", last="2026-11-12T02:00:03Z") for name in ("a", "b")]
+    owner = {"manager": "kubectl", "time": "2026-11-12T03:00:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    last = schedule("c", "0 * * * *", last="2026-11-12T02:00:03Z", paused=True, managedFields=[owner])
+    told = render(only(location(), *window, last).evidence, NOW)
+    assert "The last of them was paused at 12 Nov 03:00Z at the latest with kubectl." in told
+    assert "maria" not in told
+
+
 def test_a_maintenance_window_does_not_hide_an_expiring_last_backup() -> None:
     window = [paused(name, "0 8 * * *", last="2026-11-14T08:00:03Z") for name in ("a", "b", "c")]
     last = backup(

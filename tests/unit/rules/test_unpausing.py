@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from foretop.dialogs.pause_dialogs import choice_summary
 from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Schedule
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage import triage
 from foretop_core.rules.unpausing import UnpauseCounts, count_unpause, next_to_be_missed
 from tests.objects import NOW, backup, schedule
@@ -70,3 +71,15 @@ def test_the_next_run_to_be_missed_is_the_earliest_and_what_is_due_comes_first()
     overdue = schedule("late", **DUE)
     assert next_to_be_missed([(snapshot, item, NOW) for item in (hourly, overdue)]) == (overdue, NOW)
     assert next_to_be_missed([(snapshot, schedule("never", "0 0 31 2 *"), NOW)]) is None
+
+
+def test_a_choice_says_what_its_own_setting_is_and_fits_into_half_a_line() -> None:
+    due, later = (
+        schedule("due", paused=True, skip=False, **DUE),
+        schedule("later", "30 4 * * *", paused=True, skip=True),
+    )
+    snapshot = ClusterSnapshot("prod", schedules=(due, later), servers={"velero": VeleroInfo(False, 1)})
+    assert choice_summary([(snapshot, due, NOW)], Choice.LEAVE) == "one backup starts at once (its field is false)"
+    assert choice_summary([(snapshot, due, NOW)], Choice.SKIP) == "next backup 03:00:00Z, in 18m"
+    both = [(snapshot, due, NOW), (snapshot, schedule("too", paused=True, **DUE), NOW)]
+    assert choice_summary(both, Choice.DO_NOT_SKIP) == "2 backups at once, 1 at a time"

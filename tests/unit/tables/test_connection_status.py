@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -62,6 +63,8 @@ _VELERO = (BACKUP.name, SCHEDULE.name, STORAGE.name)
         (_LIVE, [_BEATS], (StatusGlyph.HEALTHY, "active")),
         (_LIVE, [_SILENT], (StatusGlyph.BROKEN, "silent 12m")),
         (_LIVE, [_BEATS, _SILENT], (StatusGlyph.BROKEN, "1 of 2 silent 12m")),
+        (_LIVE, [replace(_SILENT, is_down=True)], (StatusGlyph.BROKEN, "down 12m")),
+        (_LIVE, [replace(_SILENT, submitted=NOW)], (StatusGlyph.BROKEN, "storage hangs 12m")),
         (_LIVE, [Heartbeat()], (StatusGlyph.UNSET, "no activity seen")),
         (_LIVE, [], (StatusGlyph.UNSET, "not found")),
         (ContextHealth(WatchState.LIVE, not_installed=_VELERO), [], (StatusGlyph.BROKEN, "not installed")),

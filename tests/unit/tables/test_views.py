@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from foretop.panes.schedule_pane import schedule_pane
 from foretop_core.clock import ManualClock
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
@@ -96,7 +97,7 @@ def test_schedules_show_their_next_run_or_why_there_is_none() -> None:
         ["‖", "d-held", "paused, in 1d3h", "5d", "", "yes, once"],
         ["✗", "e-wrong", "invalid cron", "never", "", "server: ?"],
         ["✗", "f-never", "never fires", "never", "", "server: ?"],
-        ["○", "g-waits", "in 58m", "1m waiting", "~", "no"],
+        ["○", "g-waits", "in 58m", "1m waiting", "o", "no"],
     ]
 
 
@@ -275,17 +276,41 @@ def test_what_went_well_is_muted_and_what_is_refused_has_a_colour() -> None:
     assert ascii_only("a…") == "a~"
 
 
-def test_a_pause_is_one_sign_and_takes_no_outcomes_place() -> None:
-    def run(hour: int) -> Resource:
-        time = f"{hour:02}:00:03"
-        return backup(f"h-{hour}", created=time, started=time, ended=f"{hour:02}:05:00", of="h")
+def run(hour: int) -> Resource:
+    time = f"{hour:02}:00:03"
+    return backup(f"h-{hour}", created=time, started=time, ended=f"{hour:02}:05:00", of="h")
 
+
+def test_a_pause_is_one_sign_and_takes_no_outcomes_place() -> None:
     wrote = [{"manager": "velero", "time": "2026-11-15T17:40:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}]
     runs = [run(hour) for hour in (*range(1, 10), 18, 20)]
     unpaused = schedule("h", "0 * * * *", last="20:00:03", managedFields=wrote)
     assert Shown("schedules", [unpaused, *runs], at("20:30")).text("runs") == [["●", ".......‖._."]]
     never = schedule("h", "0 * * * *", last="20:00:03")
     assert Shown("schedules", [never, *runs], at("20:30")).text("runs") == [["●", "_______._."]]
+
+
+def test_a_pause_that_goes_on_or_has_just_ended_is_in_the_strip_before_the_next_run_is_made() -> None:
+    runs = [run(hour) for hour in (1, 2, 3)]
+    paused = schedule("h", "0 * * * *", last="03:00:03", paused=True)
+    assert Shown("schedules", [paused, *runs], at("03:30")).text("runs") == [["‖", "..."]]
+    assert Shown("schedules", [paused, *runs], at("09:30")).text("runs") == [["‖", "...‖"]]
+    skipped = schedule("h", "0 * * * *", last="03:00:03", skipped="09:20:00")
+    assert Shown("schedules", [skipped, *runs], at("09:30")).text("runs") == [["●", "...‖"]]
+
+
+def test_what_a_skip_ended_stays_a_pause_when_the_schedule_is_paused_again() -> None:
+    runs = [run(hour) for hour in (1, 2, 9)]
+    again = schedule("h", "0 * * * *", last="09:00:03", skipped="08:20:00", paused=True)
+    assert Shown("schedules", [again, *runs], at("09:30")).text("runs") == [["‖", "..‖."]]
+
+
+def test_the_age_and_the_outcome_of_the_last_backup_are_of_the_same_one() -> None:
+    hourly = schedule("h", "0 * * * *", last="02:00:03")
+    by_hand = backup("h-now", "Queued", created="02:40:00", of="h")
+    assert Shown("schedules", [hourly, run(2), by_hand]).text("last", "runs") == [["○", "1m waiting", ".o"]]
+    # One that Velero made later and that is not to be seen has no outcome here.
+    assert Shown("schedules", [hourly, run(1)]).text("last") == [["●", "41m"]]
 
 
 def test_a_stalled_backup_shows_for_how_long() -> None:
@@ -306,7 +331,7 @@ def test_backups_are_listed_newest_first_with_their_outcome() -> None:
     )
     assert shown.text("name", "phase", "errors", "warnings", "started", "took", "expires", "from") == [
         ["●", "new", "Completed", "0", "1", "01:40:03", "4m2s", "in 29d", "schedule s"],
-        ["▲", "old", "PartiallyFailed", "3", "0", "22:00:03", "12m", "", "by hand"],
+        ["▲", "old", "PartiallyFailed", "3", "0", "Sat 22:00", "12m", "", "by hand"],
         ["·", "odd", "Marinating", "", "", "", "", "", "by hand"],
     ]
 
@@ -473,3 +498,22 @@ def test_a_table_shows_its_own_clusters_only() -> None:
 def test_every_glyph_has_an_ascii_letter() -> None:
     assert all(ascii_only(mark.value).isascii() for mark in StatusGlyph)
     assert ascii_only("▇▇▇▁▁ 61% … –").isascii()
+
+
+def pane_of(*objects: Resource) -> str:
+    shown = Shown("schedules", objects)
+    ((_, (_, entry)),) = shown.model.table
+    return " ".join(span.text for one in schedule_pane(entry, shown.render_context()) for span in one.spans)
+
+
+def test_the_offset_of_a_run_on_another_day_is_told_in_seconds() -> None:
+    assert "Next run 16 Nov 02:00Z, in 23 hours and 18 minutes; starts 3 seconds later (Velero's" in pane_of(
+        location(), schedule(last="02:00:03")
+    )
+    assert "; starts 03:00:03Z (Velero's" in pane_of(location(), schedule(cron="0 * * * *", last="02:00:03"))
+
+
+def test_a_run_that_has_just_become_due_is_not_in_no_seconds_and_names_what_may_hold_it() -> None:
+    due = schedule("s", "*/5 * * * *", last="02:35:03", created="02:00:00")
+    told = pane_of(location(), due, backup("s-1", "Queued", created="02:35:03", of="s"))
+    assert "Due since 02:40:00Z; starts within a minute after that, or when s-1 has ended if that is running" in told

@@ -228,7 +228,8 @@ def _next(item: dict[str, Any], now: datetime) -> str:
     run = datetime.fromisoformat(item["nextRun"])
     if item["due"]:
         return f"due since {humanize.time(run, now)}"
-    return f"{humanize.time(run, now)}, in {humanize.duration(run - now)}"
+    refused = ", refused" if item["refusal"] else ""
+    return f"{humanize.time(run, now)}, in {humanize.duration(run - now)}{refused}"
 
 
 def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
@@ -238,7 +239,7 @@ def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
         item["name"],
         item["owner"],
         item["phase"] or "waiting",
-        _when(item["startedAt"], now) or (f"about {start}" if start else "not known"),
+        _when(item["startedAt"], now) or ("refused" if item["refusal"] else f"about {start}" if start else "not known"),
         ", ".join(item["blockedBy"]) or "-",
     )
 

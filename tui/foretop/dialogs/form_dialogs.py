@@ -19,7 +19,7 @@ from foretop_core.actions.existing_objects import ExistingObjects, existing_obje
 from foretop_core.actions.plans import Planner
 from foretop_core.actions.restores import RestoreRequest, beside, missing_in, offered_mapping, plan_restore, targets
 from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
-from foretop_core.actions.steps import stamped
+from foretop_core.actions.steps import restore_name
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
@@ -75,7 +75,7 @@ class RestoreDialog(ActionDialog):
         yield DialogField("Into", mapping)
         yield DialogField("Existing", OptionCycler(_POLICIES, "existing", self.ascii))
         yield DialogField("Volumes", OptionCycler(_VOLUMES, "volumes", self.ascii))
-        yield DialogField("Name", Prompt(placeholder=stamped(self.keys[0].name, self.opened), id="name"))
+        yield DialogField("Name", Prompt(placeholder=restore_name(self.keys[0].name, self.opened), id="name"))
 
     @property
     def title_line(self) -> str:
@@ -124,7 +124,7 @@ class RestoreDialog(ActionDialog):
 
     def _request(self) -> RestoreRequest:
         return RestoreRequest(
-            name=self.query_one("#name", Prompt).value.strip() or stamped(self.keys[0].name, self.opened),
+            name=self.query_one("#name", Prompt).value.strip() or restore_name(self.keys[0].name, self.opened),
             mapping=read_mapping(self.query_one("#mapping", Prompt).value),
             existing=("", "update")[self.query_one("#existing", OptionCycler).at],
             volumes=(None, True, False)[self.query_one("#volumes", OptionCycler).at],

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
-from foretop_core.tables.resources.schedules import RUN_WORDS
+from foretop_core.tables.resources.schedule_runs import RUN_WORDS
 from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WORK
 
 

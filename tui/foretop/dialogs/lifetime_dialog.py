@@ -22,7 +22,7 @@ class ExtendBackupDialog(ActionDialog):
     headline: ClassVar[str] = "Extend the life of {}"
 
     def fields(self) -> Iterable[Widget]:
-        yield DialogField("Keep for, or until", Prompt(placeholder="30d from its start, or 2027-01-31", id="lifetime"))
+        yield DialogField("Keep", Prompt(placeholder="for 30d from its start, or until 2027-01-31", id="lifetime"))
 
     def planner(self) -> Planner:
         wanted = read_lifetime(self.query_one("#lifetime", Prompt).value)

@@ -31,6 +31,7 @@ from foretop_core.rules.unpausing import (
     is_run_due,
     next_to_be_missed,
 )
+from foretop_core.tables.text import times
 from foretop_core.tables.text.cell_text import clean
 
 _CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
@@ -179,38 +180,47 @@ def choice_summary(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
     """What a choice would do now, in half a line."""
     if len(schedules) == 1:
         snapshot, item, now = schedules[0]
-        lead = f"{_field(item, snapshot)}: " if choice is Choice.LEAVE else ""
-        return f"{lead}{_fate(forecast_unpause(snapshot, item, choice, now), now, short=bool(lead))}"
+        why = f" ({_field(item, snapshot)})" if choice is Choice.LEAVE else ""
+        return f"{_fate(forecast_unpause(snapshot, item, choice, now), now)}{why}"
     counts = count_unpause(schedules, choice)
     parts = [
-        f"{humanize.count(counts.at_once, 'backup')} at once" if counts.at_once else "",
+        f"{humanize.count(counts.at_once, 'backup')} at once{_slots(schedules, counts.at_once)}"
+        if counts.at_once
+        else "",
         f"{humanize.count(counts.skipped, 'due run')} skipped" if counts.skipped else "",
         f"{counts.held} after a running backup" if counts.held else "",
+        f"{counts.refused} created and refused" if counts.refused else "",
         f"{counts.not_due} not due" if counts.not_due else "",
     ]
     return ", ".join(part for part in parts if part) or "none is paused"
 
 
-def _fate(forecast: UnpauseForecast, now: datetime, *, short: bool) -> str:
+def _slots(schedules: Sequence[PausedSchedule], at_once: int) -> str:
+    """How many of them run at a time, where that is known and fewer than there are."""
+    servers = {(snapshot.context, item.namespace): snapshot.server(item.namespace) for snapshot, item, _ in schedules}
+    known = [server.concurrency for server in servers.values()]
+    slots = sum(one or 0 for one in known)
+    return f", {slots} at a time" if all(known) and slots < at_once else ""
+
+
+def _fate(forecast: UnpauseForecast, now: datetime) -> str:
     if forecast.at_once:
         if forecast.creates_only:
-            return "one created, stalled" if short else "one backup is created at once but stalls"
-        when = "once Velero is back" if forecast.silence else "at once"
-        return f"one {when}" if short else f"one backup starts {when}"
+            return "one backup is created at once but stalls"
+        if forecast.refusal:
+            return "one backup is created at once and refused"
+        return f"one backup starts {'once Velero is back' if forecast.silence else 'at once'}"
     run = forecast.starts or forecast.next_run
     if run is None or run < now:
         return render(forecast.sentence, now)
-    return (
-        f"next {humanize.time(run, now)}"
-        if short
-        else f"next backup {humanize.time(run, now)}, in {humanize.duration(run - now)}"
-    )
+    refused = ", refused" if forecast.refusal else ""
+    return f"next backup {humanize.time(run, now)}, {times.until(run - now)}{refused}"
 
 
 def _field(schedule: Schedule, snapshot: ClusterSnapshot) -> str:
+    """Where the schedule's own setting comes from."""
     said = schedule.spec.skip_immediately
     if said is not None:
-        return f"field {'true' if said else 'false'}"
+        return f"its field is {'true' if said else 'false'}"
     default = snapshot.server(schedule.namespace).skip_immediately
-    word = "unknown" if default is None else "yes" if default else "no"
-    return f"field absent, server {word}"
+    return "server unknown" if default is None else f"server: {'skip' if default else 'no skip'}"

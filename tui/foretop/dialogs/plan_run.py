@@ -69,8 +69,12 @@ class PlanRun:
         return probe_for(plan, step, before, self._service.snapshot(step.target.context))
 
     async def _send(self) -> None:
+        """What Velero makes of a write may be there before its answer: the time that is told is that of the request."""
+        sent = {step.target.context: self._service.now(step.target.context) for step in self.planned.plan.steps}
         async for result in self._service.carry_out(self.planned.plan, self._planner):
-            self.told.append(StepReport(result, self._service.now(result.step.target.context)))
+            context = result.step.target.context
+            self.told.append(StepReport(result, sent[context]))
+            sent[context] = self._service.now(context)
             self._tell()
 
     async def _follow(self, place: int, probe: Probe) -> None:

@@ -28,7 +28,7 @@ _BESIDE = 62
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """The outcome of one step, and what was seen of its object since."""
+    """The outcome of one step, when it was sent, and what was seen of its object since."""
 
     result: Result
     at: datetime
@@ -168,7 +168,7 @@ def _result(told: StepReport) -> str:
     result = told.result
     match result.outcome:
         case Outcome.DONE:
-            plan_run = f"{_DONE_WORDS[VERBS[result.step.write.method]]} {told.at:%H:%M:%S}"
+            plan_run = f"{_DONE_WORDS[VERBS[result.step.write.method]]} {humanize.time(told.at, told.at)}"
             return " · ".join(filter(None, (plan_run, told.seen.sentence if told.seen else "", result.error)))
         case Outcome.FAILED:
             return f"failed: {result.error}"

@@ -11,6 +11,7 @@ from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.forecast import overdue
 from foretop_core.rules.primer import PrimerError, warmups
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -56,6 +57,8 @@ def _coming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
         if late is not None:
             since = f"due since {when(late.since, now, zone)}{_name(late.since, item, state)}: "
             said.append(Paragraph((span(since, Tone.BAD), span(f"{render.text(late.sentence, resource)}.")), "Late"))
+        if obstacle := coming_run_obstacle(render.snapshot, resource, now, render.beat(resource.namespace)):
+            said.append(paragraph(f"{render.text(obstacle, resource)}.", Tone.WARN, label=" "))
     return tuple(said)
 
 

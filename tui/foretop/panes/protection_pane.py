@@ -6,9 +6,10 @@ from datetime import datetime
 
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.rules import humanize
+from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import cluster_scoped_text
-from foretop_core.rules.protection.namespace_protection import NamespaceProtection
+from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection
 from foretop_core.rules.protection.protection_state import ProtectionState, late_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -85,7 +86,7 @@ def _cover_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:
     lines = []
     for place, cover in enumerate(found.covers[:_MOST_SCHEDULES]):
         state = ", paused" if cover.schedule.spec.paused else "" if cover.is_active else ", refused"
-        run = f", next {render.time(cover.next_run, cover.schedule)}" if cover.is_active and cover.next_run else ""
+        run = _next(cover, render) if cover.is_active else ""
         cluster = cluster_scoped_text(cover.schedule.spec.template)
         text = f"{cover.schedule.name} ({cover.coverage}; cluster-scoped: {cluster}){state}{run}"
         lines.append(paragraph(text, label=" " if place else "Covered"))
@@ -98,6 +99,15 @@ def _cover_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:
     if found.volumes is not None:
         lines.append(paragraph(taken_volumes(found.copies.usable, found.volumes), label="Volumes"))
     return lines
+
+
+def _next(cover: NamespaceCover, render: RenderContext) -> str:
+    if cover.next_run is None:
+        return ""
+    schedule = cover.schedule
+    obstacle = coming_run_obstacle(render.snapshot, schedule, render.now, render.beat(schedule.namespace))
+    then = f", {render.text(obstacle, schedule)}" if obstacle else ""
+    return f", next {render.time(cover.next_run, schedule)}{then}"
 
 
 def _tried(found: NamespaceProtection, render: RenderContext) -> str:

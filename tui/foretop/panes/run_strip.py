@@ -9,8 +9,9 @@ from foretop.widgets.styles import style_of
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.resources.schedules import RUN_WORDS, ExpectedRun, ScheduleRow, expected_runs
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.schedule_runs import NOT_MADE, PAUSED, RUN_WORDS, ExpectedRun
+from foretop_core.tables.resources.schedules import ScheduleRow, expected_runs
 
 _BARS = "▂▃▄▅▆█"
 _NO_LENGTH = " "
@@ -21,9 +22,10 @@ _TONES = {
     "P": Tone.WARN,
     "F": Tone.BAD,
     "V": Tone.BAD,
-    "_": Tone.BAD,
+    NOT_MADE: Tone.BAD,
+    "o": Tone.WAITING,
     "~": Tone.RUNNING,
-    StatusGlyph.PAUSED.value: Tone.PAUSED,
+    PAUSED: Tone.PAUSED,
 }
 _GOOD = "."
 

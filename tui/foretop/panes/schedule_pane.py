@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.cron import CronError
 from foretop_core.rules import humanize
-from foretop_core.rules.forecast import blocker, expected_start, invalid, next_run, overdue
+from foretop_core.rules.coming_runs import coming_run_obstacle
+from foretop_core.rules.forecast import expected_start, invalid, next_run, overdue
 from foretop_core.rules.pauses import pause_info
+from foretop_core.rules.phases import ENDED
 from foretop_core.rules.unpausing import forecast_choices
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.schedules import RUN_WORDS, ScheduleRow, last_runs
+from foretop_core.tables.resources.schedule_runs import RUN_WORDS
+from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
 
 
 def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -80,19 +85,24 @@ def _running(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]
     run = next_run(schedule, dialect)
     if run is None:
         return ()
-    due = f"Next run {render.time(run, schedule)}, in {humanize.duration(run - now)}"
-    if silence := beat.silence(now):
-        why = render.text(silence, schedule)
-        held = blocker(schedule, entry.runs)
-        what = f"but it is not created until {held.name} has ended" if held is not None else beat.coming_run_phrase(now)
-        return (paragraph(f"{due}, {what}: {why}.", Tone.WARN),)
+    ahead = f"Next run {render.time(run, schedule)}, in {humanize.duration(run - now)}"
+    due = ahead if run > now else f"Due since {render.time(run, schedule)}"
+    if obstacle := coming_run_obstacle(render.snapshot, schedule, now, beat):
+        return (paragraph(f"{due}, {render.text(obstacle, schedule)}.", Tone.WARN),)
     start = expected_start(schedule, now, dialect, beat, entry.runs)
-    when = (
-        f"starts {render.time(start, schedule)} (Velero's reconcile offset)"
-        if start
-        else "starts within a minute after that"
-    )
-    return (paragraph(f"{due}; {when}."),)
+    return (paragraph(f"{due}; {_starts(entry, render, run, start)}."),)
+
+
+def _starts(entry: ScheduleRow, render: RenderContext, run: datetime, start: datetime | None) -> str:
+    """On another day a time has no seconds: what is then left of the offset are those."""
+    if start is None:
+        waiting = next((one.name for one in entry.runs if one.phase not in ENDED), "")
+        held = f", or when {waiting} has ended if that is running then" if waiting else ""
+        return f"starts within a minute after that{held}"
+    at = render.time(start, entry.schedule)
+    if at == render.time(run, entry.schedule):
+        return f"starts {humanize.duration(start - run)} later (Velero's reconcile offset)"
+    return f"starts {at} (Velero's reconcile offset)"
 
 
 def _each_reading(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -12,7 +12,7 @@ from foretop_core.rules.forecast.next_run_time import (
     run_after,
 )
 from foretop_core.rules.forecast.overdue import GRACE, DelayReason, Overdue, overdue
-from foretop_core.rules.forecast.pause_effect import Choice, UnpauseForecast, pause, unpause
+from foretop_core.rules.forecast.pause_effect import Choice, UnpauseForecast, pause, unpause, what_continues
 from foretop_core.rules.forecast.undecided_dialect import Readings, may_be_due, pause_as_read, unpause_as_read
 
 __all__ = [
@@ -37,4 +37,5 @@ __all__ = [
     "run_after",
     "unpause",
     "unpause_as_read",
+    "what_continues",
 ]

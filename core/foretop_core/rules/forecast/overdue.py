@@ -67,8 +67,8 @@ def overdue(
         return None
     if held:
         return Overdue(run, DelayReason.BLOCKED, _blocked(held, now), held)
-    if (silence := beat.silent_for(now)) is not None:
-        return Overdue(run, DelayReason.NO_PULSE, sentence("no sign of activity from Velero for ", silence))
+    if silence := beat.silence(now):
+        return Overdue(run, DelayReason.NO_PULSE, silence)
     return Overdue(run, DelayReason.UNKNOWN, "no visible cause: check the log of the Velero server")
 
 

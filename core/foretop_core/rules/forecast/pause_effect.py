@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
@@ -24,7 +24,7 @@ from foretop_core.rules.forecast.next_run_time import (
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import Text, sentence
 
-_MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
+_MINUTE = timedelta(minutes=1)
 
 
 class Choice(StrEnum):
@@ -56,27 +56,47 @@ class UnpauseForecast:
     """Why Velero does none of it before it is back; "" where it has a pulse."""
     creates_only: bool = False
     """The storage hangs and not the server: a backup is created, but does not complete."""
+    refusal: str = ""
+    """Why Velero refuses every backup that it makes; "" where it does not."""
 
 
 def pause(
-    schedule: Schedule, now: datetime, dialect: Dialect, backups: Iterable[Backup] = (), zone: tzinfo = UTC
+    schedule: Schedule,
+    now: datetime,
+    dialect: Dialect,
+    backups: Iterable[Backup] = (),
+    zone: tzinfo = UTC,
+    beat: Heartbeat | None = None,
 ) -> Text:
     """What pausing does, and what it does not."""
-    unfinished = [backup.name for backup in backups if _goes_on(backup, schedule)]
-    running = f"{humanize.join(unfinished)} continues" if unfinished else "no backup of it is running"
+    running = what_continues([one for one in backups if _goes_on(one, schedule)], now, beat or Heartbeat())
     if schedule.spec.paused:
-        return f"{schedule.name} is already paused; {running}."
+        return sentence(f"{schedule.name} is already paused; ", running, ".")
     if problem := invalid(schedule, dialect):
         return f"{schedule.name} makes no backups now ({problem}), and makes none while it is paused."
     run = next_run(schedule, dialect, zone)
     if run is None:
-        return f"No further backup of {schedule.name}: its expression never fires, so it is always due; {running}."
+        never = f"No further backup of {schedule.name}: its expression never fires, so it is always due; "
+        return sentence(never, running, ".")
     when = "now due" if now > run else sentence("of ", run)
     return sentence(
         f"No further backup of {schedule.name}: the run ",
         when,
-        f" will not start; {running}. If you unpause it later, one backup starts at once unless you choose to skip.",
+        " will not start; ",
+        running,
+        ". If you unpause it later, one backup starts at once unless you choose to skip.",
     )
+
+
+def what_continues(unfinished: Sequence[Backup], now: datetime, beat: Heartbeat) -> Text:
+    """What becomes of the unfinished backups of a schedule that makes no more."""
+    if not unfinished:
+        return "no backup of it is running"
+    names = humanize.join([backup.name for backup in unfinished])
+    if not (silence := beat.silence(now)):
+        return f"{names} {'continues' if len(unfinished) == 1 else 'continue'}"
+    verb = "does" if len(unfinished) == 1 else "do"
+    return sentence(f"{names} {verb} not complete until {beat.awaited(now)} (", silence, ")")
 
 
 def unpause(
@@ -88,18 +108,20 @@ def unpause(
     dialect: Dialect,
     beat: Heartbeat | None = None,
     backups: Iterable[Backup] = (),
+    refusal: str = "",
     zone: tzinfo = UTC,
 ) -> UnpauseForecast:
     """What Velero does when the schedule is unpaused now with this choice.
 
     `server_default` is the server's --schedule-skip-immediately, None where it cannot be read. It counts only
     where the field is absent and left alone, and even then releases up to mid-2026 forget it after one use.
+    `refusal` is why Velero refuses the backups that it makes, where their storage cannot be used.
     """
     skips, predictable = _skips(schedule, choice, server_default)
     parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError):
-        refusal = f"no backup: Velero refuses the schedule ({parsed})"
-        return UnpauseForecast(choice, False, skips, None, None, 0, True, refusal)
+        invalid_cron = f"no backup: Velero refuses the schedule ({parsed})"
+        return UnpauseForecast(choice, False, skips, None, None, 0, True, invalid_cron)
     due = is_due(schedule, now, dialect, zone)
     missed = missed_runs(schedule, now, dialect, zone) if due else 0
     held = blocker(schedule, backups)
@@ -112,12 +134,12 @@ def unpause(
     waiting_due = due and not skips and held is not None
     silence = beat.silence(now) if beat else ""
     starts = None
-    if beat and following and not waiting_due and not silence:
+    if beat and following and not waiting_due and not silence and not refusal:
         starts = beat.first_look(max(following, now))
-    then = _then(following, starts, now, silent=bool(silence))
+    then = _then(following, starts, now, silent=bool(silence or refusal))
     creates = beat is not None and beat.still_submits(now)
     told = _unpause_sentence(
-        schedule, skips, due, held, missed, then, dialect, zone, "is created" if creates else "starts"
+        schedule, skips, due, held, missed, then, dialect, zone, "is created" if creates or refusal else "starts"
     )
     if not predictable:
         told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
@@ -125,7 +147,11 @@ def unpause(
         told = sentence(told, f"; a backup is created but {beat.holds_back(now)} (", silence, ")")
     elif silence:
         told = sentence("nothing until Velero is back (", silence, "), then ", told)
-    return UnpauseForecast(choice, at_once, skips, following, starts, missed, predictable, told, silence, creates)
+    if refusal:
+        told = sentence(told, f"; Velero refuses its backups while {refusal}")
+    return UnpauseForecast(
+        choice, at_once, skips, following, starts, missed, predictable, told, silence, creates, refusal
+    )
 
 
 def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:
@@ -172,7 +198,8 @@ def _unpause_sentence(
 def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> Text:
     if following is None:
         return "no run after that"
-    if silent or (starts and starts - following < _MINUTE and following - now >= _DAY):
+    is_another_day = following.astimezone(now.tzinfo).date() != now.date()
+    if silent or (starts and starts - following < _MINUTE and is_another_day):
         start: Text = ""  # on another day a time has no seconds: both would read the same
     else:
         start = sentence(", starts ", starts) if starts else ", starts within a minute after that"

@@ -22,10 +22,17 @@ def may_be_due(schedule: Schedule, now: datetime, readings: Readings) -> bool:
     return any(is_due(schedule, now, reading.dialect) for reading in readings)
 
 
-def pause_as_read(schedule: Schedule, now: datetime, readings: Readings, backups: Iterable[Backup] = ()) -> Text:
+def pause_as_read(
+    schedule: Schedule,
+    now: datetime,
+    readings: Readings,
+    backups: Iterable[Backup] = (),
+    *,
+    beat: Heartbeat | None = None,
+) -> Text:
     """What pausing does, in each of the readings."""
     runs = tuple(backups)
-    return _each(readings, lambda reading: pause(schedule, now, reading.dialect, runs))
+    return _each(readings, lambda reading: pause(schedule, now, reading.dialect, runs, beat=beat))
 
 
 def unpause_as_read(
@@ -37,11 +44,14 @@ def unpause_as_read(
     *,
     beat: Heartbeat | None = None,
     backups: Iterable[Backup] = (),
+    refusal: str = "",
 ) -> UnpauseForecast:
     """What unpausing does; where the readings differ, nothing of it can be relied on and the sentence has them all."""
     runs = tuple(backups)
     answers = {
-        reading: unpause(schedule, now, choice, server_default, dialect=reading.dialect, beat=beat, backups=runs)
+        reading: unpause(
+            schedule, now, choice, server_default, dialect=reading.dialect, beat=beat, backups=runs, refusal=refusal
+        )
         for reading in readings
     }
     newest = answers[readings[-1]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -20,7 +20,8 @@ class QueueItem:
     """One unfinished backup or restore in the queue.
 
     `place` is unique and starts at 1; `position` is what Velero has written. `basis` is the number of earlier runs
-    behind the estimate, and `note` says why a start or an end is unknown.
+    behind the estimate, and `note` says why a start or an end is unknown. With a `refusal` it is refused when it is
+    its turn: `expected_start` is that moment, and it has no end.
     """
 
     run: Run
@@ -34,6 +35,7 @@ class QueueItem:
     basis: int
     note: Text
     running_for: timedelta | None
+    refusal: str = ""
 
     @property
     def phase(self) -> str:
@@ -74,11 +76,13 @@ def queue(
     history: RunHistory | None = None,
     has_queue_phase: bool | None = None,
     silence: Text = "",
+    refusals: Mapping[str, str] | None = None,
 ) -> Queue:
     """The queue of one Velero's backups, or of its restores, which run one at a time.
 
     What is not given is derived from the objects: the concurrency is then at least the number of running ones. With
-    `silence` the server shows no activity, and no start or end can be estimated.
+    `silence` the server shows no activity, and no start or end can be estimated. `refusals` has by name why a waiting
+    backup is refused when it is its turn: it then takes no time.
     """
     everyone = list(runs)
     line = sorted((run for run in everyone if not has_ended(run)), key=order)
@@ -86,12 +90,21 @@ def queue(
     running = sum(run.phase in phases.HOLDS_SLOT for run in line)
     slots = max(1, running if concurrency is None else concurrency) if queues else 1
     past = history or learn(everyone, wanted=line)
-    expected = [Expectation(None, 0, silence) if silence else past.expect(run, now) for run in line]
+    refused = refusals or {}
+    expected = [
+        Expectation(None, 0, silence)
+        if silence
+        else Expectation(timedelta())
+        if run.name in refused
+        else past.expect(run, now)
+        for run in line
+    ]
     holds = find_blockers(line, slots, by_namespace=queues)
     starts = _Starts(line, expected, holds, slots, now, silence)
     overtaken = _overtaken(line, holds)
     items = [
-        _item(run, at, expected[at], holds.of.get(at), at in overtaken, starts, now) for at, run in enumerate(line)
+        _item(run, at, expected[at], holds.of.get(at), at in overtaken, starts, now, refused.get(run.name, ""))
+        for at, run in enumerate(line)
     ]
     return Queue(tuple(items), slots, queues, _last_moved(everyone))
 
@@ -148,12 +161,13 @@ def _item(
     overtaken: bool,
     starts: _Starts,
     now: datetime,
+    refusal: str,
 ) -> QueueItem:
     started = run.status.start_timestamp
     waits = run.phase in phases.WAITING
     start = starts.of(at) if waits else None
     begins = start if waits else started or now
-    end = _end(begins, expected) if begins else None
+    end = _end(begins, expected) if begins and not refusal else None
     note = starts.why_unknown(at) if waits and start is None else expected.reason
     return QueueItem(
         run=run,
@@ -167,6 +181,7 @@ def _item(
         basis=expected.runs,
         note=note,
         running_for=now - started if started and not waits else None,
+        refusal=refusal,
     )
 
 

@@ -10,8 +10,8 @@ from foretop_core.models import Backup, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.schedule_history import began, faults_in_a_row
-from foretop_core.rules.sentences import sentence
+from foretop_core.rules.schedule_history import ended, faults_in_a_row
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
@@ -29,9 +29,9 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             "schedule-failing",
             _severity(last),
             snapshot.ref(schedule),
-            began(first),
+            ended(first),
             f"last backup {OUTCOMES[last.phase]}{row}",
-            sentence(f"{last.name} {OUTCOMES[last.phase]} at ", began(last), f"{row}: {reason(last)}."),
+            sentence(f"{last.name} {OUTCOMES[last.phase]}", _at(ended(last)), f"{row}: {reason(last)}."),
             _remedy(last),
             (snapshot.ref(last),),
             blames=blamed_location(snapshot, last),
@@ -79,19 +79,23 @@ def _failed(
     limits: Thresholds,
     blames: ObjectRef | None = None,
 ) -> Iterator[Finding]:
-    ended = run.status.completion_timestamp or run.status.start_timestamp or run.created
-    if ended is None or now - ended > limits.recent_failure:
+    at = ended(run)
+    if at is None or now - at > limits.recent_failure:
         return
     yield Finding(
         code,
         _severity(run),
         snapshot.ref(run),
-        ended,
+        at,
         OUTCOMES[run.phase],
-        sentence(f"{run.name} {OUTCOMES[run.phase]} at ", ended, f": {reason(run)}."),
+        sentence(f"{run.name} {OUTCOMES[run.phase]}", _at(at), f": {reason(run)}."),
         _remedy(run),
         blames=blames,
     )
+
+
+def _at(moment: datetime | None) -> Text:
+    return sentence(" at ", moment) if moment is not None else ""
 
 
 def blamed_location(snapshot: ClusterSnapshot, run: Backup) -> ObjectRef | None:

@@ -22,8 +22,9 @@ from foretop_core.rules.forecast import (
 )
 from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_reason, pause_windows
 from foretop_core.rules.pauses import pause_info
+from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.promise import should_have_by
-from foretop_core.rules.schedule_history import newest_good
+from foretop_core.rules.schedule_history import faults_in_a_row, newest_good
 from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
@@ -149,10 +150,9 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
             continue
         counts = count_unpause(((snapshot, schedule, now) for schedule in paused), Choice.DO_NOT_SKIP)
         pauses = [pause_info(schedule) for schedule in paused]
-        since = max((one.since for one in pauses if one.since), default=None)
-        names = list(dict.fromkeys(one.who for one in pauses if one.who))
-        who = f" {humanize.join(names)}" if names else ""
-        lasts = sentence(" The last of them was paused at ", since, f" at the latest{who}.") if since else ""
+        since, who = max(((one.since, one.who) for one in pauses if one.since), default=(None, ""))
+        by = f" {who}" if who else ""
+        lasts = sentence(" The last of them was paused at ", since, f" at the latest{by}.") if since else ""
         notes = [
             sentence(f" Window {one.id}: {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
             for one in pause_windows(paused)
@@ -223,7 +223,7 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
                 Severity.NOTE,
                 ObjectRef(snapshot.context, QUEUE, namespace, ""),
                 None,
-                sentence(f"{len(names)} schedules start together, next ", when),
+                sentence("next ", when, f": {len(names)} schedules start together"),
                 sentence(
                     f"{humanize.join(names)} are due in the same minute{rhythm}, next at ",
                     when,
@@ -254,6 +254,8 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         made = schedule.created
         if schedule.spec.paused or made is None or _last_run_was_good(schedule, good):
             continue
+        if good is not None and _is_being_made(snapshot.runs(schedule)):
+            continue
         should = should_have_by(parsed, now, limits.gap)
         if should is None or made >= should:
             continue
@@ -274,6 +276,15 @@ def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
     """Then there is no gap, unless the next run is overdue, which is told by itself."""
     submitted = schedule.status.last_backup
     return good is not None and submitted is not None and good.started is not None and good.started >= submitted
+
+
+def _is_being_made(runs: tuple[Backup, ...]) -> bool:
+    """Whether a backup waits or runs, and nothing has gone wrong since the last good one.
+
+    So it is after a pause: that there is no newer one says nothing before this one has ended. A backup that does not
+    come on is told by itself.
+    """
+    return bool(runs) and runs[0].phase not in ENDED and not faults_in_a_row(runs)
 
 
 def _expires_first(

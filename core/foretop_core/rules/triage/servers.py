@@ -7,7 +7,7 @@ from datetime import datetime
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.heartbeat import PERIOD, last_start
+from foretop_core.rules.heartbeat import PERIOD, Heartbeat, last_start
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
@@ -19,7 +19,8 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         if silence is None or beat.pulse is None:
             continue
         alive = beat.still_submits(now)
-        what = "storage hangs" if alive else "server down or storage hanging"
+        pods = _unready(snapshot.server(namespace))
+        what, check = _what(beat, now), f"the Velero pod in {namespace} (:pods) and its log"
         also = (
             sentence(
                 " It still created a backup at ",
@@ -35,16 +36,24 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             Severity.ERROR,
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             beat.pulse,
-            f"no sign of activity from Velero: {what}",
+            what,
             sentence(
                 f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at ",
                 beat.pulse,
                 ".",
-                f" {pods}." if (pods := _unready(snapshot.server(namespace))) else "",
+                f" {pods}." if pods else "",
                 also,
             ),
-            f"Check the Velero pod in {namespace} (:pods), its log, and the object store.",
+            f"Check {check}." if pods else f"Check the object store, {check}.",
         )
+
+
+def _what(beat: Heartbeat, now: datetime) -> str:
+    if beat.is_down:
+        return "Velero is down: it has no ready pod"
+    if beat.still_submits(now):
+        return "storage hangs: Velero has not checked it"
+    return "no sign of activity from Velero: server down or storage hanging"
 
 
 def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -69,11 +78,11 @@ def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
 
 def _unready(server: VeleroInfo) -> str:
     """What the Deployment reports of its pods where none is ready; "" where one is, or nothing is reported."""
-    if server.wanted_pods is None or server.ready_pods:
+    if not server.is_down:
         return ""
     if server.wanted_pods == 0:
         return "Its Deployment is scaled to 0 pods"
-    return f"Its Deployment has 0 of {humanize.count(server.wanted_pods, 'pod')} ready"
+    return f"Its Deployment has 0 of {humanize.count(server.wanted_pods or 0, 'pod')} ready"
 
 
 def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

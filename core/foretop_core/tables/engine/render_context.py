@@ -17,6 +17,7 @@ from foretop_core.rules.protection.protection_state import ProtectionJudge
 from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, learn, owner_of, queue
 from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_refusal import waiting_refusals
 from foretop_core.rules.triage import Thresholds
 from foretop_core.rules.triage.protection import protection_limits
 from foretop_core.store import Store
@@ -116,8 +117,9 @@ class RenderContext:
         restores = [run for run in runs if isinstance(run, Restore)]
         concurrency = self.snapshot.server(namespace).concurrency
         silence = self.beat(namespace).silence(self.now)
+        refusals = waiting_refusals(self.snapshot, backups)
         lines = (
-            queue(backups, now=self.now, concurrency=concurrency, history=past, silence=silence),
+            queue(backups, now=self.now, concurrency=concurrency, history=past, silence=silence, refusals=refusals),
             queue(restores, now=self.now, history=past, silence=silence),
         )
         return {(type(item.run), item.run.name): item for line in lines for item in line.items}
@@ -165,7 +167,8 @@ class RenderContextFactory:
                 if run.created and now - run.created < _RECENT and run.namespace == namespace
             ]
             waiting = self._store.indexes.unfinished_backups.get(self._context, namespace)
-            self._beats[namespace] = heartbeat(storage, schedules, (*recent, *waiting))
+            is_down = snapshot.server(namespace).is_down
+            self._beats[namespace] = heartbeat(storage, schedules, (*recent, *waiting), is_down=is_down)
         return self._beats[namespace]
 
     def _past(self, namespace: str) -> RunHistory:

@@ -103,6 +103,6 @@ def run_standing(phase: str) -> StatusLabel | None:
         StatusGlyph.BROKEN: "failed",
         StatusGlyph.LOOK: "partly failed",
     }
-    if phase == "Deleting":
-        return mark, "deleting"
+    if phase in ("Deleting", "FailedValidation"):
+        return mark, "deleting" if phase == "Deleting" else "refused"
     return (mark, words[mark]) if mark in words else None

@@ -76,10 +76,11 @@ def velero_status(clusters: Sequence[VeleroServers]) -> StatusLabel | None:
     if seen and len(missing) == len(seen) == len(clusters):
         return StatusGlyph.BROKEN, "not installed"
     beats = [(beat, one.now) for one in seen for beat in one.beats]
-    silences = [silence for beat, now in beats if (silence := beat.silent_for(now)) is not None]
-    if silences:
-        some = f"{len(silences)} of {len(beats)} " if len(beats) > 1 else ""
-        return StatusGlyph.BROKEN, f"{some}silent {times.short(max(silences))}"
+    silent = [(silence, beat.silence_word(now)) for beat, now in beats if (silence := beat.silent_for(now)) is not None]
+    if silent:
+        some = f"{len(silent)} of {len(beats)} " if len(beats) > 1 else ""
+        longest, word = max(silent)
+        return StatusGlyph.BROKEN, f"{some}{word} {times.short(longest)}"
     if any(beat.pulse is not None for beat, _ in beats):
         return StatusGlyph.HEALTHY, "active"
     return (StatusGlyph.UNSET, "no activity seen" if beats else "not found") if seen else None

@@ -16,6 +16,7 @@ from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.schedule_history import last_outcome
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.rules.storage_refusal import schedule_refusal, waiting_refusals
 from foretop_core.rules.triage import Acknowledgement, Finding
 
 Item = dict[str, Any]
@@ -45,11 +46,13 @@ def _coming(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Ite
     dialect = readings[0].dialect if len(readings) == 1 else None
     labelled = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     beat = snapshot.heartbeat(schedule.namespace)
-    start = None if dialect is None else expected_start(schedule, now, dialect, beat, labelled)
+    refusal = schedule_refusal(snapshot, schedule)
+    start = None if dialect is None or refusal else expected_start(schedule, now, dialect, beat, labelled)
     found: Item = {
         "nextRun": None if dialect is None else rfc3339(next_run(schedule, dialect)),
         "due": None if dialect is None else is_due(schedule, now, dialect),
         "expectedStart": rfc3339(start),
+        "refusal": refusal or None,
     }
     if dialect is None:
         found["readings"] = [
@@ -72,8 +75,9 @@ def queue_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
         restores = [restore for restore in snapshot.restores if restore.namespace == namespace]
         concurrency = snapshot.server(namespace).concurrency
         silence = snapshot.heartbeat(namespace).silence(now)
+        refusals = waiting_refusals(snapshot, backups)
         lines = (
-            queue(backups, now=now, concurrency=concurrency, silence=silence),
+            queue(backups, now=now, concurrency=concurrency, silence=silence, refusals=refusals),
             queue(restores, now=now, silence=silence),
         )
         for line in lines:
@@ -95,9 +99,10 @@ def queue_item(context: str, entry: QueueItem, now: datetime, waiting_place: int
         "blockedBy": [run.name for run in entry.blocked_by],
         "blockedWhy": str(entry.hold) if entry.hold else None,
         "startedAt": rfc3339(entry.run.status.start_timestamp),
-        "expectedStart": rfc3339(entry.expected_start),
+        "expectedStart": rfc3339(None if entry.refusal else entry.expected_start),
         "expectedEnd": rfc3339(entry.expected_end),
         "note": render(entry.note, now) or None,
+        "refusal": entry.refusal or None,
     }
 
 

@@ -18,13 +18,15 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import Extent
-from foretop_core.rules.protection.namespace_protection import NamespaceProtection
+from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.protection.protection_state import ProtectionState
 from foretop_core.rules.schedule_history import began
+from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.columns import Column, UnreadableRow, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -263,7 +265,23 @@ def _next(row: ProtectionRow, render: RenderContext) -> str:
     run = row.protection.next_run
     if run is None:
         return "paused" if row.protection.is_paused else ""
-    return times.until(run - render.now) if run > render.now else "due"
+    refused = ", refused" if (cover := _next_cover(row)) and schedule_refusal(render.snapshot, cover.schedule) else ""
+    return f"{times.until(run - render.now) if run > render.now else 'due'}{refused}"
+
+
+def _next_cover(row: ProtectionRow) -> NamespaceCover | None:
+    """The schedule whose run comes next."""
+    found = row.protection
+    return next((one for one in found.covers if one.is_active and one.next_run == found.next_run), None)
+
+
+def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
+    """A run that will not be made, or perhaps not, does not look like one that will."""
+    cover = _next_cover(row) if row.protection.next_run is not None else None
+    if cover is None:
+        return Tone.PLAIN
+    beat = render.beat(cover.schedule.namespace)
+    return Tone.WARN if coming_run_obstacle(render.snapshot, cover.schedule, render.now, beat) else Tone.PLAIN
 
 
 def _state(row: ProtectionRow, render: RenderContext) -> str:
@@ -295,7 +313,7 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
     ),
     Column("copies", "COPIES", lambda row, _: _copies(row), lambda row: row.protection.copies.good, right=True),
     Column("expires", "EXPIRES", _expires, lambda row: row.protection.copies.next_expiry),
-    Column("next", "NEXT RUN", _next, lambda row: row.protection.next_run),
+    Column("next", "NEXT RUN", _next, lambda row: row.protection.next_run, _next_tone),
     plain("by", "COVERED BY", lambda row: covered_by(row.protection)),
     plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs),
     plain("volumes", "VOLUMES", lambda row: _volumes(row.protection), wide=True),

@@ -68,12 +68,12 @@ def _name(run: Run) -> str:
 
 
 def _end_alone(run: Run, render: RenderContext) -> tuple[str, ...]:
-    """Where there is no room for how long it has run, or has been silent, as well."""
+    """Where there is no room for how long it has run, or its server has been silent, as well."""
     short = run_eta(run, render).short
     first, _, last = short.partition(" ")
     if "→" in short:
         return (last,)
-    return (last,) if last == "finishing" else (first,) if first == "silent" else ()
+    return (last,) if last == "finishing" else (first,) if first in ("silent", "down", "stalled") else ()
 
 
 def _share(run: Run) -> float | None:

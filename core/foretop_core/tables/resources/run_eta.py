@@ -37,9 +37,10 @@ def run_eta(run: Run, render: RenderContext) -> RunEta:
     found = render.queued(run)
     if found is None:
         return RunEta()
-    silence = render.beat(run.namespace).silent_for(render.now)
-    if silence is not None:
-        return RunEta(f"silent {times.short(silence)}", _unknown(found))
+    beat = render.beat(run.namespace)
+    if (silence := beat.silent_for(render.now)) is not None:
+        word = "stalled" if beat.still_submits(render.now) else beat.silence_word(render.now)
+        return RunEta(f"{word} {times.short(silence)}", _unknown(found))
     if found.waits:
         return _start(found, render)
     if (volume := waiting_volume(render.snapshot.movements_of(run), render.now)) is not None:
@@ -56,12 +57,16 @@ def run_eta(run: Run, render: RenderContext) -> RunEta:
 def _start(found: QueueItem, render: RenderContext) -> RunEta:
     at = found.expected_start
     short = f"~{render.minute(at, found.run)}" if at else "not known"
+    if found.refusal:
+        when = sentence(" about ", at, ", in ", at - render.now) if at else ""
+        told = sentence("Velero refuses it when it is its turn", when, f", while {found.refusal}.")
+        return RunEta("refused", told, _hold(found.hold) if found.hold is not None else "")
     if at and found.hold is not None and found.hold.kind is BlockerKind.NAMESPACE:
         short = f"{short} held"
     waits_for = _hold(found.hold) if found.hold is not None else ""
     if at is None:
         return RunEta(short, _unknown(found), waits_for)
-    told = sentence("Expected to start about ", at, ", in ", at - render.now, f"{_basis(found)}.")
+    told = sentence("Expected to start about ", at, ", in ", at - render.now, ".")
     return RunEta(short, told, waits_for)
 
 

@@ -239,7 +239,7 @@ PHASE: Column[Run] = plain(
     lambda run: run.phase or "New",
     tone=lambda run, _: phase_tone(run.phase),
     cells=11,
-    briefs=lambda run: phase_briefs(run.phase),
+    briefs=lambda run: ("Refused",) if run.phase == "FailedValidation" else phase_briefs(run.phase),
 )
 _STATE: tuple[Column[Run], ...] = (
     PHASE,
@@ -247,7 +247,7 @@ _STATE: tuple[Column[Run], ...] = (
     Column(
         "warnings", "W", lambda run, _: _counted(run.status.warnings, run), lambda run: run.status.warnings, right=True
     ),
-    Column("started", "STARTED", _started, newest_first, right=True, falls=True, cells=8),
+    Column("started", "STARTED", _started, newest_first, right=True, falls=True, cells=9),
 )
 
 _BACKUPS: tuple[Column[Backup], ...] = (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 
-from foretop_core.cron import CronError, CronSchedule, Dialect
+from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
@@ -20,38 +19,30 @@ from foretop_core.rules.forecast import (
     next_run,
     overdue,
 )
+from foretop_core.rules.heartbeat import PERIOD
 from foretop_core.rules.phases import FAULTY, WAITING
-from foretop_core.rules.schedule_history import began, history, last_outcome, was_synced
+from foretop_core.rules.schedule_history import history, last_outcome
 from foretop_core.rules.snapshot import Verdicts
+from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.rules.unpausing import forecast_unpause, is_run_due
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_mark
 from foretop_core.tables.resources.json_items import Item, schedule_item
+from foretop_core.tables.resources.schedule_runs import (
+    RUN_WORDS,
+    SHOWN_RUNS,
+    ExpectedRun,
+    newest_letters,
+    past_runs,
+    run_letter,
+    runs_since,
+    submitted,
+)
 from foretop_core.tables.text import times
 
-SHOWN_RUNS = 10
-RUN_WORDS = {
-    ".": "good",
-    "w": "warnings",
-    "P": "partly failed",
-    "F": "failed",
-    "V": "refused",
-    "_": "missed",
-    "‖": "paused",
-    "~": "running",
-}
-"""The signs of a strip of runs, in words."""
-_LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Deleting": "."}
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedRun:
-    """A run that was expected, by its sign in a strip; None where it was missed or prevented by a pause."""
-
-    letter: str
-    backup: Backup | None = None
+_WORST_FIRST = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.WAITING, StatusGlyph.HEALTHY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +90,8 @@ class SchedulesView(View[ScheduleRow]):
         labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
         runs = history(resource, labelled)
         readings = store.snapshot(key.context).readings(resource)
-        return ScheduleRow(resource, runs, _letters(readings, runs, _unpaused_at(resource)), readings)
+        past = past_runs(resource, readings, runs, SHOWN_RUNS)
+        return ScheduleRow(resource, runs, newest_letters("".join(run.letter for run in past)), readings)
 
     def basis(self, store: Store, context: str) -> Verdicts:
         """How the servers read expressions: that is learned from all the objects of a server together."""
@@ -133,33 +125,36 @@ class SchedulesView(View[ScheduleRow]):
             return StatusGlyph.PAUSED, "paused"
         if entry.never_fires:
             return StatusGlyph.BROKEN, "broken"
-        return (StatusGlyph.LOOK, "failed last") if entry.runs and entry.runs[0].phase in FAULTY else None
+        return (run_mark(entry.runs[0].phase), "failed last") if _has_failed(entry) else None
 
     def item(self, entry: ScheduleRow, render: RenderContext) -> Item:
         return schedule_item(render.snapshot, entry.schedule, render.now)
 
 
 def _mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
-    schedule = entry.schedule
-    if schedule.spec.paused:
+    """The worse of what becomes of its next run and how its last one went."""
+    if entry.schedule.spec.paused:
         return StatusGlyph.PAUSED
+    coming = _coming_mark(entry, render)
+    newest = entry.runs[0].phase if entry.runs else "Completed"
+    outcome = run_mark(newest) if newest in FAULTY or newest in WAITING else StatusGlyph.HEALTHY
+    return next(mark for mark in _WORST_FIRST if mark in (coming, outcome))
+
+
+def _coming_mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
+    """A run that will not be made, or perhaps not, does not look like one that will."""
+    schedule = entry.schedule
     beat = render.beat(schedule.namespace)
     late = entry.dialect and overdue(schedule, render.now, entry.dialect, beat, entry.runs)
     if entry.never_fires or late or entry.is_refused:
         return StatusGlyph.BROKEN
-    newest = entry.runs[0] if entry.runs else None
-    if entry.dialect is None or render.beat(schedule.namespace).silent_for(render.now) is not None:
-        return StatusGlyph.LOOK
-    if newest is not None and newest.phase in WAITING:
-        return StatusGlyph.WAITING
-    return StatusGlyph.LOOK if newest is not None and newest.phase in FAULTY else StatusGlyph.HEALTHY
+    is_open = entry.dialect is None or beat.silent_for(render.now) is not None
+    return StatusGlyph.LOOK if is_open or schedule_refusal(render.snapshot, schedule) else StatusGlyph.HEALTHY
 
 
 def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
-    """A run that will not be made, or perhaps not, does not look like one that will."""
-    mark = _mark(entry, render)
-    is_open = mark is StatusGlyph.LOOK and not _has_failed(entry)
-    return mark.tone if is_open or mark is StatusGlyph.BROKEN else Tone.PLAIN
+    mark = StatusGlyph.HEALTHY if entry.schedule.spec.paused else _coming_mark(entry, render)
+    return Tone.PLAIN if mark is StatusGlyph.HEALTHY else mark.tone
 
 
 def _next(entry: ScheduleRow, render: RenderContext) -> str:
@@ -176,8 +171,17 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
     if run is None:
         return "none"
     if now <= run:
-        return times.until(run - now)
+        refused = ", refused" if schedule_refusal(render.snapshot, schedule) else ""
+        return f"{times.until(run - now)}{refused}"
     return "due" if now - run <= GRACE else f"overdue {times.short(now - run)}"
+
+
+def _next_briefs(text: str) -> tuple[str, ...]:
+    """Less and less of what is told after a comma, but of a run that is refused just that."""
+    first, *more = text.split(", ")
+    if more == ["refused"]:
+        return ("refused",)
+    return tuple(", ".join((first, *more[:kept])) for kept in range(len(more) - 1, -1, -1))
 
 
 def _if_unpaused(entry: ScheduleRow, render: RenderContext) -> str:
@@ -192,17 +196,24 @@ def _if_unpaused(entry: ScheduleRow, render: RenderContext) -> str:
 
 
 def _last(entry: ScheduleRow, render: RenderContext) -> str:
-    """How long ago, and how it went."""
-    when = _age(entry, render)
-    return f"{when} {_word(entry.runs[0])}" if entry.runs else when
+    """How long ago it made a backup, and how that went."""
+    newest = _newest(entry)
+    return f"{_age(entry, render)} {RUN_WORDS[run_letter(newest)]}" if newest else _age(entry, render)
 
 
 def _age(entry: ScheduleRow, render: RenderContext) -> str:
-    return times.age(entry.schedule.status.last_backup, render.now) or "never"
+    return times.age(_last_made(entry), render.now) or "never"
 
 
-def _word(run: Backup) -> str:
-    return "waiting" if run.phase in WAITING else RUN_WORDS[_letter(run)]
+def _last_made(entry: ScheduleRow) -> datetime | None:
+    newest = _newest(entry)
+    return submitted(newest) if newest else entry.schedule.status.last_backup
+
+
+def _newest(entry: ScheduleRow) -> Backup | None:
+    """Its newest backup, by Velero or by hand; None where Velero has made one since that is not to be seen."""
+    newest, made = entry.runs[0] if entry.runs else None, entry.schedule.status.last_backup
+    return newest if newest is None or made is None or made - submitted(newest) < PERIOD else None
 
 
 def _skip(entry: ScheduleRow, render: RenderContext) -> str:
@@ -214,66 +225,14 @@ def _skip(entry: ScheduleRow, render: RenderContext) -> str:
 
 
 def last_runs(entry: ScheduleRow, render: RenderContext) -> str:
-    return _newest(f"{entry.letters}_") if _is_late(entry, render) else entry.letters
+    since = runs_since(entry.schedule, entry.readings, entry.runs, render.now)
+    return newest_letters(entry.letters + "".join(run.letter for run in since))
 
 
 def expected_runs(entry: ScheduleRow, render: RenderContext, most: int) -> tuple[ExpectedRun, ...]:
     """At most so many of the last runs that were expected, oldest first, with the backups that were made."""
-    found = _expected(entry.readings, entry.runs, _unpaused_at(entry.schedule), most)
-    return (*found, ExpectedRun("_"))[-most:] if _is_late(entry, render) else found[-most:]
-
-
-def _is_late(entry: ScheduleRow, render: RenderContext) -> bool:
-    run = None if entry.schedule.spec.paused or entry.is_refused else entry.next_run
-    return run is not None and render.now - run > GRACE
-
-
-def _unpaused_at(schedule: Schedule) -> datetime | None:
-    """When it was last unpaused, as far as the API server tells."""
-    written = schedule.paused_field_set
-    return None if schedule.spec.paused or written is None else written.time
-
-
-def _letters(readings: tuple[Reading, ...], runs: tuple[Backup, ...], unpaused: datetime | None) -> str:
-    return _newest("".join(run.letter for run in _expected(readings, runs, unpaused, SHOWN_RUNS)))
-
-
-def _expected(
-    readings: tuple[Reading, ...], runs: tuple[Backup, ...], unpaused: datetime | None, most: int
-) -> tuple[ExpectedRun, ...]:
-    """The last runs that were expected, oldest first; one that was missed stands between those that were made.
-
-    What was not made because somebody had paused the schedule is one sign, however long that took.
-    """
-    last = sorted(runs[:most], key=_submitted)
-    parsed = readings[0].parsed if len(readings) == 1 else None
-    found: list[ExpectedRun] = []
-    for earlier, run in zip([None, *last], last, strict=False):
-        if earlier is not None and isinstance(parsed, CronSchedule) and parsed.every is None:
-            between = islice(parsed.between(_submitted(earlier), _submitted(run)), most + 1)
-            missed = sum(1 for _ in between) - 1
-            was_paused = unpaused is not None and _submitted(earlier) < unpaused <= _submitted(run)
-            gap = [StatusGlyph.PAUSED.value] * (missed > 0) if was_paused else ["_"] * missed
-            found += map(ExpectedRun, gap)
-        found.append(ExpectedRun(_letter(run), run))
-    return tuple(found)
-
-
-def _newest(letters: str) -> str:
-    """As many as a strip has room for; a pause takes no outcome's place."""
-    pauses = letters[-SHOWN_RUNS - 1 :].count(StatusGlyph.PAUSED.value)
-    return letters[-SHOWN_RUNS - pauses :].lstrip(StatusGlyph.PAUSED.value)
-
-
-def _submitted(run: Backup) -> datetime:
-    """When the schedule made it, however long it then waited; of a synced one only the start is known."""
-    return run.created if run.created is not None and not was_synced(run) else began(run)
-
-
-def _letter(run: Backup) -> str:
-    if run.phase == "Completed":
-        return "w" if run.status.warnings else "."
-    return _LETTERS.get(run.phase, "~")
+    past = past_runs(entry.schedule, entry.readings, entry.runs, most)
+    return (*past, *runs_since(entry.schedule, entry.readings, entry.runs, render.now))[-most:]
 
 
 def _meaning(entry: ScheduleRow) -> str:
@@ -312,13 +271,13 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         _next,
         lambda entry: entry.next_run,
         _next_tone,
-        briefs=lambda entry, _: ("paused",) if entry.schedule.spec.paused else (),
+        briefs=lambda entry, render: _next_briefs(_next(entry, render)),
     ),
     Column(
         "last",
         "LAST",
         _last,
-        lambda entry: entry.schedule.status.last_backup,
+        _last_made,
         lambda entry, _: _outcome_tone(entry),
         falls=True,
         briefs=lambda entry, render: (_age(entry, render),),

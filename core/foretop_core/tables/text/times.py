@@ -47,12 +47,18 @@ def minute(at: datetime, zone: tzinfo = UTC, *, named: bool = False) -> str:
 
 
 def time_of_day(at: datetime | None, now: datetime, zone: tzinfo = UTC, *, named: bool = False) -> str:
-    """`22:00:03` within a day, where asked for with the name of the zone; then `12 Nov`, then `2025-11-12`."""
+    """`02:00:03` today, `Sat 22:00` within a day, then `12 Nov`, then `2025-11-12`.
+
+    A time of another day is never without its day. The name of the zone is with it where asked for.
+    """
     if at is None:
         return ""
     shown, today = at.astimezone(zone), now.astimezone(zone)
+    zone_word = zone_name(shown) if named else ""
+    if shown.date() == today.date():
+        return f"{shown:%H:%M:%S}{zone_word}"
     if abs(now - at) < timedelta(days=1):
-        return f"{shown:%H:%M:%S}{zone_name(shown) if named else ''}"
+        return f"{shown:%a %H:%M}{zone_word}"
     return f"{shown.day} {shown:%b}" if shown.year == today.year else shown.date().isoformat()
 
 

@@ -205,10 +205,20 @@ class StartLoad:
         return tuple(map(max, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
 
     def crowds(self, now: datetime, most: int) -> tuple[MinuteCollision, ...]:
-        """The largest sets that are still to start together; one that is part of a larger one is not told again."""
+        """The next set that starts together, then the largest; one that is part of a larger one is not told again."""
         since = max(0, self.ruler.minute_of(now) + 1)
         found = [crowd for context in self._keys for crowd in self._crowds(context, since, most)]
-        return tuple(sorted(found, key=lambda crowd: (-crowd.size, crowd.at))[:most])
+        largest = sorted(found, key=lambda crowd: (-crowd.size, crowd.at))
+        coming = [crowd for context in self._keys if (crowd := self._next_crowd(context, since)) is not None]
+        soonest = sorted(coming, key=lambda crowd: (crowd.at, -crowd.size))[:1]
+        return (*soonest, *(crowd for crowd in largest if crowd not in soonest))[:most]
+
+    def _next_crowd(self, context: str, since: int) -> MinuteCollision | None:
+        tally = self._tallies[context]
+        minute = tally.first_crowded(since)
+        if minute is None:
+            return None
+        return MinuteCollision(context, self.ruler.start + timedelta(minutes=minute), tally.at(minute))
 
     def _crowds(self, context: str, since: int, most: int) -> list[MinuteCollision]:
         told: list[frozenset[Entry]] = []

@@ -93,6 +93,14 @@ class MinuteCounter:
     def at(self, minute: int) -> int:
         return sum((plane >> minute & 1) << weight for weight, plane in enumerate(self._planes))
 
+    def first_crowded(self, since: int = 0) -> int | None:
+        """The first minute from `since` on in which two or more begin; None where there is none."""
+        left = 0
+        for plane in self._planes[1:]:
+            left |= plane
+        left = left >> since << since
+        return (left & -left).bit_length() - 1 if left else None
+
     def crowded(self, since: int = 0) -> Iterable[tuple[int, int]]:
         """Minutes in which two or more begin, and how many, the fullest first and then the earliest."""
         left = 0

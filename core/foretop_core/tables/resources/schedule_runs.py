@@ -1,0 +1,114 @@
+"""The last runs of a schedule, each by a sign: what was made and how it went, what was not made, and pauses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from foretop_core.cron import CronSchedule
+from foretop_core.models import Backup, Schedule
+from foretop_core.rules.cron_dialects import Reading
+from foretop_core.rules.forecast import GRACE, invalid, next_run
+from foretop_core.rules.phases import WAITING
+from foretop_core.rules.schedule_history import began, was_synced
+from foretop_core.tables.engine.status_glyphs import StatusGlyph
+
+SHOWN_RUNS = 10
+NOT_MADE, PAUSED = "_", StatusGlyph.PAUSED.value
+RUN_WORDS = {
+    ".": "good",
+    "w": "warnings",
+    "P": "partly failed",
+    "F": "failed",
+    "V": "refused",
+    NOT_MADE: "not made",
+    PAUSED: "paused",
+    "o": "waiting",
+    "~": "running",
+}
+"""The signs of a strip of runs, in words."""
+_LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Deleting": "."}
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedRun:
+    """A run that was expected, by its sign in a strip; None where it was not made, or prevented by a pause."""
+
+    letter: str
+    backup: Backup | None = None
+
+
+def run_letter(run: Backup) -> str:
+    if run.phase == "Completed":
+        return "w" if run.status.warnings else "."
+    return "o" if run.phase in WAITING else _LETTERS.get(run.phase, "~")
+
+
+def submitted(run: Backup) -> datetime:
+    """When the schedule made it, however long it then waited; of a synced one only the start is known."""
+    return run.created if run.created is not None and not was_synced(run) else began(run)
+
+
+def past_runs(
+    schedule: Schedule, readings: tuple[Reading, ...], runs: tuple[Backup, ...], most: int
+) -> tuple[ExpectedRun, ...]:
+    """The last runs up to the newest backup, oldest first; one that was not made stands between those that were.
+
+    What was not made because somebody had paused the schedule is one sign, however long that took. Only the last
+    pause is known, and the last one that ended with a skip: of an earlier gap nothing tells why it is there.
+    """
+    last = sorted(runs[:most], key=submitted)
+    found: list[ExpectedRun] = []
+    for earlier, run in zip([None, *last], last, strict=False):
+        if earlier is not None:
+            begin, end = submitted(earlier), submitted(run)
+            missed = _expected(readings, begin, end, most) - 1
+            was_paused = any(begin < at <= end for at in _pause_ends(schedule))
+            found += map(ExpectedRun, [PAUSED] * (missed > 0) if was_paused else [NOT_MADE] * missed)
+        found.append(ExpectedRun(run_letter(run), run))
+    return tuple(found)
+
+
+def runs_since(
+    schedule: Schedule, readings: tuple[Reading, ...], runs: tuple[Backup, ...], now: datetime
+) -> tuple[ExpectedRun, ...]:
+    """What was expected after the newest backup and has not been made: a pause, then a run that is overdue."""
+    newest = max((submitted(run) for run in runs), default=None)
+    ends = [now] if schedule.spec.paused else [at for at in _pause_ends(schedule) if newest is not None and at > newest]
+    paused = newest is not None and any(_expected(readings, newest, end, 1) for end in ends)
+    late = [NOT_MADE] if _is_late(schedule, readings, now) else []
+    return tuple(map(ExpectedRun, [PAUSED] * paused + late))
+
+
+def newest_letters(letters: str) -> str:
+    """As many as a strip has room for; a pause takes no outcome's place."""
+    kept, outcomes = 0, 0
+    for letter in reversed(letters):
+        outcomes += letter != PAUSED
+        if outcomes > SHOWN_RUNS:
+            break
+        kept += 1
+    return letters[len(letters) - kept :].lstrip(PAUSED)
+
+
+def _expected(readings: tuple[Reading, ...], after: datetime, until: datetime, most: int) -> int:
+    """How many runs an expression has in a span, but no more than one beyond `most`; 0 where that cannot be told."""
+    parsed = readings[0].parsed if len(readings) == 1 else None
+    if not isinstance(parsed, CronSchedule) or parsed.every is not None or after >= until:
+        return 0
+    return sum(1 for _ in islice(parsed.between(after, until), most + 1))
+
+
+def _pause_ends(schedule: Schedule) -> tuple[datetime, ...]:
+    """When pauses of it ended, as far as is known: the API server has the last change, and Velero the last skip."""
+    written = schedule.paused_field_set
+    unpaused = None if schedule.spec.paused or written is None else written.time
+    return tuple(at for at in (unpaused, schedule.status.last_skipped) if at is not None)
+
+
+def _is_late(schedule: Schedule, readings: tuple[Reading, ...], now: datetime) -> bool:
+    if schedule.spec.paused or len(readings) != 1 or invalid(schedule, readings[0].dialect):
+        return False
+    run = next_run(schedule, readings[0].dialect)
+    return run is not None and now - run > GRACE
