@@ -28,10 +28,10 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits
+from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.triage import Finding, Thresholds, aggregated, triage
+from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
 from foretop_core.store import Store
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.resources.protection import ProtectionView
@@ -285,6 +285,25 @@ def test_all_copies_in_a_location_that_is_gone_are_told_once_for_the_location() 
 def test_the_last_copy_of_a_paused_schedule_about_to_expire_is_told() -> None:
     objects = (SHOP, schedule("daily", "shop", paused=True), copy("one", "shop", age=20 * _DAY, kept=_DAY / 2))
     assert findings(*objects)["shop"].code == "namespace-expiring"
+
+
+def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_its_schedule() -> None:
+    """The finding about the pause does not say it, and is only a warning."""
+    made, run = timedelta(days=30), timedelta(days=21)
+    paused = from_builtins(
+        Schedule,
+        {
+            "metadata": {"name": "daily", "namespace": "velero", "creationTimestamp": wire(NOW - made)},
+            "spec": {"schedule": "0 2 * * *", "paused": True, "template": {"includedNamespaces": ["shop"]}},
+            "status": {"phase": "Enabled", "lastBackup": wire(NOW - run)},
+        },
+    )
+    snapshot = assemble([location(), SHOP, paused, copy("one", "shop", age=run, kept=_DAY / 2)])
+    (row,) = (found for name in snapshot.protection.names if (found := snapshot.protection.row(name)) is not None)
+    assert ProtectionJudge(NOW, ProtectionLimits()).state(row) is ProtectionState.EXPIRING
+    found = {one.code: one for one in triage(snapshot, NOW).findings}
+    assert found.keys() == {"schedule-paused-long", "namespace-expiring"}
+    assert found["namespace-expiring"].severity is Severity.ERROR
 
 
 def test_only_partial_copies_are_told_with_what_they_lack() -> None:

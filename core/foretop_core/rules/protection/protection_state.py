@@ -18,6 +18,9 @@ IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")
 """Namespaces of the platform, which is set up anew and not restored, and the one that is empty in most clusters."""
 
 
+EXPIRING_TEXT = "its last good copy expires with none after it"
+
+
 class ProtectionState(StrEnum):
     """What is said of a namespace, the worst first."""
 

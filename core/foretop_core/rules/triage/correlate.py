@@ -34,8 +34,9 @@ _GAP_EXPLAINED_BY = (
 )
 
 
-_BY_SCHEDULE = frozenset({"namespace-late", "namespace-expiring", "namespace-partial"})
-"""Of a namespace, and told by a finding about the schedule that promises its copies, where there is one."""
+_BY_SCHEDULE = frozenset({"namespace-late", "namespace-partial"})
+"""Of a namespace, and told by a finding about the schedule that promises its copies, where there is one. That the last
+copy of a namespace expires is told always: nothing that is said of a schedule says it."""
 
 
 def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -11,7 +11,13 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.coverage import Extent
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
-from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState, late_text
+from foretop_core.rules.protection.protection_state import (
+    EXPIRING_TEXT,
+    ProtectionJudge,
+    ProtectionLimits,
+    ProtectionState,
+    late_text,
+)
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -98,7 +104,7 @@ def _expiring(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Iterator[F
         Severity.ERROR,
         _ref(snapshot, row),
         newest.started,
-        "its last good copy expires with none after it",
+        EXPIRING_TEXT,
         sentence(f"{newest.name} is its last good copy and expires at ", until, ahead, "."),
         "Extend the life of that backup (v), or back up now.",
         (snapshot.ref(newest), *(snapshot.ref(one.schedule) for one in row.covers)),
