@@ -154,7 +154,7 @@ class ObjectActions:
 
     async def do_prime(self) -> None:
         """The primer takes the expression of what is under the cursor."""
-        await self.host.go(PageAddress("primer", key=self._subject()))
+        await self.host.go(PageAddress("primer", key=self._subject(), jumped=True))
 
     def targets(self) -> tuple[ObjectRef, ...]:
         """Where J leads from here: only to what is there."""
