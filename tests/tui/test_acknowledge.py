@@ -62,10 +62,16 @@ async def test_what_everybody_sees_is_previewed_and_sent_as_an_annotation(
 
 
 async def test_the_hand_over_is_read_on_the_screen_and_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.shown.until(lambda: bool(at.shown.names()))
         await at.shown.press("ctrl+o")
         await at.see("Hand-over at", "Wrong now (", "m copy as Markdown")
+        await at.shown.press("G")
+        await at.see("Written by foretop in the last 12 hours")
+        await at.shown.press("home")
+        await at.see("Hand-over at")
+        await at.shown.press("end")
+        await at.see("Written by foretop in the last 12 hours")
         await at.shown.press("m")
         await at.shown.until(lambda: at.shown.app.clipboard.startswith("# Hand-over at"))
         await at.shown.press("c")
