@@ -12,11 +12,16 @@ from textual.widgets._toast import Toast
 from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.dialogs import plan_text
+from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.too_small_screen import TooSmallScreen
+from foretop_core.actions.action_catalog import RESTORE_FROM
+from foretop_core.actions.plans import Plan
+from foretop_core.actions.steps import create_step
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.pauses import MARKS
+from tests.objects import NOW
 from tests.tui.acting import Stand, stand, unfolded
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import SMALL, Screen
@@ -35,6 +40,15 @@ def test_a_long_context_pushes_neither_verb_nor_object_nor_namespace_away() -> N
     assert plan_text.title("Delete backup {} permanently", "x" * 60 + "-20261115020000", 60).endswith(
         "0000 permanently"
     )
+
+
+def test_what_it_leads_to_and_the_warnings_stand_before_all_that_is_written() -> None:
+    target = ObjectRef("prod", "Restore", "velero", "orders-1")
+    step = create_step(target, {}, ("one", "x" * 80), "nothing is restored", "velero …", ("Some is missing.",), {})
+    plan = Plan(RESTORE_FROM, NOW, (step,))
+    said = plan_text.proposal(plan, ActionTargets((target,)), 72)
+    assert [one.label.strip() for one in said] == ["Result", "", "Write", "", "", "Command"]
+    assert "Some is missing." in "".join(piece.text for piece in said[1].spans)
 
 
 async def mark(at: Stand, *names: str) -> None:

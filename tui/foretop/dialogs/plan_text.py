@@ -52,7 +52,7 @@ def place(keys: Sequence[ObjectRef], cells: int) -> str:
 
 
 def proposal(plan: Plan, targets: ActionTargets, cells: int, *, copies: bool = True) -> list[Paragraph]:
-    """The changes, what they lead to, the warnings, and the line that does the same, with the key that copies it."""
+    """What the changes lead to, the warnings, the changes, and the line that does the same, with the key to copy it."""
     said: list[Paragraph] = []
     if targets.hidden:
         said.append(look(f"{targets.hidden} of these {'is' if targets.hidden == 1 else 'are'} hidden by the filter."))
@@ -127,8 +127,9 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
 
 
 def _one(step: PlanStep) -> list[Paragraph]:
-    said = [*_written(step.changes), paragraph(step.forecast, label="Result")]
-    return [*said, *(look(warning) for warning in step.warnings)]
+    """What it leads to before what is written: in a small window the end is out of sight."""
+    result = paragraph(step.forecast, label="Result")
+    return [result, *(look(warning) for warning in step.warnings), *_written(step.changes)]
 
 
 def _written(changes: Sequence[str]) -> list[Paragraph]:
