@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, Schedule
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE, by_name
+from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, REPOSITORY, RESTORE, SCHEDULE, STORAGE, by_name
 from foretop_core.models.nonadmin import (
     NAB_NAME_ANNOTATION,
     NAB_NAMESPACE_ANNOTATION,
@@ -25,6 +25,8 @@ PAGE_OF = {
     NAB.name: "nonadmin",
     NAR.name: "nonadmin",
     STORAGE.name: "storage",
+    REPOSITORY.name: "repositories",
+    NAMESPACE.name: "protection",
 }
 
 

@@ -306,6 +306,25 @@ def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_it
     assert found["namespace-expiring"].severity is Severity.ERROR
 
 
+def test_a_repository_that_is_not_ready_is_told_with_what_velero_says_of_it() -> None:
+    def repository(phase: str, **status: str) -> BackupRepository:
+        body = {
+            "metadata": {"name": f"shop-{phase}", "namespace": "velero"},
+            "spec": {"volumeNamespace": "shop", "backupStorageLocation": "default", "repositoryType": "kopia"},
+            "status": {"phase": phase, **status},
+        }
+        return from_builtins(BackupRepository, body)
+
+    broken = repository("NotReady", message="error to connect to backup repo: bucket not found.")
+    snapshot = assemble([location(), repository("Ready"), repository(""), broken])
+    (found,) = (one for one in triage(snapshot, NOW).findings if one.subject.kind == "BackupRepository")
+    assert (found.code, found.subject.name, found.severity) == ("repository-not-ready", "shop-NotReady", "error")
+    assert found.evidence == (
+        "error to connect to backup repo: bucket not found. "
+        "Until it is ready no volume of shop is backed up to it or restored from it."
+    )
+
+
 def test_only_partial_copies_are_told_with_what_they_lack() -> None:
     part = {"includedResources": ["pods"]}
     found = findings(

@@ -42,7 +42,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
         paragraph(
             f"{one.name}: {one.phase or 'New'}, maintained {_ago(one.status.last_maintenance_time, render)}",
             Tone.PLAIN if one.phase == "Ready" else Tone.WARN,
-            label="Repository",
+            label="Repo",
         )
         for one in found.repositories[:2]
     ]
