@@ -107,7 +107,8 @@ def test_velero_without_a_heartbeat_is_one_finding_including_the_overdue_ones() 
     late = [schedule(name, cron="0 * * * *", last="01:00:03") for name in ("a", "b", "c")]
     found = [each for each in findings(silent, *late) if each.severity is Severity.ERROR]
     assert [each.code for each in found] == ["velero-no-pulse"]
-    assert {subject.name for subject in found[0].related} >= {"a", "b", "c"}
+    assert {subject.name for subject in found[0].related} == {"a", "b", "c", "default"}
+    assert "It explains what is found of 3 schedules and 1 storage location." in render(found[0].evidence, NOW)
     assert found[0].since == at("02:36:03")
 
 
