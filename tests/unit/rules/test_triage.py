@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from foretop_core.cron import Dialect
 from foretop_core.models import (
     CronJob,
     DeleteBackupRequest,
@@ -17,6 +18,7 @@ from foretop_core.models import (
 )
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.primer import prescaler_verdict
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, aggregated, triage
@@ -527,6 +529,30 @@ def test_a_correct_primed_cron_job_is_not_a_finding() -> None:
 
 def test_a_prescaled_cron_job_without_its_cron_job() -> None:
     assert "no primed cron job" in render(only(location(), *prescaled("0 14-16 * * *", 10, None)).what, NOW)
+
+
+@pytest.mark.parametrize(
+    ("cron", "why", "advice"),
+    [
+        ("0 14-16 * * *", "the prescaler can only shift a plain hour", "Set spec.primerSchedule to '50 13-15 * * *'."),
+        ("* * * * *", "a schedule that runs every minute is always warm", "needs no warm-up: use a plain CronJob"),
+        (
+            "0-20 0 * * *",
+            "the prescaler cannot shift an hour when there are several minutes",
+            "Its warm-ups need 2 expressions: '0-10 0 * * *' and '50-59 23 * * *'.",
+        ),
+    ],
+)
+def test_a_warm_up_that_was_not_made_is_explained_in_the_words_of_the_primer(cron: str, why: str, advice: str) -> None:
+    found = only(location(), *prescaled(cron, 10, None))
+    assert prescaler_verdict(cron, 10, Dialect.ROBFIG).reason == why
+    assert f"it refuses {cron!r}: {why}." in render(found.evidence, NOW)
+    assert advice in render(found.remedy, NOW)
+
+
+def test_a_warm_up_that_the_prescaler_would_accept_is_not_said_to_be_refused() -> None:
+    found = only(location(), *prescaled("30 * * * *", 10, None))
+    assert "it accepts '30 * * * *', so look whether the operator is running" in render(found.evidence, NOW)
 
 
 def test_findings_come_worst_and_oldest_first_with_stable_ids() -> None:

@@ -96,9 +96,8 @@ class LogViewer(DownloadScreen):
             where += f", {len(lines.matches):,} matches"
             keys.append(("n N", "next"))
         if lines.errors:
-            keys += [("e E", "error"), ("o", "all lines" if lines.errors_only else "errors only")]
-        keys += self.more_keys()
-        keys += [("w", "no wrap" if lines.wraps else "wrap"), ("q", "back"), ("s", "save")]
+            keys += [("e E", "error"), ("o", "all lines" if lines.errors_only else "errors")]
+        keys += [("w", "no wrap" if lines.wraps else "wrap"), ("q", "back"), *self.more_keys(), ("s", "save")]
         keys += [] if lines.wraps else [("left right", "aside")]
         room = self.size.width - width(where) - 2
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
