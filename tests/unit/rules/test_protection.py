@@ -29,7 +29,7 @@ from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_o
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
-from foretop_core.rules.sentences import render
+from foretop_core.rules.sentences import render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
 from foretop_core.store import Store
@@ -265,6 +265,8 @@ def test_a_namespace_that_was_added_to_a_schedule_and_has_no_copy_is_late() -> N
     found = findings(*objects)
     assert {name: one.code for name, one in found.items()} == {"wiki": "namespace-late"}
     assert "It has no copy at all; daily should have made one since" in render(found["wiki"].evidence, NOW)
+    assert found["wiki"].since is not None
+    assert render(sentence("made one since ", found["wiki"].since, "."), NOW) in render(found["wiki"].evidence, NOW)
 
 
 def test_a_schedule_that_is_told_of_is_not_told_again_for_its_namespaces() -> None:
@@ -304,6 +306,7 @@ def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_it
     found = {one.code: one for one in triage(snapshot, NOW).findings}
     assert found.keys() == {"schedule-paused-long", "namespace-expiring"}
     assert found["namespace-expiring"].severity is Severity.ERROR
+    assert found["namespace-expiring"].since == NOW - _DAY / 2, "a day before its end"
 
 
 def test_a_repository_that_is_not_ready_is_told_with_what_velero_says_of_it() -> None:
@@ -334,6 +337,7 @@ def test_only_partial_copies_are_told_with_what_they_lack() -> None:
         "namespace-partial",
         "None of its 1 copies is complete: one has only pods.",
     )
+    assert found.since is None, "the newest copy is not the first that lacks something"
 
 
 # One change
