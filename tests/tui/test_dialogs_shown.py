@@ -24,7 +24,7 @@ from foretop_core.rules.pauses import MARKS
 from tests.objects import NOW
 from tests.tui.acting import Stand, stand, unfolded
 from tests.tui.fake_source import FilledSource, troubled
-from tests.tui.pilot import SMALL, Screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, Screen
 
 LONG = "openshift-adp/api-prod-eu-example-com:6443/kube:admin"
 
@@ -171,3 +171,13 @@ async def test_a_terminal_that_is_too_small_says_so_and_comes_back(
         await at.shown.pilot.resize_terminal(80, 24)
         await at.shown.until(lambda: at.shown.app.screen is window)
         assert at.writes == []
+
+
+@pytest.mark.parametrize(("size", "wide"), [(TINY, 40), (SMALL, 78), (MIDDLE, 108), (LARGE, 120)])
+async def test_a_dialog_takes_the_room_that_there_is(
+    size: tuple[int, int], wide: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, size=size) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("s")
+        await at.shown.until(lambda: at.has_dialog and at.dialog.query_one(".dialog").outer_size.width == wide)
