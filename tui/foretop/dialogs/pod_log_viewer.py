@@ -65,7 +65,10 @@ class PodLogViewer(LogViewer):
     def more_keys(self) -> list[tuple[str, str]]:
         pod = self._pod()
         is_restarted = pod is not None and restarts(pod) > 0
-        return [*([("p", "this run" if self._previous else "previous run")] if is_restarted else []), ("r", "reload")]
+        return [("p", "this run" if self._previous else "previous run")] if is_restarted else []
+
+    def rarer_keys(self) -> list[tuple[str, str]]:
+        return [("r", "reload")]
 
     def action_previous(self) -> None:
         self._previous = not self._previous
