@@ -13,10 +13,13 @@ from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.plan_text import StepReport
 from foretop.dialogs.too_small_screen import TooSmallScreen
 from foretop_core.actions.action_catalog import RESTORE_FROM
-from foretop_core.actions.plans import Plan
+from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plans import Plan, Refusal
 from foretop_core.actions.steps import create_step
+from foretop_core.actions.write_progress import ProgressReport
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
@@ -49,6 +52,23 @@ def test_what_it_leads_to_and_the_warnings_stand_before_all_that_is_written() ->
     said = plan_text.proposal(plan, ActionTargets((target,)), 72)
     assert [one.label.strip() for one in said] == ["Result", "", "Write", "", "", "Command"]
     assert "Some is missing." in "".join(piece.text for piece in said[1].spans)
+
+
+def test_a_message_names_the_object_once_and_says_what_became_of_it() -> None:
+    target = ObjectRef("prod", "Restore", "velero", "orders-1")
+    step = create_step(target, {}, ("one",), "it starts", "velero …")
+    told = StepReport(Result(step, Outcome.DONE), NOW, ProgressReport("orders-1: Completed", done=True))
+    assert plan_text.summary([told], "") == f"orders-1: made {NOW:%H:%M:%S} · Completed"
+
+
+def test_what_cannot_be_done_to_the_only_object_is_not_said_to_be_skipped() -> None:
+    target = ObjectRef("prod", "Backup", "velero", "orders-1")
+    plan = Plan(RESTORE_FROM, NOW, (), (Refusal(target, "offsite is Unavailable"),))
+    said = plan_text.proposal(plan, ActionTargets((target,)), 72)
+    assert ["".join(piece.text for piece in one.spans) for one in said] == [
+        "Not possible: offsite is Unavailable.",
+        "Nothing to send.",
+    ]
 
 
 async def mark(at: Stand, *names: str) -> None:

@@ -36,8 +36,10 @@ def object_of(finding: Finding) -> ObjectRef | None:
 
 
 def related_to_finding(finding: Finding) -> tuple[ObjectRef, ...]:
-    """The culprits first, then the object that suffers."""
-    return tuple(dict.fromkeys(filter(_can_be_opened, (*finding.related, finding.subject))))
+    """What it blames first, then the culprits and the object that suffers."""
+    cause = finding.because
+    blamed = (cause.subject,) if cause is not None and not cause.members else ()
+    return tuple(dict.fromkeys(filter(_can_be_opened, (*blamed, *finding.related, finding.subject))))
 
 
 def _can_be_opened(ref: ObjectRef) -> bool:

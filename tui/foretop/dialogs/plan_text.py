@@ -77,7 +77,8 @@ def counted(plan: Plan, targets: ActionTargets, noun: str) -> list[str]:
 
 def _refused(refusal: Refusal, plan: Plan) -> Paragraph:
     """In red where nothing is left to be done."""
-    text = f"{_name(refusal.target, plan)} is skipped: {refusal.why}."
+    alone = not plan.steps and len(plan.refused) == 1
+    text = f"Not possible: {refusal.why}." if alone else f"{refusal.target.name} is skipped: {refusal.why}."
     return look(text) if plan.steps else paragraph(text, Tone.BAD)
 
 
@@ -121,7 +122,8 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
     if problem:
         return problem
     if len(told) == 1:
-        return f"{told[0].result.step.target.name}: {_result(told[0])}"
+        name = told[0].result.step.target.name
+        return f"{name}: {_result(told[0]).replace(f' · {name}: ', ' · ')}"
     well = sum(one.result.outcome is Outcome.DONE and (one.seen is None or one.seen.well) for one in told)
     return f"{well} of {len(told)} done, picked up"
 
@@ -199,10 +201,6 @@ def _mark(told: StepReport) -> StatusGlyph:
             return StatusGlyph.WAITING
         case _:
             assert_never(told.result.outcome)
-
-
-def _name(target: ObjectRef, plan: Plan) -> str:
-    return "It" if not plan.steps and len(plan.refused) == 1 else target.name
 
 
 def look(text: str, indent: int = 0) -> Paragraph:
