@@ -506,7 +506,7 @@ def prescaled(schedule_text: str, minutes: int, primed: str | None) -> list[Reso
         from_builtins(
             PreScaledCronJob,
             {
-                "metadata": {"name": "warm", "namespace": "team-a"},
+                "metadata": {"name": "warm", "namespace": "team-a", "creationTimestamp": "2026-11-14T02:00:00Z"},
                 "spec": {"warmUpTimeMins": minutes, "cronJob": {"spec": {"schedule": schedule_text}}},
             },
         )
@@ -547,6 +547,7 @@ def test_a_warm_up_that_was_not_made_is_explained_in_the_words_of_the_primer(cro
     found = only(location(), *prescaled(cron, 10, None))
     assert prescaler_verdict(cron, 10, Dialect.ROBFIG).reason == why
     assert f"it refuses {cron!r}: {why}." in render(found.evidence, NOW)
+    assert found.since == at("02:00:00") - timedelta(days=1), "it was made then, and has had no CronJob since"
     assert advice in render(found.remedy, NOW)
 
 

@@ -97,7 +97,7 @@ def _finding(
         "warmup-wrong",
         severity,
         snapshot.ref(prescaled),
-        None,
+        prescaled.created if job is None else job.created,
         what,
         evidence,
         f"{primer_advice(text, minutes)} See `foretop primer '{text}' --warmup {minutes}`.",

@@ -22,6 +22,7 @@ _WORDS = {
     "BackupRepository": "repository",
     "BackupStorageLocation": "storage",
     "NonAdminBackupStorageLocationRequest": "request",
+    "PreScaledCronJob": "prescaled",
 }
 _NOBODY = {"velero-": "velero", "window-": "window"}
 """What a finding is about that has no object, by how its code begins; the rest are about a queue."""
