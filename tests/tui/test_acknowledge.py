@@ -30,7 +30,9 @@ async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
         assert first not in at.shown.names()
         assert [one.reason for one in acknowledgements_of(os.environ).read().values()] == ["the bucket is being moved"]
         assert at.writes == []
+        await at.see("1 acknowledged (H)")
         await at.shown.press("H")
+        await at.shown.until(lambda: "1 acknowledged (H)" not in at.shown.text)
         await at.see("acknowledged by", "until 06:00:00Z: the buc…")
         await at.shown.press("G")
         await at.see("(only you see this)", "h open again")
@@ -62,10 +64,16 @@ async def test_what_everybody_sees_is_previewed_and_sent_as_an_annotation(
 
 
 async def test_the_hand_over_is_read_on_the_screen_and_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.shown.until(lambda: bool(at.shown.names()))
         await at.shown.press("ctrl+o")
         await at.see("Hand-over at", "Wrong now (", "m copy as Markdown")
+        await at.shown.press("G")
+        await at.see("Written by foretop in the last 12 hours")
+        await at.shown.press("home")
+        await at.see("Hand-over at")
+        await at.shown.press("end")
+        await at.see("Written by foretop in the last 12 hours")
         await at.shown.press("m")
         await at.shown.until(lambda: at.shown.app.clipboard.startswith("# Hand-over at"))
         await at.shown.press("c")

@@ -99,7 +99,7 @@ async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
         await at.shown.press("enter")
 
         await at.shown.press("a")
-        await at.see("It is skipped: already decided (approve).", "Nothing to send.")
+        await at.see("Not possible: already decided (approve).", "Nothing to send.")
         await at.shown.press("right")
         await at.see("spec.approvalDecision approve → reject", "NABs that use it are refused", "[ Reject ]")
         await at.send()
@@ -143,7 +143,7 @@ async def test_the_servers_default_of_a_calm_cluster_kills_nothing_and_can_be_no
         await by_palette(at, "server-default")
         await at.see("Velero restarts. No running backup is affected")
         await at.shown.press("right")
-        await at.see("It is skipped: its default is already false.", "Nothing to send.")
+        await at.see("Not possible: its default is already false.", "Nothing to send.")
         assert at.writes == []
 
 
@@ -155,7 +155,7 @@ async def test_the_servers_default_is_not_set_behind_the_back_of_oadp(
         await at.go("2", at.key(SCHEDULE, "mail"))
         await by_palette(at, "server-default")
         await at.see(
-            "It is skipped: the OADP operator owns it and would revert the flag",
+            "Not possible: the OADP operator owns it and would revert the flag",
             "oadp.openshift.io/unsupported-velero-server-args",
             "Nothing to send.",
         )

@@ -118,7 +118,8 @@ async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
         await at.shown.press("u")
         await at.see(
             "Nothing is due, so there is nothing to skip.",
-            "Write spec.paused true → false Result no backup now, none is due",
+            "Result no backup now, none is due",
+            "Write spec.paused true → false",
         )
         assert "Do not skip" not in at.shown.text
         assert at.dialog.cancel.has_focus
@@ -131,7 +132,7 @@ async def test_what_stays_as_it_is_is_not_shown_as_a_write(tmp_path: Path, monke
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "down")
-        await at.see("▸ Do not skip", "Write spec.paused true → false Result one backup starts at once")
+        await at.see("▸ Do not skip", "Result one backup starts at once", "Write spec.paused true → false")
         assert "false → false" not in at.shown.text
 
 
@@ -257,7 +258,7 @@ async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_as
             "Now spec.paused true → false",
         )
         assert schedule(at, DUE)["paused"] is True
-        await at.shown.until(lambda: "Write spec.paused true → false Result" in unfolded(at.shown.lines))
+        await at.shown.until(lambda: "Write spec.paused true → false Command" in unfolded(at.shown.lines))
         await at.send()
         await at.see("lastSkipped set")
 

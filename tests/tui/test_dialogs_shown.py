@@ -12,14 +12,22 @@ from textual.widgets._toast import Toast
 from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.dialogs import plan_text
+from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.plan_text import StepReport
 from foretop.dialogs.too_small_screen import TooSmallScreen
+from foretop_core.actions.action_catalog import RESTORE_FROM
+from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plans import Plan, Refusal
+from foretop_core.actions.steps import create_step
+from foretop_core.actions.write_progress import ProgressReport
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.pauses import MARKS
+from tests.objects import NOW
 from tests.tui.acting import Stand, stand, unfolded
 from tests.tui.fake_source import FilledSource, troubled
-from tests.tui.pilot import SMALL, Screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, Screen
 
 LONG = "openshift-adp/api-prod-eu-example-com:6443/kube:admin"
 
@@ -35,6 +43,32 @@ def test_a_long_context_pushes_neither_verb_nor_object_nor_namespace_away() -> N
     assert plan_text.title("Delete backup {} permanently", "x" * 60 + "-20261115020000", 60).endswith(
         "0000 permanently"
     )
+
+
+def test_what_it_leads_to_and_the_warnings_stand_before_all_that_is_written() -> None:
+    target = ObjectRef("prod", "Restore", "velero", "orders-1")
+    step = create_step(target, {}, ("one", "x" * 80), "nothing is restored", "velero …", ("Some is missing.",), {})
+    plan = Plan(RESTORE_FROM, NOW, (step,))
+    said = plan_text.proposal(plan, ActionTargets((target,)), 72)
+    assert [one.label.strip() for one in said] == ["Result", "", "Write", "", "", "Command"]
+    assert "Some is missing." in "".join(piece.text for piece in said[1].spans)
+
+
+def test_a_message_names_the_object_once_and_says_what_became_of_it() -> None:
+    target = ObjectRef("prod", "Restore", "velero", "orders-1")
+    step = create_step(target, {}, ("one",), "it starts", "velero …")
+    told = StepReport(Result(step, Outcome.DONE), NOW, ProgressReport("orders-1: Completed", done=True))
+    assert plan_text.summary([told], "") == f"orders-1: made {NOW:%H:%M:%S} · Completed"
+
+
+def test_what_cannot_be_done_to_the_only_object_is_not_said_to_be_skipped() -> None:
+    target = ObjectRef("prod", "Backup", "velero", "orders-1")
+    plan = Plan(RESTORE_FROM, NOW, (), (Refusal(target, "offsite is Unavailable"),))
+    said = plan_text.proposal(plan, ActionTargets((target,)), 72)
+    assert ["".join(piece.text for piece in one.spans) for one in said] == [
+        "Not possible: offsite is Unavailable.",
+        "Nothing to send.",
+    ]
 
 
 async def mark(at: Stand, *names: str) -> None:
@@ -157,3 +191,13 @@ async def test_a_terminal_that_is_too_small_says_so_and_comes_back(
         await at.shown.pilot.resize_terminal(80, 24)
         await at.shown.until(lambda: at.shown.app.screen is window)
         assert at.writes == []
+
+
+@pytest.mark.parametrize(("size", "wide"), [(TINY, 40), (SMALL, 78), (MIDDLE, 108), (LARGE, 120)])
+async def test_a_dialog_takes_the_room_that_there_is(
+    size: tuple[int, int], wide: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, size=size) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("s")
+        await at.shown.until(lambda: at.has_dialog and at.dialog.query_one(".dialog").outer_size.width == wide)

@@ -14,6 +14,9 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import BACKUP
+from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionState
+from foretop_core.rules.triage import Thresholds, triage
+from foretop_core.rules.triage.protection import protection_limits
 from foretop_core.session import Session
 from tests.tui.fake_source import FilledSource
 
@@ -56,6 +59,20 @@ _TIMES = [
 def test_the_command_line_prints_the_findings_that_triage_shows(name: str, passed: timedelta) -> None:
     source = source_of(name, passed)
     assert printed(source) == shown(source)
+
+
+def test_a_namespace_whose_last_copy_expires_is_a_finding_where_the_protection_page_says_so() -> None:
+    said = 0
+    for name in (name for name in SCENES if name != "large"):
+        source = source_of(name, _HOUR)
+        now, snapshot = source.clock("").now(), source.store.snapshot(source.contexts[0])
+        judge = ProtectionJudge(now, protection_limits(Thresholds()), snapshot.velero_namespaces)
+        rows = (row for one in snapshot.protection.names if (row := snapshot.protection.row(one)) is not None)
+        expiring = {row.namespace for row in rows if judge.state(row) is ProtectionState.EXPIRING}
+        told = {one.subject.name for one in triage(snapshot, now).findings if one.code == "namespace-expiring"}
+        assert expiring == told, name
+        said += len(told)
+    assert said
 
 
 def test_what_cannot_be_seen_is_a_finding_on_the_command_line_too() -> None:

@@ -34,7 +34,7 @@ async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await faulty(at)
         lines = await fetch_log(at)
-        await at.see("3 errors", "e E error", "o errors only", "w wrap")
+        await at.see("3 errors", "e E error", "o errors", "w wrap")
         errors = [number for number, line in enumerate(lines.lines) if "level=error" in line]
         assert lines.errors == errors
         assert len(errors) == 3

@@ -18,7 +18,7 @@ from foretop.pages.page_factories import TABLE_COLUMNS
 from foretop.pages.table_spec import TableSpec
 from foretop.panes.detail_sections import describe_object, sections_of
 from foretop.widgets.line_widgets import TextPane
-from foretop.widgets.paragraphs import Paragraph
+from foretop.widgets.paragraphs import LABEL, Paragraph
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
@@ -94,6 +94,15 @@ def test_every_sign_of_a_page_is_in_its_legend(scene: str) -> None:
             drawn |= signs(text(spec.pane(rows, key, state)))
         missing |= {f"{page}: {sign}" for sign in drawn if sign not in explained(page)}
     assert sorted(missing) == []
+
+
+@pytest.mark.parametrize("scene", SCENE_NAMES)
+def test_a_space_stands_between_every_label_and_its_text(scene: str) -> None:
+    state = state_of(scene)
+    labels = {
+        one.label for _, spec, rows in tables(scene) for key, _ in rows.table for one in spec.pane(rows, key, state)
+    }
+    assert sorted(label for label in labels if len(label) >= LABEL) == []
 
 
 @pytest.mark.parametrize("scene", SCENE_NAMES)

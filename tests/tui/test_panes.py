@@ -54,17 +54,21 @@ async def test_a_text_that_became_shorter_leaves_nothing_of_the_longer_one() -> 
         assert painted >= {y for y in range(pane.size.height) if before[y : y + 1]} - {0}
 
 
-async def test_the_pane_takes_what_it_needs_and_the_table_the_rest() -> None:
+async def test_the_pane_takes_what_it_needs_and_keeps_it_while_one_goes_from_row_to_row() -> None:
     async with screen(FilledSource(troubled(), ("eu", "us"))) as shown:
-        await shown.press("2")
-        heights = set()
-        for _ in range(10):
-            await shown.press("down")
-            pane = shown.app.main_screen.page.query_one("#pane", TextPane)  # type: ignore[union-attr]
-            wanted = len(shown.pane.splitlines())
-            heights.add(pane.size.height)
-            assert min(wanted, 9) <= pane.size.height <= max(3, wanted) + 2
-        assert len(heights) > 1
+        await shown.press("1", "home")
+        pane = shown.app.main_screen.page.query_one("#pane", TextPane)  # type: ignore[union-attr]
+        heights, most = [pane.size.height], 0
+        for key in (*["down"] * 10, *["up"] * 10):
+            await shown.press(key)
+            wanted = pane.lines_wanted(80)
+            most = max(most, wanted)
+            heights.append(pane.size.height)
+            assert min(wanted, 9) <= pane.size.height <= max(3, most)
+        assert heights == sorted(heights)
+        assert len({*heights}) > 1
+        await shown.press("slash", *"collide", "enter")
+        assert pane.size.height < heights[-1]
 
 
 async def test_the_signs_of_runs_are_explained_where_they_stand_and_all_of_them_in_help() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foretop.dialogs.pod_log_viewer import PodLogViewer
+from foretop.widgets.log_lines import LogLines
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.minicluster.scenarios.velero_pods import SERVER
@@ -48,6 +49,27 @@ async def test_pods_are_watched_while_they_are_shown_and_their_logs_are_read(
         await at.shown.until(lambda: at.shown.page == "triage")
         await at.shown.until(lambda: not watches_pods(at))
         await at.see("Its Deployment has 0 of 1 pod ready")
+
+
+async def test_the_log_of_a_pod_opens_at_its_end_and_its_keys_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("default", tmp_path, monkeypatch) as at:
+        await command(at, "pods")
+        await at.see("velero-")
+        await at.shown.press("l")
+        await at.see("w wrap", "q back")
+        lines = at.shown.app.screen.query_one(LogLines)
+        await at.shown.until(lambda: lines.last_visible == lines.visible_count > 100)
+        assert lines.top > 0
+
+
+async def test_a_log_that_fits_is_shown_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("dead", tmp_path, monkeypatch) as at:
+        await command(at, "pods")
+        await at.see("CrashLoopBackOff")
+        await at.shown.press("l")
+        await at.see("level=fatal", "w no wrap")
 
 
 async def test_who_may_not_list_pods_is_told_which_permission_is_missing(

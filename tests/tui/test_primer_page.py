@@ -189,6 +189,16 @@ async def test_p_in_the_table_of_schedules_leads_here_with_its_expression() -> N
         assert shown.page == "backups"
 
 
+async def test_escape_leads_back_to_where_p_came_from() -> None:
+    async with screen(FilledSource(night())) as shown:
+        await shown.press("2", "down", "p")
+        assert "q back" in shown.footer
+        await shown.press("escape")
+        assert shown.page == "schedules"
+        await shown.press("p", "q")
+        assert shown.page == "schedules"
+
+
 async def test_what_cannot_be_primed_says_why() -> None:
     async with screen(FilledSource(night())) as shown:
         await pasted(shown, "@every 1h")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from foretop.dialogs import form_dialogs
 from foretop.widgets.prompt import Prompt
+from foretop_core.kube.access.accessible_namespaces import visible_namespaces
+from foretop_core.kube.connection.client import ApiClient
 from foretop_core.minicluster.access import Rule, User
 from tests.tui.acting import stand
 from tests.tui.test_pods import command
@@ -66,6 +70,26 @@ async def test_a_namespace_that_is_there_gets_a_place_beside_it_and_what_is_ther
         into.value = ""
         await at.see("Exists orders: 2 configmaps", "into orders")
         assert at.writes == []
+
+
+async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = asyncio.Event()
+
+    async def late(client: ApiClient) -> tuple[str, ...]:
+        await answer.wait()
+        return await visible_namespaces(client)
+
+    monkeypatch.setattr(form_dialogs, "visible_namespaces", late)
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"legacy", "enter", "r")
+        await at.see("Bring back legacy", "Exists looking…")
+        assert "not allowed" not in at.shown.text
+        answer.set()
+        await at.see("Exists legacy: not yet; Velero creates it")
+        assert "not allowed" not in at.shown.text
 
 
 async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,14 +27,14 @@ async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
         assert not at.has_dialog
 
 
-async def test_enter_on_a_server_without_a_pulse_shows_its_queue_and_escape_comes_back() -> None:
+async def test_enter_on_a_server_without_a_pulse_shows_its_pods_and_escape_comes_back() -> None:
     silent = location(checked="02:20:03", synced="02:20:03")
     waiting = backup("first", "Queued", created="02:30:00", queuePosition=1)
     async with screen(FilledSource([silent, waiting])) as shown:
         assert "enter open" in shown.footer
-        assert "enter open the queue" in shown.pane
+        assert "enter open the pods of Velero" in shown.pane
         await shown.press("enter")
-        assert shown.page == "queue"
+        assert shown.page == "pods"
         await shown.press("escape")
         assert shown.page == "triage"
 

@@ -150,4 +150,8 @@ def test_the_hand_over_has_what_is_wrong_what_is_known_and_what_was_written(
     assert "admin: PATCH minicluster schedule velero/gold-1: done" in text
     assert "by admin: upgrade (gold-1)" in text
     assert foretop("handover", "-o", "markdown") == 0
-    assert capsys.readouterr().out.startswith("# Hand-over at 2026-11-15T02:41:07Z: minicluster\n\n## Wrong now (")
+    out = capsys.readouterr().out
+    assert out.startswith(
+        "# Hand-over at 2026-11-15T02:41:07Z: minicluster\n\nTimes without a date are of 15 Nov 2026."
+    )
+    assert "\n\n## Wrong now (" in out

@@ -126,6 +126,14 @@ async def test_where_the_whole_cannot_be_had_velero_s_own_log_is_told_to_be_part
         assert wire.writes == []
 
 
+async def test_a_refused_backup_that_nothing_tells_of_has_no_log_and_never_will(tmp_path: Path, wire: Wire) -> None:
+    wire.pages["/pods/velero-0/log"] = "msg=start backup=velero/another"
+    refused = obj("Backup", "one", {}, status={"phase": "FailedValidation"})
+    async with box_with([refused, location(), POD]) as box, hand_in(box, tmp_path) as executor:
+        with pytest.raises(FileUnavailable, match="one has no log and will never have one: it is FailedValidation"):
+            await log_of(executor, backup(refused))
+
+
 async def test_a_signed_host_that_only_the_cluster_knows_is_named_with_its_remedy(tmp_path: Path, wire: Wire) -> None:
     wire.pages["/pods/velero-0/log"] = POD_LOG
     inside = "http://minio.velero.svc:9000/bucket/one.gz?X-Signature=s3cr3t"
@@ -148,8 +156,8 @@ async def test_what_is_no_gzip_is_said(tmp_path: Path, wire: Wire) -> None:
         hand_in(box, tmp_path) as executor,
         object_store(box, body=b"<html>login</html>"),
     ):
-        log = await log_of(executor, backup())
-        assert "cannot be unpacked" in log.why
+        with pytest.raises(FileUnavailable, match=r"cannot be unpacked.*nor does the log of Velero's pod mention it"):
+            await log_of(executor, backup())
 
 
 async def test_a_velero_that_does_not_answer_is_not_waited_for_without_end(

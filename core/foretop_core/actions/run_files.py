@@ -93,9 +93,7 @@ async def asked_of(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run
     copied = item.velero.status.phase if item.velero.status else ""
     phase = run.phase if run is not None else copied
     if phase not in READABLE:
-        raise FileUnavailable(
-            f"{item.name} has no {file.noun} yet", f"its {word} is {phase or 'waiting'}", _patience(phase)
-        )
+        raise FileUnavailable(*_unwritten(item.name, file, phase, f"its {word} is {phase or 'waiting'}"))
     if has_own_storage(snapshot, item):
         return item
     allowed = await executor.access.verdict(permission("create", DOWNLOAD_REQUEST, item.velero.namespace))
@@ -151,7 +149,7 @@ def has_own_storage(snapshot: ClusterSnapshot, item: NonAdmin) -> bool:
 def why_no_file(snapshot: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str, str, str] | None:
     """What, why and what next, where Velero would give no address for it."""
     if run.phase not in READABLE:
-        return f"{run.name} has no {file.noun} yet", f"it is {run.phase or 'New'}", _patience(run.phase)
+        return _unwritten(run.name, file, run.phase, f"it is {run.phase or 'New'}")
     backup = run if isinstance(run, Backup) else _backup_of(snapshot, run)
     if backup is not None and (why := unavailable_storage(snapshot, backup)):
         return f"The {file.noun} of {run.name} cannot be fetched", why, "fix the storage location"
@@ -220,8 +218,15 @@ def _url_of_nonadmin(body: bytes, file: RunFile) -> str:
     return ""
 
 
-def _patience(phase: str) -> str:
-    return "it was never run" if phase == "FailedValidation" else "wait until it has ended"
+def _unwritten(name: str, file: RunFile, phase: str, state: str) -> tuple[str, str, str]:
+    """What, why and what next; a run that Velero refused will never have one."""
+    if phase == "FailedValidation":
+        return (
+            f"{name} has no {file.noun} and will never have {'one' if file.is_one else 'any'}",
+            state,
+            "it was never run",
+        )
+    return f"{name} has no {file.noun} yet", state, "wait until it has ended"
 
 
 def _backup_of(snapshot: ClusterSnapshot, restore: Restore) -> Backup | None:

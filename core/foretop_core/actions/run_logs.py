@@ -67,6 +67,8 @@ async def _run_log(executor: PlanExecutor, run: Run, trust: TlsTrust | None, pro
         return RunLog(_lines(await run_file(executor, run, RunFile.LOG, trust, progress)))
     except (ActionRefused, FileUnavailable, DownloadFailed, ApiError, Unreachable) as problem:
         found = await _of_pod(executor, run, problem)
+        if not found:
+            raise FileUnavailable(str(problem), "nor does the log of Velero's pod mention it") from None
         return RunLog(found, partial=True, why=str(problem))
 
 

@@ -95,6 +95,11 @@ class FindingsTableModel(TableModel):
         super().narrow(text, typing=typing)
         self.pump()
 
+    @property
+    def held_back(self) -> str:
+        known = 0 if self.shows_acknowledged else sum(1 for _ in ungathered(self.state.acknowledged))
+        return f"{known:,} acknowledged (H)" if known else ""
+
     def toggle(self, key: ObjectRef) -> None:
         """Opens or closes the line of a finding that gathers others."""
         self._opened ^= {key}

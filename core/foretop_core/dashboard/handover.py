@@ -56,8 +56,15 @@ def handover_text(handover: Handover, zone: tzinfo, *, markdown: bool = False) -
     names = humanize.join([snapshot.context or "a file" for snapshot, _ in handover.clusters], 5)
     title = f"Hand-over at {rfc3339(now)}: {names}"
     sections = tuple(_sections(handover, zone))
-    written = _markdown(title, sections) if markdown else _plain(title, sections)
-    return "\n".join(written)
+    written = _markdown if markdown else _plain
+    return "\n".join(written(title, _as_of(now, zone), sections))
+
+
+def _as_of(now: datetime, zone: tzinfo) -> str:
+    """It is read later than it was written."""
+    local = now.astimezone(zone)
+    clock = f"{local:%H:%M:%S}{humanize.zone_name(local)}"
+    return f"Times without a date are of {humanize.day(local)}. Durations and what is still to come are as of {clock}."
 
 
 def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
@@ -151,8 +158,9 @@ class _Told:
         return at, (head, *change_lines(entry.method, entry.patch, entry.before))
 
 
-def _plain(title: str, sections: Iterable[_Section]) -> Iterator[str]:
+def _plain(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[str]:
     yield clean(title)
+    yield as_of
     for section in sections:
         yield ""
         yield clean(section.title)
@@ -161,8 +169,10 @@ def _plain(title: str, sections: Iterable[_Section]) -> Iterator[str]:
             yield from (clean(f"      {line}") for line in below)
 
 
-def _markdown(title: str, sections: Iterable[_Section]) -> Iterator[str]:
+def _markdown(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[str]:
     yield f"# {_escaped(title)}"
+    yield ""
+    yield _escaped(as_of)
     for section in sections:
         yield ""
         yield f"## {_escaped(section.title)}"

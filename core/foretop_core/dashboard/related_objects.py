@@ -22,6 +22,7 @@ from foretop_core.models.kinds import (
     NABSL_REQUEST,
     NAMESPACE,
     NAR,
+    REPOSITORY,
     RESTORE,
     SCHEDULE,
     STORAGE,
@@ -49,6 +50,8 @@ PAGE_OF = {
     STORAGE.name: "storage",
     NABSL.name: "storage",
     NABSL_REQUEST.name: "storage",
+    REPOSITORY.name: "repositories",
+    NAMESPACE.name: "protection",
 }
 
 
@@ -58,8 +61,10 @@ def object_of(finding: Finding) -> ObjectRef | None:
 
 
 def related_to_finding(finding: Finding) -> tuple[ObjectRef, ...]:
-    """The culprits first, then the object that suffers."""
-    return tuple(dict.fromkeys(filter(_can_be_opened, (*finding.related, finding.subject))))
+    """What it blames first, then the culprits and the object that suffers."""
+    cause = finding.because
+    blamed = (cause.subject,) if cause is not None and not cause.members else ()
+    return tuple(dict.fromkeys(filter(_can_be_opened, (*blamed, *finding.related, finding.subject))))
 
 
 def _can_be_opened(ref: ObjectRef) -> bool:

@@ -203,6 +203,11 @@ class TableModel(ABC):
     def home(self, entry: Any) -> tuple[str, str, str]:
         """Context, kind and namespace of what a row is about."""
 
+    @property
+    def held_back(self) -> str:
+        """What there is besides its rows, and the key that shows it; "" for nothing."""
+        return ""
+
     @abstractmethod
     def is_fault(self, entry: Any) -> bool: ...
 

@@ -33,8 +33,12 @@ def _day(at: datetime, today: datetime) -> str:
     """Nothing for today, `12 Nov ` for another day, with the year in another year."""
     if at.date() == today.date():
         return ""
-    day = f"{at.day} {_MONTHS[at.month - 1]} "
-    return day if at.year == today.year else f"{day}{at.year} "
+    return f"{at.day} {_MONTHS[at.month - 1]} " if at.year == today.year else f"{day(at)} "
+
+
+def day(at: datetime) -> str:
+    """`12 Nov 2026`."""
+    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
 
 
 def rfc3339(at: datetime | None) -> str | None:

@@ -28,10 +28,10 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits
-from foretop_core.rules.sentences import render
+from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
+from foretop_core.rules.sentences import render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.triage import Finding, Thresholds, aggregated, triage
+from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
 from foretop_core.store import Store
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.resources.protection import ProtectionView
@@ -265,6 +265,8 @@ def test_a_namespace_that_was_added_to_a_schedule_and_has_no_copy_is_late() -> N
     found = findings(*objects)
     assert {name: one.code for name, one in found.items()} == {"wiki": "namespace-late"}
     assert "It has no copy at all; daily should have made one since" in render(found["wiki"].evidence, NOW)
+    assert found["wiki"].since is not None
+    assert render(sentence("made one since ", found["wiki"].since, "."), NOW) in render(found["wiki"].evidence, NOW)
 
 
 def test_a_schedule_that_is_told_of_is_not_told_again_for_its_namespaces() -> None:
@@ -287,6 +289,45 @@ def test_the_last_copy_of_a_paused_schedule_about_to_expire_is_told() -> None:
     assert findings(*objects)["shop"].code == "namespace-expiring"
 
 
+def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_its_schedule() -> None:
+    """The finding about the pause does not say it, and is only a warning."""
+    made, run = timedelta(days=30), timedelta(days=21)
+    paused = from_builtins(
+        Schedule,
+        {
+            "metadata": {"name": "daily", "namespace": "velero", "creationTimestamp": wire(NOW - made)},
+            "spec": {"schedule": "0 2 * * *", "paused": True, "template": {"includedNamespaces": ["shop"]}},
+            "status": {"phase": "Enabled", "lastBackup": wire(NOW - run)},
+        },
+    )
+    snapshot = assemble([location(), SHOP, paused, copy("one", "shop", age=run, kept=_DAY / 2)])
+    (row,) = (found for name in snapshot.protection.names if (found := snapshot.protection.row(name)) is not None)
+    assert ProtectionJudge(NOW, ProtectionLimits()).state(row) is ProtectionState.EXPIRING
+    found = {one.code: one for one in triage(snapshot, NOW).findings}
+    assert found.keys() == {"schedule-paused-long", "namespace-expiring"}
+    assert found["namespace-expiring"].severity is Severity.ERROR
+    assert found["namespace-expiring"].since == NOW - _DAY / 2, "a day before its end"
+
+
+def test_a_repository_that_is_not_ready_is_told_with_what_velero_says_of_it() -> None:
+    def repository(phase: str, **status: str) -> BackupRepository:
+        body = {
+            "metadata": {"name": f"shop-{phase}", "namespace": "velero"},
+            "spec": {"volumeNamespace": "shop", "backupStorageLocation": "default", "repositoryType": "kopia"},
+            "status": {"phase": phase, **status},
+        }
+        return from_builtins(BackupRepository, body)
+
+    broken = repository("NotReady", message="error to connect to backup repo: bucket not found.")
+    snapshot = assemble([location(), repository("Ready"), repository(""), broken])
+    (found,) = (one for one in triage(snapshot, NOW).findings if one.subject.kind == "BackupRepository")
+    assert (found.code, found.subject.name, found.severity) == ("repository-not-ready", "shop-NotReady", "error")
+    assert found.evidence == (
+        "error to connect to backup repo: bucket not found. "
+        "Until it is ready no volume of shop is backed up to it or restored from it."
+    )
+
+
 def test_only_partial_copies_are_told_with_what_they_lack() -> None:
     part = {"includedResources": ["pods"]}
     found = findings(
@@ -296,6 +337,7 @@ def test_only_partial_copies_are_told_with_what_they_lack() -> None:
         "namespace-partial",
         "None of its 1 copies is complete: one has only pods.",
     )
+    assert found.since is None, "the newest copy is not the first that lacks something"
 
 
 # One change

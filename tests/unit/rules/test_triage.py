@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from foretop_core.cron import Dialect
 from foretop_core.models import (
     CronJob,
     DeleteBackupRequest,
@@ -18,6 +19,7 @@ from foretop_core.models import (
 )
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.primer import prescaler_verdict
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, aggregated, triage
@@ -108,7 +110,8 @@ def test_velero_without_a_heartbeat_is_one_finding_including_the_overdue_ones() 
     late = [schedule(name, cron="0 * * * *", last="01:00:03") for name in ("a", "b", "c")]
     found = [each for each in findings(silent, *late) if each.severity is Severity.ERROR]
     assert [each.code for each in found] == ["velero-no-pulse"]
-    assert {subject.name for subject in found[0].related} >= {"a", "b", "c"}
+    assert {subject.name for subject in found[0].related} == {"a", "b", "c", "default"}
+    assert "It explains what is found of 3 schedules and 1 storage location." in render(found[0].evidence, NOW)
     assert found[0].since == at("02:36:03")
 
 
@@ -553,7 +556,7 @@ def prescaled(schedule_text: str, minutes: int, primed: str | None) -> list[Reso
         from_builtins(
             PreScaledCronJob,
             {
-                "metadata": {"name": "warm", "namespace": "team-a"},
+                "metadata": {"name": "warm", "namespace": "team-a", "creationTimestamp": "2026-11-14T02:00:00Z"},
                 "spec": {"warmUpTimeMins": minutes, "cronJob": {"spec": {"schedule": schedule_text}}},
             },
         )
@@ -576,6 +579,31 @@ def test_a_correct_primed_cron_job_is_not_a_finding() -> None:
 
 def test_a_prescaled_cron_job_without_its_cron_job() -> None:
     assert "no primed cron job" in render(only(location(), *prescaled("0 14-16 * * *", 10, None)).what, NOW)
+
+
+@pytest.mark.parametrize(
+    ("cron", "why", "advice"),
+    [
+        ("0 14-16 * * *", "the prescaler can only shift a plain hour", "Set spec.primerSchedule to '50 13-15 * * *'."),
+        ("* * * * *", "a schedule that runs every minute is always warm", "needs no warm-up: use a plain CronJob"),
+        (
+            "0-20 0 * * *",
+            "the prescaler cannot shift an hour when there are several minutes",
+            "Its warm-ups need 2 expressions: '0-10 0 * * *' and '50-59 23 * * *'.",
+        ),
+    ],
+)
+def test_a_warm_up_that_was_not_made_is_explained_in_the_words_of_the_primer(cron: str, why: str, advice: str) -> None:
+    found = only(location(), *prescaled(cron, 10, None))
+    assert prescaler_verdict(cron, 10, Dialect.ROBFIG).reason == why
+    assert f"it refuses {cron!r}: {why}." in render(found.evidence, NOW)
+    assert found.since == at("02:00:00") - timedelta(days=1), "it was made then, and has had no CronJob since"
+    assert advice in render(found.remedy, NOW)
+
+
+def test_a_warm_up_that_the_prescaler_would_accept_is_not_said_to_be_refused() -> None:
+    found = only(location(), *prescaled("30 * * * *", 10, None))
+    assert "it accepts '30 * * * *', so look whether the operator is running" in render(found.evidence, NOW)
 
 
 def test_findings_come_worst_and_oldest_first_with_stable_ids() -> None:

@@ -75,6 +75,7 @@ WHOLE = Handover(
 def test_the_next_shift_reads_what_is_wrong_known_paused_run_and_written() -> None:
     assert handover_text(WHOLE, UTC).splitlines() == [
         "Hand-over at 2026-11-15T02:41:07Z: a file",
+        "Times without a date are of 15 Nov 2026. Durations and what is still to come are as of 02:41:07Z.",
         "",
         "Wrong now (1)",
         "  ✗ error: schedule velero/nightly: overdue, since 02:00:07Z",
@@ -104,6 +105,7 @@ def test_the_next_shift_reads_what_is_wrong_known_paused_run_and_written() -> No
 def test_in_markdown_no_name_or_reason_makes_markup() -> None:
     written = handover_text(WHOLE, UTC, markdown=True)
     assert written.startswith("# Hand-over at ")
+    assert "\n\nTimes without a date are of 15 Nov 2026." in written
     assert "## Wrong now (1)\n\n- ✗ error: schedule velero/nightly: overdue" in written
     assert "- storage velero/off\\_site: unavailable" in written
     assert "the \\*bucket\\* is moved" in written
@@ -114,7 +116,9 @@ def test_in_markdown_no_name_or_reason_makes_markup() -> None:
 
 
 def test_times_are_those_of_the_reader_s_zone() -> None:
-    assert "03:42 CET  velero/often" in handover_text(WHOLE, ZoneInfo("Europe/Berlin"))
+    text = handover_text(WHOLE, ZoneInfo("Europe/Berlin"))
+    assert "03:42 CET  velero/often" in text
+    assert "as of 03:41:07 CET." in text
 
 
 def test_a_quiet_shift_says_so_part_by_part() -> None:

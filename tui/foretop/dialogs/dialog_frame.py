@@ -29,6 +29,8 @@ from foretop_core.tables.text.cell_text import clean, cut_end, width
 
 _AROUND = 5
 """Lines that are no sentences: the border, where it happens, the line for messages and the knobs."""
+_LEAST_WIDTH, _MOST_WIDTH, _SHARE = 78, 120, 0.9
+"""Cells, where the terminal has so many, and the share of the terminal in between."""
 _FEWEST_SENTENCES = 6
 """Lines; with fewer beside the fields, fields and sentences scroll together."""
 _BESIDE_WAYS = 6
@@ -116,7 +118,9 @@ class DialogBoard(BaseModal[None]):
             self._scrolled.scroll_end(animate=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        """What was high because it was narrow need not stay so."""
+        """As wide as reads well; what was high because it was narrow need not stay so."""
+        share = round(event.size.width * _SHARE)
+        self.query_one(".dialog").styles.width = max(_LEAST_WIDTH, min(_MOST_WIDTH, share))
         self.query_one(MessageBody).start_afresh()
         self.call_after_refresh(self.draw)
 

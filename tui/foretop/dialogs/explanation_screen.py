@@ -8,8 +8,8 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from foretop.dialogs.base_modal import BaseModal
 from foretop.dialogs.choice_list import Choose
+from foretop.dialogs.text_modal import TextModal
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM
@@ -18,15 +18,11 @@ from foretop_core.tables.text.explanations import EXPLANATIONS, Explanation
 _TITLE = "Topics, as foretop explain prints them"
 
 
-class ExplanationScreen(BaseModal[None]):
+class ExplanationScreen(TextModal):
     """One topic; scrolls where it does not fit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "leave", show=False),
-        Binding("down,j", "scroll_by(1)", show=False),
-        Binding("up,k", "scroll_by(-1)", show=False),
-        Binding("pagedown,space", "scroll_by(12)", show=False),
-        Binding("pageup", "scroll_by(-12)", show=False),
     ]
 
     def __init__(self, explanation: Explanation, ascii: bool) -> None:
@@ -39,9 +35,6 @@ class ExplanationScreen(BaseModal[None]):
 
     def on_mount(self) -> None:
         self.query_one(TextPane).show(explanation_text(self._explanation))
-
-    def action_scroll_by(self, by: int) -> None:
-        self.query_one(TextPane).scroll_lines(by)
 
 
 def explanation_text(explanation: Explanation) -> list[Paragraph]:

@@ -32,6 +32,7 @@ from foretop_core.tables.text.cell_text import clean
 _POLICIES = ("stay unchanged", "are overwritten")
 _VOLUMES = ("Velero's default", "restored", "not restored")
 _MOST_LOOKED_INTO = 3
+_LOOKING = "looking…"
 _SKIP = ("server default", "yes", "no")
 
 
@@ -46,11 +47,14 @@ class RestoreDialog(ActionDialog):
     def __init__(self, service: ActionService, intent: Intent, chosen: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, chosen, ascii)
         self._there: frozenset[str] | None = None
+        """The namespaces there are; None where they may not be seen, and while they are looked at."""
+        self._is_looking = True
         item = self.service.item(self.keys[0])
         self._backup = item if isinstance(item, Backup) else None
         self._offer = self._offered()
         self._inside: dict[str, ExistingObjects | None] = {}
         self._looked: set[str] = set()
+        self._places: tuple[str, ...] = ()
 
     def on_mount(self) -> None:
         self._look_at_namespaces()
@@ -95,20 +99,30 @@ class RestoreDialog(ActionDialog):
             said.append(paragraph(f"{backup.name}{age}", label="Copy"))
             lacks = missing_in(backup, self.targets.namespace)
             said += [paragraph(humanize.join(lacks), Tone.WARN, label="Lacks")] if lacks else []
-        for place, objects in self._inside.items():
-            said.append(paragraph(f"{place}: {objects if objects is not None else 'looking…'}", label="Exists"))
-        return said
+        return [*said, *(paragraph(text, label=" " if at else "Exists") for at, text in enumerate(self._exists()))]
+
+    def _exists(self) -> list[str]:
+        """What is there already, target by target; where that may not be seen, the plan says so."""
+        if self._is_looking:
+            return [_LOOKING]
+        found = [f"{place}: {objects or _LOOKING}" for place, objects in self._inside.items()]
+        new = [place for place in self._places if self._there is not None and place not in self._there]
+        return (
+            [*found, f"{humanize.join(new)}: not yet; Velero creates {'it' if len(new) == 1 else 'them'}"]
+            if new
+            else found
+        )
 
     def planner(self) -> Planner:
         wanted = self._request()
         self._look_inside(wanted)
-        there = self._there
+        there = frozenset() if self._is_looking else self._there
         return lambda snapshot, items, now: plan_restore(snapshot, items, wanted, now, there)
 
     def _look_inside(self, wanted: RestoreRequest) -> None:
         """At each namespace that would be written to and exists, once."""
-        places = targets(self._backup, wanted) if self._backup is not None else ()
-        existing = [place for place in places if self._there is not None and place in self._there]
+        self._places = targets(self._backup, wanted) if self._backup is not None else ()
+        existing = [place for place in self._places if self._there is not None and place in self._there]
         self._inside = {place: self._inside.get(place) for place in existing[:_MOST_LOOKED_INTO]}
         for place in self._inside:
             if place not in self._looked:
@@ -141,6 +155,7 @@ class RestoreDialog(ActionDialog):
             self._there = frozenset(await visible_namespaces(self.service.client(self.keys[0].context))) or None
         except ForetopError:
             self._there = None
+        self._is_looking = False
         self.replan()
 
 

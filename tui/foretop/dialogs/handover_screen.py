@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from foretop.dialogs.base_modal import BaseModal
+from foretop.dialogs.text_modal import TextModal
 from foretop.terminal.clipboard import copy
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span
@@ -18,14 +19,10 @@ _WAYS = "up/down scroll   c copy   m copy as Markdown   esc/q close"
 _INDENT = 6
 
 
-class HandoverScreen(BaseModal[None]):
+class HandoverScreen(TextModal):
     """The text as `foretop handover` prints it; scrolls where it does not fit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "scroll_by(1)", show=False),
-        Binding("up,k", "scroll_by(-1)", show=False),
-        Binding("pagedown,space", "scroll_by(12)", show=False),
-        Binding("pageup", "scroll_by(-12)", show=False),
         Binding("c", "copy_text", show=False),
         Binding("m", "copy_markdown", show=False),
     ]
@@ -42,9 +39,6 @@ class HandoverScreen(BaseModal[None]):
     def on_mount(self) -> None:
         self.query_one(TextPane).show(_paragraphs(self._text))
 
-    def action_scroll_by(self, by: int) -> None:
-        self.query_one(TextPane).scroll_lines(by)
-
     def action_copy_text(self) -> None:
         copy(self.app, self._text)
 
@@ -55,8 +49,8 @@ class HandoverScreen(BaseModal[None]):
 def _paragraphs(text: str) -> list[Paragraph]:
     title, *lines = text.splitlines()
     said = [Paragraph((Span(title, BOLD),)), Paragraph((Span(_WAYS, DIM),))]
-    for line in lines:
-        is_head = bool(line) and not line.startswith(" ")
+    for before, line in pairwise((title, *lines)):
+        is_head = bool(line) and not before
         indent = len(line) - len(line.lstrip()) + 2 if line else 0
         said.append(Paragraph((Span(line, BOLD) if is_head else Span(line),), indent=min(indent, _INDENT + 2)))
     return said

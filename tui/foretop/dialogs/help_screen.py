@@ -10,9 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from foretop.bindings import UNLISTED, Action, ActionGroup
-from foretop.dialogs.base_modal import BaseModal
 from foretop.dialogs.explanation_screen import choose_topic
 from foretop.dialogs.legend import Sign
+from foretop.dialogs.text_modal import TextModal
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM, style_of
@@ -20,18 +20,12 @@ from foretop.widgets.styles import BOLD, DIM, style_of
 _KEY = 16
 
 
-class HelpScreen(BaseModal[None]):
+class HelpScreen(TextModal):
     """The window of the help; it scrolls where it does not fit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,enter", "leave", show=False),
         Binding("t", "topics", show=False),
-        Binding("down,j", "scroll_by(1)", show=False),
-        Binding("up,k", "scroll_by(-1)", show=False),
-        Binding("pagedown,space", "scroll_by(12)", show=False),
-        Binding("pageup", "scroll_by(-12)", show=False),
-        Binding("end,G", "scroll_by(1000000)", show=False),
-        Binding("home,g", "scroll_by(-1000000)", show=False),
     ]
 
     def __init__(
@@ -51,9 +45,6 @@ class HelpScreen(BaseModal[None]):
 
     def action_topics(self) -> None:
         choose_topic(self.app, self.ascii)
-
-    def action_scroll_by(self, by: int) -> None:
-        self.query_one(TextPane).scroll_lines(by)
 
 
 def help_text(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Paragraph]:

@@ -95,16 +95,20 @@ class LogViewer(DownloadScreen):
         if self.query_one(Prompt).value:
             where += f", {len(lines.matches):,} matches"
             keys.append(("n N", "next"))
+        keys += [*self.more_keys(), ("w", "no wrap" if lines.wraps else "wrap"), ("q", "back")]
         if lines.errors:
-            keys += [("e E", "error"), ("o", "all lines" if lines.errors_only else "errors only")]
-        keys += self.more_keys()
-        keys += [("w", "no wrap" if lines.wraps else "wrap"), ("q", "back"), ("s", "save")]
+            keys += [("e E", "error"), ("o", "all lines" if lines.errors_only else "errors")]
+        keys += [*self.rarer_keys(), ("s", "save")]
         keys += [] if lines.wraps else [("left right", "aside")]
         room = self.size.width - width(where) - 2
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
 
     def more_keys(self) -> list[tuple[str, str]]:
         """What this log has besides."""
+        return []
+
+    def rarer_keys(self) -> list[tuple[str, str]]:
+        """What it has besides, and what is told where there is room."""
         return []
 
     def action_search(self) -> None:

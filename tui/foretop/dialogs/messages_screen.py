@@ -9,18 +9,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from foretop.dialogs.base_modal import BaseModal
+from foretop.dialogs.text_modal import TextModal
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.tables.text.cell_text import clean
 
 
-class MessagesScreen(BaseModal[None]):
+class MessagesScreen(TextModal):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m,enter", "leave", show=False),
-        Binding("down,j", "scroll_by(1)", show=False),
-        Binding("up,k", "scroll_by(-1)", show=False),
     ]
 
     def __init__(self, told: Sequence[tuple[str, str]], ascii: bool) -> None:
@@ -35,6 +33,3 @@ class MessagesScreen(BaseModal[None]):
         said = [Paragraph((Span("Messages", BOLD), Span("   newest first, esc/q close", DIM))), paragraph("")]
         said += [Paragraph((Span(f"{at}  ", DIM), Span(clean(text))), indent=11) for at, text in self._told]
         self.query_one(TextPane).show(said if self._told else [*said, paragraph("No messages yet.")])
-
-    def action_scroll_by(self, by: int) -> None:
-        self.query_one(TextPane).scroll_lines(by)

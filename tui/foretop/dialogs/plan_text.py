@@ -52,7 +52,7 @@ def place(keys: Sequence[ObjectRef], cells: int) -> str:
 
 
 def proposal(plan: Plan, targets: ActionTargets, cells: int, *, copies: bool = True) -> list[Paragraph]:
-    """The changes, what they lead to, the warnings, and the line that does the same, with the key that copies it."""
+    """What the changes lead to, the warnings, the changes, and the line that does the same, with the key to copy it."""
     said: list[Paragraph] = []
     if targets.hidden:
         said.append(look(f"{targets.hidden} of these {'is' if targets.hidden == 1 else 'are'} hidden by the filter."))
@@ -77,7 +77,8 @@ def counted(plan: Plan, targets: ActionTargets, noun: str) -> list[str]:
 
 def _refused(refusal: Refusal, plan: Plan) -> Paragraph:
     """In red where nothing is left to be done."""
-    text = f"{_name(refusal.target, plan)} is skipped: {refusal.why}."
+    alone = not plan.steps and len(plan.refused) == 1
+    text = f"Not possible: {refusal.why}." if alone else f"{refusal.target.name} is skipped: {refusal.why}."
     return look(text) if plan.steps else paragraph(text, Tone.BAD)
 
 
@@ -121,14 +122,16 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
     if problem:
         return problem
     if len(told) == 1:
-        return f"{told[0].result.step.target.name}: {_result(told[0])}"
+        name = told[0].result.step.target.name
+        return f"{name}: {_result(told[0]).replace(f' · {name}: ', ' · ')}"
     well = sum(one.result.outcome is Outcome.DONE and (one.seen is None or one.seen.well) for one in told)
     return f"{well} of {len(told)} done, picked up"
 
 
 def _one(step: PlanStep) -> list[Paragraph]:
-    said = [*_written(step.changes), paragraph(step.forecast, label="Result")]
-    return [*said, *(look(warning) for warning in step.warnings)]
+    """What it leads to before what is written: in a small window the end is out of sight."""
+    result = paragraph(step.forecast, label="Result")
+    return [result, *(look(warning) for warning in step.warnings), *_written(step.changes)]
 
 
 def _written(changes: Sequence[str]) -> list[Paragraph]:
@@ -198,10 +201,6 @@ def _mark(told: StepReport) -> StatusGlyph:
             return StatusGlyph.WAITING
         case _:
             assert_never(told.result.outcome)
-
-
-def _name(target: ObjectRef, plan: Plan) -> str:
-    return "It" if not plan.steps and len(plan.refused) == 1 else target.name
 
 
 def look(text: str, indent: int = 0) -> Paragraph:

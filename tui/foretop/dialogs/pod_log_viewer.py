@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from foretop.dialogs.log_viewer import LogViewer
+from foretop.widgets.log_lines import LogLines
 from foretop.widgets.paragraphs import paragraph
 from foretop_core.actions.pod_log import container_log
 from foretop_core.actions.run_logs import RunLog
@@ -52,11 +53,22 @@ class PodLogViewer(LogViewer):
     def got(self) -> None:
         self.said = [paragraph(_BEFORE, Tone.WARN)] if self._previous else []
         super().got()
+        # Once it has its size.
+        self.call_after_refresh(self._arrange)
+
+    def _arrange(self) -> None:
+        """Whole where it fits; else from its end, for the newest lines are those that are wanted."""
+        lines = self.query_one(LogLines)
+        lines.wrap_where_it_fits()
+        lines.to_end()
 
     def more_keys(self) -> list[tuple[str, str]]:
         pod = self._pod()
         is_restarted = pod is not None and restarts(pod) > 0
-        return [*([("p", "this run" if self._previous else "previous run")] if is_restarted else []), ("r", "reload")]
+        return [("p", "this run" if self._previous else "previous run")] if is_restarted else []
+
+    def rarer_keys(self) -> list[tuple[str, str]]:
+        return [("r", "reload")]
 
     def action_previous(self) -> None:
         self._previous = not self._previous

@@ -80,7 +80,7 @@ class ObjectActions:
             case "copy_name":
                 return subject is not None and finding_under_cursor(page) is None
             case "jump":
-                return bool(self.targets())
+                return self._leads_elsewhere(self.targets(), subject)
             case "results":
                 return self._run() is not None
             case "pod_log":
@@ -154,7 +154,7 @@ class ObjectActions:
 
     async def do_prime(self) -> None:
         """The primer takes the expression of what is under the cursor."""
-        await self.host.go(PageAddress("primer", key=self._subject()))
+        await self.host.go(PageAddress("primer", key=self._subject(), jumped=True))
 
     def targets(self) -> tuple[ObjectRef, ...]:
         """Where J leads from here: only to what is there."""
@@ -165,6 +165,10 @@ class ObjectActions:
             return tuple(key for key in related_to_finding(found) if state.store.get(key) is not None)
         key = page.subject()
         return related(state.store, key) if key is not None else ()
+
+    def _leads_elsewhere(self, targets: tuple[ObjectRef, ...], subject: ObjectRef | None) -> bool:
+        """Not where it only opens what enter opens."""
+        return bool(targets) and (targets != (subject,) or targets[0].kind in PAGE_OF)
 
     def do_jump(self) -> None:
         targets = self.targets()

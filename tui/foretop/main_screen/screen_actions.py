@@ -111,7 +111,7 @@ class ScreenActions:
                 self.host.run_worker(self.host.go(PageAddress("schedules", filter="", key=key, jumped=True)))
 
         labels = [window_line(window, state.now(context), state.zone) for context, window in found]
-        title = "Pause windows: enter shows the schedules, U there resumes them"
+        title = "Pause windows: enter goes to the first schedule of one, U there resumes all of it"
         self.host.app.push_screen(Choose(title, labels, self.host.display_options.ascii), chosen)
 
     def do_handover(self) -> None:

@@ -11,12 +11,13 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, ungathered
 
 _SHOWN_BY = {
-    "velero-no-pulse": "queue",
+    "velero-no-pulse": "pods",
+    "velero-not-ready": "pods",
     "queue-stalled": "queue",
     "velero-all-paused": "schedules",
 }
 """Findings that are not about one object, and the page that shows them better than a list of all that they touch."""
-_NAMES = {"queue": "the queue", "schedules": "the schedules"}
+_NAMES = {"queue": "the queue", "schedules": "the schedules", "pods": "the pods of Velero, with their logs"}
 
 
 def finding_under_cursor(page: Page | None) -> Finding | None:

@@ -36,8 +36,8 @@ BESIDE = 172
 """From this width on the pane stands beside the table, which has 120 cells then: more room shows no less."""
 
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
-_LEAST_PANE, _MOST_PANE, _SPARE = 3, 0.5, 2
-"""Its least lines, its greatest share of the page, and how many lines it may have to spare."""
+_LEAST_PANE, _MOST_PANE = 3, 0.5
+"""Its least lines, and its greatest share of the page."""
 _FEW_LINES, _TABLE_LINES = 12, 4
 """On a page of so few lines the pane leaves the table its head and three rows."""
 
@@ -126,17 +126,17 @@ class TablePage(FilterablePage):
         self._sized_for = event.size
 
     def _size_pane(self, size: Size, *, afresh: bool = False) -> None:
-        """The pane takes what it needs, the table the rest; a few lines too many stay, so that little moves."""
+        """The pane takes what it needs, the table the rest; what it has it keeps, so that no row moves the table."""
         pane = self.query_one("#pane", TextPane)
         if self.has_class("-beside"):
             pane.styles.height = "1fr"
             return
         if size.height < _FEW_LINES:
-            needed, spare = max(1, size.height - _TABLE_LINES - 1), 0
+            needed = max(1, size.height - _TABLE_LINES - 1)
         else:
             wanted = min(pane.lines_wanted(size.width), round(size.height * _MOST_PANE))
-            needed, spare = max(_LEAST_PANE, wanted), _SPARE
-        if afresh or not needed <= self._pane_lines <= needed + spare:
+            needed = max(_LEAST_PANE, wanted)
+        if afresh or needed > self._pane_lines:
             self._pane_lines = needed
             pane.styles.height = needed
 
@@ -310,6 +310,7 @@ class TablePage(FilterablePage):
             self.table.untold_count,
             self.rows.state.focus.words,
             "only problems" if self.rows.faults_only else "",
+            self.rows.held_back,
             _marked(len(self.table.marked), counted=bool(self.table.untold_count)),
             f"hidden: {', '.join(self.table.given_up)} (ctrl+w shows)" if self.table.given_up else "",
             how_far(self.rows.state, self.spec.kinds),
@@ -346,7 +347,9 @@ class TablePage(FilterablePage):
         self.table.rearranged(to_first=True)
 
     def _renew(self, *, to_first: bool = False) -> None:
+        """With other rows the pane takes what it needs anew."""
         if self.rows is not None:
+            self._pane_lines = 0
             self.rows.renew()
             self._show_renewed(to_first=to_first)
 

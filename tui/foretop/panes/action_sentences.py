@@ -83,7 +83,7 @@ def _named(keys: tuple[ObjectRef, ...]) -> str:
     nouns = list(dict.fromkeys(_noun(key) for key in keys))
     if len(nouns) == len(keys) <= 2:
         return " or ".join(f"the {noun}" for noun in nouns)
-    return f"one of {humanize.count(len(keys), nouns[0])}" if len(nouns) == 1 else f"one of {len(keys)}"
+    return f"one of {humanize.count(len(keys), nouns[0] if len(nouns) == 1 else 'object')}"
 
 
 def _noun(key: ObjectRef) -> str:

@@ -97,9 +97,12 @@ def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]
         return (paragraph(str(problem), Tone.BAD, label="Warm"),)
     shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
     job = warmer(state.store, item.key)
-    made = f"by {job.name}, {job.spec.schedule}" if job else "no CronJob: the prescaler has not created one"
+    made = (
+        f"by {job.name}, {job.spec.schedule}" if job else "none of them is made: there is no CronJob of the prescaler"
+    )
+    ahead = f"{humanize.count(item.warm_up, 'minute')} before"
     said = [
-        paragraph(f"{humanize.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
+        paragraph(f"{ahead}: {shown}" if job else f"needed {ahead}: {shown}", label="Warm"),
         paragraph(made, Tone.PLAIN if job else Tone.WARN, label=" "),
     ]
     for finding in (*state.findings, *state.acknowledged):

@@ -10,7 +10,7 @@ from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import cluster_scoped_text
 from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection
-from foretop_core.rules.protection.protection_state import ProtectionState, late_text
+from foretop_core.rules.protection.protection_state import EXPIRING_TEXT, ProtectionState, late_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.protection import ProtectionRow, protection_mark
@@ -18,7 +18,7 @@ from foretop_core.tables.resources.protection import ProtectionRow, protection_m
 _WORDS = {
     ProtectionState.UNREACHABLE: "all its copies are in a storage location that Velero cannot use",
     ProtectionState.UNCOVERED: "no schedule and no NAB takes anything of it",
-    ProtectionState.EXPIRING: "its last good copy expires with none after it",
+    ProtectionState.EXPIRING: EXPIRING_TEXT,
     ProtectionState.PARTIAL: "no copy has all of it",
     ProtectionState.NO_COPY: "covered, and not backed up yet",
     ProtectionState.PAUSED: "its schedules are paused or refused",
@@ -43,7 +43,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
         paragraph(
             f"{one.name}: {one.phase or 'New'}, maintained {_ago(one.status.last_maintenance_time, render)}",
             Tone.PLAIN if one.phase == "Ready" else Tone.WARN,
-            label="Repository",
+            label="Repo",
         )
         for one in found.repositories[:2]
     ]

@@ -134,6 +134,13 @@ class LogLines(Widget, can_focus=True):
         self.wraps, self._aside = not self.wraps, 0
         self._rearrange(first)
 
+    def wrap_where_it_fits(self) -> None:
+        """Wraps the lines where all of them have room then."""
+        if not self.wraps and len(self.lines) <= self.size.height:
+            self.toggle_wrap()
+            if self.rows > self.size.height:
+                self.toggle_wrap()
+
     def toggle_errors_only(self) -> None:
         first = self.current if self._is_in_sight(self.current) else self._line(self.top)
         self.errors_only = not self.errors_only
@@ -177,6 +184,9 @@ class LogLines(Widget, can_focus=True):
 
     def action_by(self, by: int) -> None:
         self._go_to(self.top + by)
+
+    def to_end(self) -> None:
+        self._go_to(self.rows)
 
     def action_page(self, by: int) -> None:
         self._go_to(self.top + by * max(1, self.size.height - 1))

@@ -74,7 +74,7 @@ def _against_the_document(answer: _Answer) -> str:
 def _answer(text: str, minutes: int) -> _Answer:
     _check(text, "the schedule does not parse")
     parts = text.split(" ")
-    if parts[0] == "*":
+    if is_always_warm(text):
         raise PrimerError("a schedule that runs every minute is always warm")
     starts = [_minute(value) for value in _listed_minutes(parts[0])]
     warm = [start - minutes if start >= minutes else start - minutes + 60 for start in starts]
@@ -87,6 +87,11 @@ def _answer(text: str, minutes: int) -> _Answer:
     primed = " ".join([",".join(map(str, warm)), *parts[1:]])
     _check(primed, f"the prescaler's own answer ({primed}) does not parse")
     return _Answer(primed, negative, several, text.split(" "))
+
+
+def is_always_warm(text: str) -> bool:
+    """Whether the operator takes it for a schedule that runs every minute."""
+    return text.split(" ")[0] == "*"
 
 
 def _hour_before(parts: list[str]) -> str:

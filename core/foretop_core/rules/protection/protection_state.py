@@ -18,6 +18,9 @@ IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")
 """Namespaces of the platform, which is set up anew and not restored, and the one that is empty in most clusters."""
 
 
+EXPIRING_TEXT = "its last good copy expires with none after it"
+
+
 class ProtectionState(StrEnum):
     """What is said of a namespace, the worst first."""
 
@@ -109,12 +112,15 @@ class ProtectionJudge:
 
     def is_expiring(self, row: NamespaceProtection) -> bool:
         """Whether its last good copy is gone soon, with none to come before."""
-        copies = row.copies
-        if copies.newest is None or copies.last_expiry is None or copies.last_expiry <= self.now:
+        since, end, run = self.expiring_since(row), row.copies.last_expiry, row.next_run
+        if since is None or end is None or end <= self.now:
             return False
-        soon = min(self.limits.expiring_soon, (copies.last_expiry - began(copies.newest)) / 4)
-        run = row.next_run
-        return copies.last_expiry - self.now <= soon and (run is None or run > copies.last_expiry)
+        return since <= self.now and (run is None or run > end)
+
+    def expiring_since(self, row: NamespaceProtection) -> datetime | None:
+        """From when on the end of its last good copy is near; None where it has none, or one that is kept for ever."""
+        newest, end = row.copies.newest, row.copies.last_expiry
+        return end - min(self.limits.expiring_soon, (end - began(newest)) / 4) if newest and end else None
 
     def _uncovered(self, row: NamespaceProtection) -> ProtectionState:
         return ProtectionState.UNREACHABLE if not row.reachable else ProtectionState.UNCOVERED

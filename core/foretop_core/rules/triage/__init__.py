@@ -69,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     servers.restarted_servers,
     storage.unsynced_locations,
     storage.unusable_locations,
+    storage.unready_repositories,
     storage.expired_backups,
     nonadmin.refused,
     nonadmin.went_back,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from foretop_core.models.kinds import STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import sentence
@@ -22,6 +23,7 @@ _BY_SILENCE = frozenset(
         "protection-gap",
     }
 )
+_NOUNS = {STORAGE.name: "storage location"}
 _BY_WINDOW = frozenset({"schedule-paused-long"})
 _GAP_EXPLAINED_BY = (
     "schedule-invalid",
@@ -34,8 +36,9 @@ _GAP_EXPLAINED_BY = (
 )
 
 
-_BY_SCHEDULE = frozenset({"namespace-late", "namespace-expiring", "namespace-partial"})
-"""Of a namespace, and told by a finding about the schedule that promises its copies, where there is one."""
+_BY_SCHEDULE = frozenset({"namespace-late", "namespace-partial"})
+"""Of a namespace, and told by a finding about the schedule that promises its copies, where there is one. That the last
+copy of a namespace expires is told always: nothing that is said of a schedule says it."""
 
 
 def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -96,15 +99,19 @@ def _told_in(cause: str, consequences: frozenset[str], findings: list[Finding]) 
 def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding:
     if not consequences:
         return finding
-    names = list(dict.fromkeys(each.subject.name or "the queue" for each in consequences))
+    subjects = list(dict.fromkeys(each.subject for each in consequences))
     return replace(
         finding,
-        evidence=sentence(
-            finding.evidence,
-            f" It explains {humanize.count(len(consequences), 'further finding')}: {humanize.join(names)}.",
-        ),
-        related=tuple(dict.fromkeys([*finding.related, *(each.subject for each in consequences)])),
+        evidence=sentence(finding.evidence, f" It explains what is found of {_of(subjects)}."),
+        related=tuple(dict.fromkeys([*finding.related, *subjects])),
     )
+
+
+def _of(subjects: list[ObjectRef]) -> str:
+    """`3 schedules, 1 location and the queue`: by kind, so that the numbers are those of the objects to go to."""
+    kinds = Counter(_NOUNS.get(one.kind, one.kind.lower()) for one in subjects if one.name)
+    queue = ["the queue"] if any(not one.name for one in subjects) else []
+    return humanize.join([*(humanize.count(number, noun) for noun, number in kinds.items()), *queue], 6)
 
 
 def _by_schedule(findings: list[Finding]) -> list[Finding]:

@@ -10,6 +10,7 @@ from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import expression
+from foretop_core.rules.primer import prescaler_verdict, primer_advice
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -29,11 +30,19 @@ def wrong_warmups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
                 prescaled,
                 None,
                 "has no primed cron job",
-                f"The prescaler has not created CronJob autogen-{prescaled.name}: it may refuse "
-                f"{prescaled.spec.cron_job.spec.schedule!r}.",
+                f"The prescaler has not created CronJob autogen-{prescaled.name}: {_why_not_created(prescaled)}.",
             )
             continue
         yield from _compare(snapshot, prescaled, job, now)
+
+
+def _why_not_created(prescaled: PreScaledCronJob) -> str:
+    """In the words of the primer; a schedule of its own, where it is given, is what the prescaler takes."""
+    text, given = prescaled.spec.cron_job.spec.schedule, prescaled.spec.primer_schedule
+    verdict = prescaler_verdict(text, prescaled.spec.warm_up_time_mins, Dialect.ROBFIG) if not given else None
+    if verdict is not None and not verdict.supported:
+        return f"it refuses {text!r}: {verdict.reason}"
+    return f"it accepts {(given or text)!r}, so look whether the operator is running"
 
 
 def _compare(snapshot: ClusterSnapshot, prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterator[Finding]:
@@ -83,15 +92,14 @@ def _finding(
     evidence: Text,
     severity: Severity = Severity.WARNING,
 ) -> Finding:
-    minutes = prescaled.spec.warm_up_time_mins
+    text, minutes = prescaled.spec.cron_job.spec.schedule, prescaled.spec.warm_up_time_mins
     return Finding(
         "warmup-wrong",
         severity,
         snapshot.ref(prescaled),
-        None,
+        prescaled.created if job is None else job.created,
         what,
         evidence,
-        f"See `foretop primer '{prescaled.spec.cron_job.spec.schedule}' --warmup {minutes}` for correct "
-        "expressions, and set spec.primerSchedule to one that covers it.",
+        f"{primer_advice(text, minutes)} See `foretop primer '{text}' --warmup {minutes}`.",
         (snapshot.ref(job),) if job else (),
     )

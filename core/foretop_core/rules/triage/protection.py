@@ -11,7 +11,13 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.coverage import Extent
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
-from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState, late_text
+from foretop_core.rules.protection.protection_state import (
+    EXPIRING_TEXT,
+    ProtectionJudge,
+    ProtectionLimits,
+    ProtectionState,
+    late_text,
+)
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -44,7 +50,7 @@ def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             case ProtectionState.LATE:
                 yield from _late(snapshot, row, judge)
             case ProtectionState.EXPIRING:
-                yield from _expiring(snapshot, row)
+                yield from _expiring(snapshot, row, judge)
             case ProtectionState.PARTIAL if row.covers and not row.copies.good:
                 yield _partial(snapshot, row)
     for places, names in unreachable.items():
@@ -80,7 +86,7 @@ def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protection
         "namespace-late",
         Severity.ERROR,
         _ref(snapshot, row),
-        newest.started if newest is not None else None,
+        newest.started if newest is not None else promise.since,
         late_text(row),
         sentence(had, f"; {schedule.name} should have made one since ", promise.since, "."),
         f"Check the last backups of {schedule.name} and whether they took {row.namespace}; back up now.",
@@ -88,7 +94,7 @@ def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protection
     )
 
 
-def _expiring(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Iterator[Finding]:
+def _expiring(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: ProtectionJudge) -> Iterator[Finding]:
     newest, until = row.copies.newest, row.copies.last_expiry
     if newest is None or until is None:
         return
@@ -97,8 +103,8 @@ def _expiring(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Iterator[F
         "namespace-expiring",
         Severity.ERROR,
         _ref(snapshot, row),
-        newest.started,
-        "its last good copy expires with none after it",
+        judge.expiring_since(row),
+        EXPIRING_TEXT,
         sentence(f"{newest.name} is its last good copy and expires at ", until, ahead, "."),
         "Extend the life of that backup (v), or back up now.",
         (snapshot.ref(newest), *(snapshot.ref(one.schedule) for one in row.covers)),
@@ -106,13 +112,14 @@ def _expiring(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Iterator[F
 
 
 def _partial(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
+    """Nothing tells since when: copies that are gone may have been complete."""
     copies, newest = row.copies, row.copies.newest_partial
     left_out = f" has {copies.coverage.limits}" if copies.coverage.extent is Extent.PART else " failed partially"
     return Finding(
         "namespace-partial",
         Severity.WARNING,
         _ref(snapshot, row),
-        newest.started if newest is not None else None,
+        None,
         "has only partial copies",
         f"None of its {copies.partial} copies is complete: {newest.name if newest else 'the newest'}{left_out}.",
         "See what is missing (e on the backup), fix its cause or widen the schedule, and back up now.",

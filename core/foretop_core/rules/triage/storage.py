@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from foretop_core.models import Backup
+from foretop_core.models import Backup, BackupRepository
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
@@ -86,6 +86,33 @@ def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
             "Give spec.template.storageLocation a location that can be written to, or make this one writable.",
             (snapshot.ref(location),) if location else (),
         )
+
+
+def unready_repositories(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Repositories of volumes that Velero cannot use."""
+    for repository in snapshot.repositories:
+        if repository.phase != "NotReady":
+            continue
+        spec, where = repository.spec, snapshot.location(repository.namespace, repository.spec.backup_storage_location)
+        yield Finding(
+            "repository-not-ready",
+            Severity.ERROR,
+            snapshot.ref(repository),
+            snapshot.seen.phase_since.get(snapshot.ref(repository)),
+            f"not ready: volumes of {spec.volume_namespace} cannot be moved",
+            unready_repository(repository),
+            f"Check the storage location {spec.backup_storage_location} and Velero's log (:pods); Velero tries the "
+            "repository again every few minutes.",
+            (snapshot.ref(where),) if where is not None else (),
+            blames=snapshot.ref(where) if where is not None else None,
+        )
+
+
+def unready_repository(repository: BackupRepository) -> str:
+    """What a repository that is not ready keeps from being done, and why, where Velero says why."""
+    why = (repository.status.message or "Velero gives no reason").rstrip(".")
+    of = repository.spec.volume_namespace
+    return f"{why}. Until it is ready no volume of {of} is backed up to it or restored from it."
 
 
 def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

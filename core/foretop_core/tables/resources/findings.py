@@ -18,7 +18,12 @@ from foretop_core.tables.text import times
 
 FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
 _MARKS = {Severity.ERROR: StatusGlyph.BROKEN, Severity.WARNING: StatusGlyph.LOOK, Severity.NOTE: StatusGlyph.WAITING}
-_WORDS = {"BackupStorageLocation": "storage", "NonAdminBackupStorageLocationRequest": "request"}
+_WORDS = {
+    "BackupRepository": "repository",
+    "BackupStorageLocation": "storage",
+    "NonAdminBackupStorageLocationRequest": "request",
+    "PreScaledCronJob": "prescaled",
+}
 _NOBODY = {"velero-": "velero", "window-": "window"}
 """What a finding is about that has no object, by how its code begins; the rest are about a queue."""
 _SHORT = {kind.name: kind.short[0] for kind in KINDS if kind.short}
