@@ -26,6 +26,7 @@ from foretop_core.models.kinds import (
     NONADMIN_DOWNLOAD,
     POD,
     POD_VOLUME_BACKUP,
+    RESOURCE_QUOTA,
     RESTORE,
     SCHEDULE,
     STORAGE,
@@ -502,7 +503,7 @@ DRILL = Intent(
         RequiredPermission("create", DOWNLOAD_REQUEST),
         RequiredPermission("patch", BACKUP),
     ),
-    reads=(RequiredPermission("list", CONFIG_MAP), *_URL_OF_A_FILE),
+    reads=(RequiredPermission("list", CONFIG_MAP), RequiredPermission("list", RESOURCE_QUOTA), *_URL_OF_A_FILE),
     commands=("drill",),
     purpose="drill a restore",
 )
