@@ -86,6 +86,21 @@ def test_a_drill_compares_what_came_back_and_leaves_nothing_but_its_note(
         assert {"Namespace", "ConfigMap", "Restore", "Backup"} <= set(kinds)
 
 
+def test_what_a_dry_run_lists_is_what_is_sent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with living(tmp_path) as at:
+        assert at.drill("shop", "--dry-run", "-o", "json", "--into", "shop-trial") == 0
+        listed = json.loads(capsys.readouterr().out)["items"]
+        assert at.drill("shop", "--yes", "--into", "shop-trial") == 0
+        capsys.readouterr()
+        run(["journal", "-o", "json"])
+        written = json.loads(capsys.readouterr().out)["items"]
+        made = [one for one in written if one["method"] == "POST" and one["kind"] != "DownloadRequest"]
+        assert [one["kind"] for one in made] == ["Namespace", "ConfigMap", "Restore"]
+        assert [one["patch"] for one in made] == [one["patch"] for one in listed]
+        deleted = [one for one in written if one["method"] == "DELETE"]
+        assert {(one["kind"], one["name"]) for one in deleted} == {(one["kind"], one["name"]) for one in made}
+
+
 def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_by_the_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

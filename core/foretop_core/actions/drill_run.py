@@ -20,6 +20,7 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.models import Backup, Restore, decode
 from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
 from foretop_core.models.wire import Metadata, ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.protection.drill_report import (
@@ -51,6 +52,12 @@ class DrillResult:
     took: timedelta
     not_noted: str = ""
     """Why the outcome is not on the Backup; "" where it is, or where there is nothing to note."""
+
+    def sentence(self, namespace: str, backup: str) -> str:
+        """The outcome in one line."""
+        if self.report.failed:
+            return f"Drill of {namespace} failed: {self.report.failed}"
+        return f"{namespace} came back from {backup} in {humanize.duration(self.took)}"
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.actions import validation
-from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP
+from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
 from foretop_core.actions.restores import missing_in
@@ -27,14 +27,11 @@ from foretop_core.rules.protection.drill_report import DRILLED_KINDS, SECRETS
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+USUAL_LIMIT, LONGEST_LIMIT = 30, 24 * 60
+"""Minutes that the restore of a drill may take."""
 RESTS_SINCE = Release(1, 12, 2)
 """The first release whose resource modifiers take merge patches; earlier ones would start what they restore."""
 _LONGEST = 63
-NOT_FOR_TENANTS = (
-    "you are not allowed to list namespaces",
-    "a drill is for administrators; a tenant restores in place with a NonAdminRestore",
-)
-"""Why, and what one can do instead."""
 _NOWHERE = {"foretop.io/drill": "never"}
 """A node selector that no node has."""
 _REST: Mapping[str, dict[str, Any]] = {
@@ -96,13 +93,11 @@ def find_backup(snapshot: ClusterSnapshot, wanted: Backup) -> Backup | None:
     return next((one for one in snapshot.backups if (one.namespace, one.name) == key), None)
 
 
-def plan_drill(
-    snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, now: datetime, existing: Iterable[str]
-) -> Plan:
+def plan_drill(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, now: datetime) -> Plan:
     """Three objects: the namespace, the modifiers that keep everything in it at rest, and the restore."""
     validation.namespaces((request.into,))
-    if request.into in set(existing):
-        raise BadInput(f"Namespace {request.into} exists already", "", "give another name with --into")
+    if any(item.name == request.into for item in snapshot.namespaces or ()):
+        raise BadInput(f"Namespace {request.into} exists already", "", "give another name to restore into")
     if why := _why_not(snapshot, backup):
         return Plan(DRILL, now, (), (Refusal(snapshot.ref(backup), why),))
     lacks = missing_in(backup, request.namespace)

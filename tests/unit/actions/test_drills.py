@@ -18,7 +18,7 @@ REQUEST = DrillRequest("shop", "shop-trial")
 
 
 def _refusal(snapshot: ClusterSnapshot) -> str:
-    plan = plan_drill(snapshot, KEPT, REQUEST, NOW, ())
+    plan = plan_drill(snapshot, KEPT, REQUEST, NOW)
     assert bool(plan.steps) is not bool(plan.refused)
     return plan.refused[0].why if plan.refused else ""
 
@@ -47,7 +47,7 @@ def test_an_unknown_release_is_not_refused_where_its_definitions_show_that_it_is
 
 
 def test_what_is_deleted_afterwards_is_what_is_made() -> None:
-    plan = plan_drill(replace(SNAPSHOT, servers={KEPT.namespace: VeleroInfo(version="1.18.3")}), KEPT, REQUEST, NOW, ())
+    plan = plan_drill(replace(SNAPSHOT, servers={KEPT.namespace: VeleroInfo(version="1.18.3")}), KEPT, REQUEST, NOW)
     assert [step.target for step in plan_later_cleanup(plan).steps] == [step.target for step in plan.steps]
 
 

@@ -27,7 +27,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
-from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
+from foretop_core.rules.protection.protection_index import DRILL_LABEL, ProtectionIndex, protection_index
 from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
@@ -230,6 +230,15 @@ def test_a_drill_is_read_from_the_backup_and_a_broken_annotation_tells_nothing()
 
 
 # Findings
+
+
+def test_the_namespace_of_a_drill_needs_no_protection() -> None:
+    made = from_builtins(Namespace, {"metadata": {"name": "shop-trial", "labels": {DRILL_LABEL: "shop-trial"}}})
+    index = protection_index(assemble([namespace("shop"), made, schedule("shop-daily", "shop")]))
+    assert index.names == ("shop",)
+    index.apply(None, made)
+    index.apply(made, None)
+    assert index.names == ("shop",)
 
 
 def test_namespaces_that_nothing_covers_are_one_line() -> None:

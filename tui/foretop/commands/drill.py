@@ -23,8 +23,10 @@ from foretop.commands.write_command import (
     run_async,
 )
 from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
-from foretop_core.actions.drill_run import DrillRun, delete_made, leftovers, plan_deletion
+from foretop_core.actions.drill_run import DrillResult, DrillRun, delete_made, leftovers, plan_deletion
 from foretop_core.actions.drills import (
+    LONGEST_LIMIT,
+    USUAL_LIMIT,
     DrillRequest,
     MadeObject,
     drill_name,
@@ -47,7 +49,11 @@ KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, REPOSITORY, DEPLOYMENT, NAMESP
 @click.option("--into", default="", metavar="NAME", help="The namespace to restore into; one is made up if omitted.")
 @click.option("--with-secrets", is_flag=True, help="Restore Secrets too: a second copy of them lies there meanwhile.")
 @click.option(
-    "--time-limit", type=click.IntRange(1, 24 * 60), default=30, show_default=True, help="Minutes the restore may take."
+    "--time-limit",
+    type=click.IntRange(1, LONGEST_LIMIT),
+    default=USUAL_LIMIT,
+    show_default=True,
+    help="Minutes the restore may take.",
 )
 @connection_options
 @acting_options
@@ -78,8 +84,7 @@ async def _drill(
         await _clean_up_before(at, write_options)
         backup = drill_source(at.snapshot, request.namespace)
         request = replace(request, into=request.into or drill_name(request.namespace, at.now))
-        existing = [item.name for item in at.snapshot.namespaces or ()]
-        plan = plan_drill(at.snapshot, backup, request, at.now, existing)
+        plan = plan_drill(at.snapshot, backup, request, at.now)
         reporter = ActionReporter(write_options.form, at.context, write_options.asks)
         reporter.plan(plan)
         quotas = await quotas_of(at.executor.client, request.namespace)
@@ -105,14 +110,15 @@ async def _carry_out(
     result = await run.carry_out(plan, limit, lambda news: say_to(f"  {news}", err=write_options.form != "text"))
     if result.not_noted:
         say_to(f"The outcome is not on the backup: {result.not_noted}", err=True)
-    _show(at, run, result.report, result.took, write_options)
+    _show(at, run, result, write_options)
     cleaned = await _clean_up(at, run.made, write_options)
     return DONE if not result.report.failed and cleaned else SOME_FAILED
 
 
-def _show(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelta, write_options: WriteOptions) -> None:
+def _show(at: CommandSession, run: DrillRun, result: DrillResult, write_options: WriteOptions) -> None:
+    report = result.report
     if write_options.form != "text":
-        emit(_item(at, run, report, took), write_options.form)
+        emit(_item(at, run, report, result.took), write_options.form)
         return
     if report.counts:
         table(
@@ -121,11 +127,7 @@ def _show(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelt
         )
     if report.left_out:
         say_to(f"  Not tried: {humanize.join(report.left_out, 12)}")
-    name = run.request.namespace
-    if report.failed:
-        say_to(f"✗ Drill of {name} failed: {report.failed}")
-    else:
-        say_to(f"✓ {name} came back from {run.backup.name} in {humanize.duration(took)}")
+    say_to(f"{'✗' if report.failed else '✓'} {result.sentence(run.request.namespace, run.backup.name)}")
 
 
 def _item(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelta) -> dict[str, object]:

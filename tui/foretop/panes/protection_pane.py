@@ -42,7 +42,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
         paragraph(
             f"{one.name}: {one.phase or 'New'}, maintained {_ago(one.status.last_maintenance_time, render)}",
             Tone.PLAIN if one.phase == "Ready" else Tone.WARN,
-            label="Repository",
+            label="Repo",
         )
         for one in found.repositories[:2]
     ]
@@ -109,7 +109,7 @@ def _tried(found: NamespaceProtection, render: RenderContext) -> str:
     if found.restored is not None:
         parts.append(f"last restored {humanize.duration(render.now - found.restored)} ago")
     if not parts and found.copies.total:
-        return f"never, as far as Velero's objects tell; foretop drill {found.namespace} tries it"
+        return "never, as far as Velero's objects tell; a drill tries it (t)"
     return "; ".join(parts) or "never"
 
 

@@ -205,7 +205,7 @@ class ProtectionIndex:
             case NonAdminBackup() as nab:
                 return self._nab(nab, gone=after is None)
             case Namespace() as namespace:
-                return self._namespace(namespace.name, gone=after is None)
+                return self._namespace(namespace.name, gone=after is None or _is_of_drill(namespace))
             case BackupRepository() as repository:
                 return self._repository(_typed(before, BackupRepository), repository, gone=after is None)
             case BackupStorageLocation() as location:
@@ -520,7 +520,8 @@ class ProtectedCluster(Protocol):
 def protection_index(snapshot: ProtectedCluster) -> ProtectionIndex:
     """The protection of a whole cluster as of one snapshot."""
     known = snapshot.namespaces
-    index = ProtectionIndex(snapshot.dialect, None if known is None else (item.name for item in known))
+    names = None if known is None else (item.name for item in known if not _is_of_drill(item))
+    index = ProtectionIndex(snapshot.dialect, names)
     everything: tuple[Iterable[Resource], ...] = (
         snapshot.storage,
         snapshot.schedules,
@@ -569,6 +570,11 @@ def _content_key(spec: BackupSpec) -> Hashable:
         spec.include_cluster_resources,
         selectors,
     )
+
+
+def _is_of_drill(namespace: Namespace) -> bool:
+    """What a drill makes needs no protection."""
+    return bool(namespace.label(DRILL_LABEL))
 
 
 def _most(found: Iterable[Coverage]) -> Coverage:
