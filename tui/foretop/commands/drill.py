@@ -17,9 +17,9 @@ from foretop.commands.write_command import (
     CommandSession,
     WriteCommand,
     WriteOptions,
-    acting_options,
     confirm_production,
     open_session,
+    plain_acting_options,
     run_async,
 )
 from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
@@ -56,7 +56,7 @@ KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, REPOSITORY, DEPLOYMENT, NAMESP
     help="Minutes the restore may take.",
 )
 @connection_options
-@acting_options
+@plain_acting_options
 def command(
     namespace: str,
     into: str,
@@ -72,6 +72,7 @@ def command(
 
     Exit code: 0 all came back, 1 something did not, 2 usage, 3 refused (read-only, rights, state).
     """
+    write_options.check()
     options = replace(session_options, namespaces=(), with_velero=True)
     request = DrillRequest(namespace, into, with_secrets)
     return run_async(_drill(options, write_options, request, timedelta(minutes=time_limit)))
