@@ -349,17 +349,20 @@ def test_the_minutely_check_of_a_location_touches_nothing() -> None:
 
 _NAMES = ("shop", "shop-2", "wiki", "crm")
 _PATTERNS = st.lists(st.sampled_from(("*", "shop", "sh*", "wiki", "crm", "gone")), max_size=2, unique=True)
+_EXCLUDED = st.sampled_from(((), ("shop",), ("sh*", "gone")))
 _OBJECTS = st.one_of(
     st.builds(
-        lambda name, names, phase: copy(name, *names, phase=phase),
+        lambda name, names, without, phase: copy(name, *names, phase=phase, excludedNamespaces=list(without)),
         st.sampled_from(("b1", "b2", "b3")),
         _PATTERNS,
+        _EXCLUDED,
         st.sampled_from(("Completed", "PartiallyFailed", "InProgress")),
     ),
     st.builds(
-        lambda name, names, paused: schedule(name, *names, paused=paused),
+        lambda name, names, without, paused: schedule(name, *names, paused=paused, excludedNamespaces=list(without)),
         st.sampled_from(("s1", "s2")),
         _PATTERNS,
+        _EXCLUDED,
         st.booleans(),
     ),
     st.builds(restore, st.sampled_from(("r1", "r2")), st.sampled_from(("b1", "b2"))),
