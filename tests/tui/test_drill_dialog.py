@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foretop.widgets.prompt import Prompt
+from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from tests.tui.acting import Stand, stand
@@ -14,6 +15,15 @@ from tests.tui.test_pods import command
 from tests.tui.test_protection_page import NO_NAMESPACES
 
 _SPEED = 120.0
+UNSEEING = User(
+    "unseeing",
+    (
+        Rule(("*",), ("velero.io", "apps", "oadp.openshift.io"), ("*",)),
+        Rule(("*",), ("",), ("namespaces",)),
+        Rule(("create", "delete", "list"), ("",), ("configmaps",)),
+    ),
+)
+"""May make and delete a ConfigMap, and not look at it."""
 
 
 def left(at: Stand) -> set[str]:
@@ -69,6 +79,18 @@ async def test_what_is_kept_is_offered_to_be_deleted_by_the_next_drill(
         assert not at.box.storage.find(at.box.storage.kind("Namespace"), "", "wiki-trial")
         await at.shown.press("escape")
         assert at.shown.app.told[-1][1].startswith("Kept: restore openshift-adp/legacy-trial")
+        assert left(at) == {"Namespace", "ConfigMap", "Restore"}
+
+
+async def test_what_cannot_be_seen_afterwards_is_not_called_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED, user=UNSEEING) as at:
+        await asked(at, "legacy")
+        at.dialog.query_one("#confirm", Prompt).value = "legacy"
+        await at.see("workloads come with zero replicas")
+        await at.send()
+        await at.see("legacy came back", "may still be there:", "configmaps")
         assert left(at) == {"Namespace", "ConfigMap", "Restore"}
 
 

@@ -17,6 +17,7 @@ from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.actions.run_files import RunFile, run_file
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import api_paths
+from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models import Backup, Restore, decode
 from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
 from foretop_core.models.wire import Metadata, ObjectRef
@@ -191,15 +192,20 @@ async def leftovers(executor: PlanExecutor) -> list[MadeObject]:
 
 
 async def _fresh(executor: PlanExecutor, context: str, made: list[MadeObject]) -> list[MadeObject]:
-    """Those that are still there, as they are now; one with another uid is somebody else's."""
+    """Those that are still there, as they are now; one with another uid is somebody else's.
+
+    Raises ForetopError where that cannot be told: what nobody can see is not gone.
+    """
     found = []
     for item in made:
         where = ObjectRef(context, item.kind, item.namespace, item.name)
         try:
             path = api_paths.item(kind_of_ref(where), where.namespace, where.name)
             now = decode(MadeObject, (await executor.client.request("GET", path)).body)
-        except ForetopError:
-            continue
+        except ApiError as problem:
+            if problem.status == 404 and problem.is_status:
+                continue
+            raise
         if now.metadata.uid == item.metadata.uid and is_of_drill(now):
             found.append(now)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -32,12 +32,13 @@ from foretop_core.actions.drills import (
 )
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
-from foretop_core.errors import BadInput
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _SECRETS = ("left out", "restored too: who may read them there can read a second copy of them meanwhile")
+_NEXT_OFFERS = "The next drill offers to delete it."
 _LEFT_OVER = ("deleted first", "kept")
 
 
@@ -142,8 +143,13 @@ class DrillDialog(ActionDialog):
 
     def _send(self, planned: TrackedPlan) -> None:
         first = self._left if self.query_one("#left", OptionCycler).at == 0 else []
+        try:
+            backup, limit = self._backup(), self._limit()
+        except ForetopError:
+            self.replan()  # It says what has changed since.
+            return
         self.progress = DrillProgress(
-            self.service, planned.plan, self._backup(), self._request(), self._limit(), first, _toast(self.app)
+            self.service, planned.plan, backup, self._request(), limit, first, _toast(self.app)
         )
         self._go_on(self.progress.run())
 
@@ -151,7 +157,7 @@ class DrillDialog(ActionDialog):
         if self.progress is not None and self.progress.deletion is not None:
             self._go_on(self.progress.delete())
 
-    def _go_on(self, work: Any) -> None:
+    def _go_on(self, work: Coroutine[Any, Any, None]) -> None:
         assert self.progress is not None
         self.dialog_state = DialogState.SENDING
         self.progress.listener = self._moved
@@ -192,10 +198,7 @@ class DrillDialog(ActionDialog):
             self.progress.listener = None
         super().action_leave()
         if self.progress is not None and self.progress.deletion is not None and not self.progress.is_running:
-            self.app.notify(f"Kept: {_targets(self.progress.deletion)}. {NEXT_OFFERS}")
-
-
-NEXT_OFFERS = "The next drill offers to delete it."
+            self.app.notify(f"Kept: {_targets(self.progress.deletion)}. {_NEXT_OFFERS}")
 
 
 def _outcome(progress: DrillProgress) -> Iterator[Paragraph]:
@@ -227,11 +230,11 @@ def _names(made: Iterable[MadeObject]) -> str:
     return humanize.join([f"{item.kind.lower()} {item.name}" for item in made], 6)
 
 
-def _toast(app: App[Any]) -> Any:
+def _toast(app: App[Any]) -> Callable[[DrillProgress], None]:
     """For when the dialog is gone."""
 
     def tell(progress: DrillProgress) -> None:
-        kept = f" {_targets(progress.deletion)}: still there. {NEXT_OFFERS}" if progress.deletion is not None else ""
+        kept = f" {_targets(progress.deletion)}: still there. {_NEXT_OFFERS}" if progress.deletion is not None else ""
         app.notify(f"{progress.sentence}{kept}")
 
     return tell

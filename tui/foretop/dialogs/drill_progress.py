@@ -83,8 +83,12 @@ class DrillProgress:
         self._end()
 
     async def _look_for_rest(self, made: list[MadeObject]) -> None:
-        found = await plan_deletion(self._service.executor(self._context), made)
-        self.deletion = found if found.steps else None
+        try:
+            found = await plan_deletion(self._service.executor(self._context), made)
+            self.deletion = found if found.steps else None
+        except Exception as problem:
+            names = humanize.join([f"{item.kind.lower()} {item.name}" for item in made], 6)
+            self.undeleted = [f"{names} may still be there: {_told(problem)}"]
         self._end()
 
     def _end(self) -> None:
