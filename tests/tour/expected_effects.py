@@ -173,6 +173,7 @@ ELSEWHERE: Mapping[str, str] = {
     "pod_log": "wants a pod: test_pods_are_watched_while_they_are_shown_and_their_logs_are_read",
     "acknowledged": "wants one that is known: test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again",
     "unacknowledge": "wants one that is known: test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again",
+    "drill": "wants a namespace: test_a_namespace_is_drilled_and_what_was_made_is_deleted_in_four_decisions",
     "sign_in": "wants one who is signed out: test_a_plugin_that_needs_a_person_gets_the_terminal",
 }
 """Actions that no view of the tour's cluster offers, and what presses their keys instead."""

@@ -86,6 +86,21 @@ def test_a_drill_compares_what_came_back_and_leaves_nothing_but_its_note(
         assert {"Namespace", "ConfigMap", "Restore", "Backup"} <= set(kinds)
 
 
+def test_what_a_dry_run_lists_is_what_is_sent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with living(tmp_path) as at:
+        assert at.drill("shop", "--dry-run", "-o", "json", "--into", "shop-trial") == 0
+        listed = json.loads(capsys.readouterr().out)["items"]
+        assert at.drill("shop", "--yes", "--into", "shop-trial") == 0
+        capsys.readouterr()
+        run(["journal", "-o", "json"])
+        written = json.loads(capsys.readouterr().out)["items"]
+        made = [one for one in written if one["method"] == "POST" and one["kind"] != "DownloadRequest"]
+        assert [one["kind"] for one in made] == ["Namespace", "ConfigMap", "Restore"]
+        assert [one["patch"] for one in made] == [one["patch"] for one in listed]
+        deleted = [one for one in written if one["method"] == "DELETE"]
+        assert {(one["kind"], one["name"]) for one in deleted} == {(one["kind"], one["name"]) for one in made}
+
+
 def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_by_the_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,3 +165,76 @@ def test_a_copy_that_vanishes_meanwhile_fails_the_drill_and_leaves_nothing(
         assert "Drill of shop failed: the backup shop-daily-" in told.out, told.out
         assert "was deleted meanwhile" in told.out
         assert at.left() == []
+
+
+def test_a_location_that_is_lost_meanwhile_fails_the_drill_in_one_line_and_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with living(tmp_path) as at:
+        before = DrillRun.wait
+
+        async def lose(self: DrillRun, *args: Any) -> str:
+            storage = at.box.storage
+            at.box.builder.buckets.drop("backups")
+            lost = {"phase": "Unavailable", "message": "no such bucket"}
+            storage.patch_status(storage.kind("BackupStorageLocation"), HOME, "default", lost)
+            return await before(self, *args)
+
+        monkeypatch.setattr(DrillRun, "wait", lose)
+        assert at.drill("shop", "--yes") == 1
+        told = capsys.readouterr()
+        failed = [line for line in told.out.splitlines() if line.startswith("✗")]
+        assert failed == ["✗ Drill of shop failed: the storage location default is no longer available"]
+        assert at.left() == []
+        assert _row(at, capsys)["lastDrill"]["failed"].startswith("the storage location default")
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("1.11.1", "Velero 1.11.1 would start what it restores; a drill needs 1.12.2 or later"),
+        ("1.12", "Velero 1.12 may start what it restores; a drill needs 1.12.2 or later"),
+    ],
+)
+def test_a_velero_that_would_start_what_it_restores_is_refused_in_one_line(
+    version: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living(tmp_path) as at:
+        assert at.drill("shop", "--yes", "--velero-version", version) == 3
+        told = capsys.readouterr()
+        assert [line for line in told.out.splitlines() if said in line] == [told.out.strip("\n")]
+        assert at.left() == []
+
+
+def test_the_quotas_of_the_namespace_and_of_its_copy_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with living(tmp_path) as at:
+        _put_quota(at, "shop", "team", {"requests.storage": "40Gi"}, {"requests.storage": "12Gi"})
+        before = DrillRun.wait
+
+        async def prevent(self: DrillRun, *args: Any) -> str:
+            _put_quota(at, self.request.into, "small", {"persistentvolumeclaims": "0"}, {})
+            ended = await before(self, *args)
+            storage = at.box.storage
+            storage.delete(storage.kind("PersistentVolumeClaim"), self.request.into, "data-db-0")
+            return ended
+
+        monkeypatch.setattr(DrillRun, "wait", prevent)
+        assert at.drill("shop", "--yes", "--into", "shop-trial") == 1
+        told = capsys.readouterr().out
+        assert (
+            "The quota team of shop is not restored and cannot stop the drill; "
+            "its volumes take up to 12Gi of storage once more." in told
+        )
+        assert (
+            "✗ Drill of shop failed: shop-trial got a quota that may have prevented it: "
+            "small (persistentvolumeclaims 0 of 0); only 0 of 1 PersistentVolumeClaim" in told
+        )
+
+
+def _put_quota(at: Living, namespace: str, name: str, hard: dict[str, str], used: dict[str, str]) -> None:
+    storage = at.box.storage
+    quota = storage.kind("ResourceQuota")
+    storage.create(quota, {"metadata": {"name": name, "namespace": namespace}, "spec": {"hard": hard}})
+    storage.patch_status(quota, namespace, name, {"hard": hard, "used": used})

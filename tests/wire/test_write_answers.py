@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from foretop_core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
+from foretop_core.actions.drills import plan_note
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.plan_executor import PlanExecutor
@@ -36,6 +37,7 @@ from foretop_core.actions.skip_immediately_default import plan_server_default
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Deployment, NonAdmin, from_builtins
 from foretop_core.rules.forecast import Choice
+from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity
 from tests.objects import NOW
@@ -76,6 +78,7 @@ WORLD = [
     a_schedule("open"),
     with_annotation(a_schedule("known"), "foretop.io/acknowledged-schedule-overdue"),
     obj("Restore", "done", {"backupName": "ended"}, status={"phase": "Completed"}),
+    obj("Backup", "drilled", {"includedNamespaces": ["shop"]}, status=OBJECTS[7]["status"]),
     obj("Backup", "spare", {"ttl": "24h0m0s"}, status={**OBJECTS[7]["status"], "expiration": "2026-11-16T02:00:00Z"}),
 ]
 
@@ -98,6 +101,11 @@ def unacknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: dateti
     return plan_unacknowledge(snapshot, chosen, overdue(snapshot, chosen), now)
 
 
+def noting_a_drill(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    """The one write of a drill to an object that was there before."""
+    return plan_note(snapshot, next(iter(items)), "shop", DrillOutcome(NOW, timedelta(minutes=4)), now)
+
+
 PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("nightly"), pausing),
     (by_name("resting"), unpausing(Choice.SKIP)),
@@ -111,6 +119,7 @@ PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("ended", "backups"), plan_delete_backup),
     (by_name("gold-2"), lambda s, items, now: plan_edit_schedule(s, items, ScheduleEdit({"schedule": "@daily"}), now)),
     (by_name("spare", "backups"), lambda s, items, now: plan_extend(s, items, NewLifetime(ttl="720h"), now)),
+    (by_name("drilled", "backups"), noting_a_drill),
     (by_name("orders", "nabs"), plan_delete_nab),
     (by_name("orders-back", "nars"), plan_delete_nar),
     (by_name("done", "restores"), plan_delete_restore),

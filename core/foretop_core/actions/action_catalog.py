@@ -26,6 +26,7 @@ from foretop_core.models.kinds import (
     NONADMIN_DOWNLOAD,
     POD,
     POD_VOLUME_BACKUP,
+    RESOURCE_QUOTA,
     RESTORE,
     SCHEDULE,
     STORAGE,
@@ -113,6 +114,8 @@ class Intent:
     follow_up: FollowUp = FollowUp.NOTHING
     commands: tuple[str, ...] = ()
     """The words on the command line that do the same: group and verb."""
+    for_administrators: bool = False
+    """It acts on a whole cluster: no role for Velero's namespace or a tenant's has its rights."""
     purpose: str = ""
     """What the doctor says one can do with its rights; "" where another record with the same rights says it."""
 
@@ -493,7 +496,7 @@ UNACKNOWLEDGE = Intent(
 DRILL = Intent(
     "drill",
     "Drill",
-    "",
+    "t",
     (NAMESPACE,),
     (
         RequiredPermission("create", NAMESPACE),
@@ -502,10 +505,20 @@ DRILL = Intent(
         RequiredPermission("create", DOWNLOAD_REQUEST),
         RequiredPermission("patch", BACKUP),
     ),
-    reads=(RequiredPermission("list", CONFIG_MAP), *_URL_OF_A_FILE),
+    reads=(RequiredPermission("list", CONFIG_MAP), RequiredPermission("list", RESOURCE_QUOTA), *_URL_OF_A_FILE),
+    dangerous=True,
+    short="drill",
+    footer=2,
+    words=("try", "test", "rehearse"),
+    for_administrators=True,
     commands=("drill",),
     purpose="drill a restore",
 )
+NOT_FOR_TENANTS = (
+    "you are not allowed to list namespaces",
+    "a drill is for administrators; a tenant restores in place with a NonAdminRestore",
+)
+"""Why somebody cannot drill, and what one can do instead."""
 DRILL_CLEANUP = Intent(
     "drill-cleanup",
     "Delete what the drill made",
@@ -516,11 +529,12 @@ DRILL_CLEANUP = Intent(
         RequiredPermission("delete", CONFIG_MAP),
         RequiredPermission("delete", RESTORE),
     ),
+    for_administrators=True,
     commands=("drill",),
     purpose="clean up after a drill",
 )
-COMMAND_INTENTS = (DRILL, DRILL_CLEANUP)
-"""Actions that take minutes and ask twice: on the command line only."""
+LATER_INTENTS = (DRILL_CLEANUP,)
+"""What is asked at the end of another action, and never alone."""
 
 INTENTS = (
     PAUSE,
@@ -546,12 +560,13 @@ INTENTS = (
     SERVER_DEFAULT,
     ACKNOWLEDGE,
     UNACKNOWLEDGE,
+    DRILL,
 )
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
 
 def told_rights(
-    intents: Iterable[Intent] = (*INTENTS, *COMMAND_INTENTS),
+    intents: Iterable[Intent] = (*INTENTS, *LATER_INTENTS),
 ) -> Iterator[tuple[RequiredPermission, Kind, str]]:
     """The rights that the doctor looks at, each once, with the kind that the first action that needs it is asked of
     and what one can do with it."""

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 import msgspec
 
-from foretop_core.actions.drills import DrillRequest, MadeObject, is_of_drill
+from foretop_core.actions.drill_quotas import prevention, quotas_of
+from foretop_core.actions.drills import DrillRequest, MadeObject, find_backup, is_of_drill, plan_cleanup, plan_note
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.actions.run_files import RunFile, run_file
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import api_paths
+from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models import Backup, Restore, decode
 from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
 from foretop_core.models.wire import Metadata, ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.phases import ENDED
+from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.protection.drill_report import (
     DrillReport,
     compared,
@@ -31,6 +34,7 @@ from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _EACH = 0.25
+_DELETED_IN_ORDER = (RESTORE.name, CONFIG_MAP.name, NAMESPACE.name)
 
 
 class _Found(msgspec.Struct):
@@ -41,13 +45,20 @@ class _FoundList(msgspec.Struct):
     items: list[_Found] | None = None
 
 
-class _Quota(msgspec.Struct):
-    metadata: Metadata = msgspec.field(default_factory=Metadata)
-    status: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+@dataclass(frozen=True, slots=True)
+class DrillResult:
+    """What came of a drill, and how long its restore took."""
 
+    report: DrillReport
+    took: timedelta
+    not_noted: str = ""
+    """Why the outcome is not on the Backup; "" where it is, or where there is nothing to note."""
 
-class _QuotaList(msgspec.Struct):
-    items: list[_Quota] | None = None
+    def sentence(self, namespace: str, backup: str) -> str:
+        """The outcome in one line."""
+        if self.report.failed:
+            return f"Drill of {namespace} failed: {self.report.failed}"
+        return f"{namespace} came back from {backup} in {humanize.duration(self.took)}"
 
 
 @dataclass(slots=True)
@@ -58,6 +69,14 @@ class DrillRun:
     backup: Backup
     request: DrillRequest
     made: list[MadeObject] = field(default_factory=list)
+
+    async def carry_out(self, plan: Plan, limit: timedelta, tell: Callable[[str], None]) -> DrillResult:
+        """Makes what is planned, waits for the restore, compares, and notes the outcome on the Backup."""
+        if problem := await self.make(plan):
+            return DrillResult(DrillReport((), (), "", problem), timedelta())
+        report = await self.report(await self.wait(limit, tell))
+        took = self.took
+        return DrillResult(report, took, await self._note(DrillOutcome(self.executor.clock.now(), took, report.failed)))
 
     async def make(self, plan: Plan) -> str:
         """Sends the plan step by step, and stops at the first that fails; returns why it did, "" where none did."""
@@ -92,6 +111,8 @@ class DrillRun:
         """What came, counted by kind; without Velero's lists the comparison is missing, and that is said."""
         restore = self._restore(self.executor.snapshot())
         phase = restore.phase if restore is not None else ""
+        if self._lost(self.executor.snapshot()):
+            return DrillReport((), (), phase, problem)
         restored: dict[str, int] = {}
         expected: dict[str, int] = {}
         try:
@@ -102,7 +123,11 @@ class DrillRun:
                 restored = dict(read_restored_list(body, (self.request.namespace, self.request.into)))
         except ForetopError as failure:
             problem = "; ".join(filter(None, (problem, f"not compared: {failure}")))
-        return compared(expected, restored, self.request.kinds, phase, problem)
+        found = compared(expected, restored, self.request.kinds, phase, problem)
+        if not any(one.is_short for one in found.counts):
+            return found
+        prevented = prevention(self.request.into, await quotas_of(self.executor.client, self.request.into))
+        return replace(found, problem="; ".join(filter(None, (problem, prevented))))
 
     @property
     def took(self) -> timedelta:
@@ -112,13 +137,27 @@ class DrillRun:
         ended = restore.status.completion_timestamp if restore is not None else None
         return ended - begun if begun is not None and ended is not None else timedelta()
 
+    async def _note(self, outcome: DrillOutcome) -> str:
+        """On the Backup, where it is still there; the journal has it either way."""
+        snapshot = self.executor.snapshot()
+        known = find_backup(snapshot, self.backup)
+        if known is None:
+            return ""
+        space = self.request.namespace
+
+        def planned(_snapshot: ClusterSnapshot, items: Iterable[Backup], _at: datetime) -> Plan:
+            return plan_note(snapshot, next(iter(items)), space, outcome, outcome.at)
+
+        plan = planned(snapshot, [known], outcome.at)
+        failed = [one async for one in self.executor.carry_out(plan, planned) if one.outcome is not Outcome.DONE]
+        return failed[0].error if failed else ""
+
     def _restore(self, snapshot: ClusterSnapshot) -> Restore | None:
         wanted = (self.backup.namespace, self.request.into)
         return next((item for item in snapshot.restores if (item.namespace, item.name) == wanted), None)
 
     def _lost(self, snapshot: ClusterSnapshot) -> str:
-        key = (self.backup.namespace, self.backup.name)
-        if not any((item.namespace, item.name) == key for item in snapshot.backups):
+        if find_backup(snapshot, self.backup) is None:
             return f"the backup {self.backup.name} was deleted meanwhile"
         location = snapshot.location(self.backup.namespace, self.backup.spec.storage_location)
         if location is None or location.phase == "Unavailable":
@@ -132,7 +171,7 @@ class DrillRun:
         return decode(MadeObject, answer)
 
 
-async def leftovers(executor: PlanExecutor, context: str) -> list[MadeObject]:
+async def leftovers(executor: PlanExecutor) -> list[MadeObject]:
     """What drills that were cut off have left, as far as it carries their label; those still running are left alone."""
     snapshot = executor.snapshot()
     running = {item.label(DRILL_LABEL) for item in snapshot.restores if is_of_drill(item) and item.phase not in ENDED}
@@ -152,34 +191,44 @@ async def leftovers(executor: PlanExecutor, context: str) -> list[MadeObject]:
     return [item for item in found if item.label(DRILL_LABEL) not in running]
 
 
-async def quota_lines(executor: PlanExecutor, namespace: str) -> list[str]:
-    """The quotas of the namespace that is drilled: its copy needs about as much again."""
-    path = f"/api/v1/namespaces/{namespace}/resourcequotas"
-    try:
-        items = (await executor.client.request("GET", path)).read(_QuotaList).items or []
-    except ForetopError:
-        return []
-    lines = []
-    for quota in items:
-        hard, used = quota.status.get("hard", {}), quota.status.get("used", {})
-        parts = [f"{name} {used.get(name, '0')} of {most}" for name, most in hard.items()]
-        lines.append(f"quota {quota.metadata.name}: {', '.join(parts) or 'not counted yet'}")
-    return lines
+async def _fresh(executor: PlanExecutor, context: str, made: list[MadeObject]) -> list[MadeObject]:
+    """Those that are still there, as they are now; one with another uid is somebody else's.
 
-
-async def fresh(executor: PlanExecutor, context: str, made: list[MadeObject]) -> list[MadeObject]:
-    """Those that are still there, as they are now; one with another uid is somebody else's."""
+    Raises ForetopError where that cannot be told: what nobody can see is not gone.
+    """
     found = []
     for item in made:
         where = ObjectRef(context, item.kind, item.namespace, item.name)
         try:
             path = api_paths.item(kind_of_ref(where), where.namespace, where.name)
             now = decode(MadeObject, (await executor.client.request("GET", path)).body)
-        except ForetopError:
-            continue
+        except ApiError as problem:
+            if problem.status == 404 and problem.is_status:
+                continue
+            raise
         if now.metadata.uid == item.metadata.uid and is_of_drill(now):
             found.append(now)
     return found
+
+
+async def plan_deletion(executor: PlanExecutor, made: list[MadeObject]) -> Plan:
+    """Of all that is still there, the restore first; what is not labelled, or not the very object, is left alone."""
+    context = executor.snapshot().context
+    found = sorted(await _fresh(executor, context, made), key=lambda item: _DELETED_IN_ORDER.index(item.kind))
+    return plan_cleanup(context, found, executor.clock.now())
+
+
+async def delete_made(executor: PlanExecutor, plan: Plan) -> list[str]:
+    """What is still there afterwards and why, in one line each."""
+
+    def again(_snapshot: ClusterSnapshot, items: Iterable[MadeObject], now: datetime) -> Plan:
+        return plan_cleanup(executor.snapshot().context, items, now)
+
+    return [
+        f"{one.step.target} is still there: {one.error or one.outcome.value}"
+        async for one in executor.carry_out(plan, again)
+        if one.outcome is not Outcome.DONE
+    ]
 
 
 async def _labelled(executor: PlanExecutor, path: str) -> AsyncIterator[_Found]:

@@ -9,21 +9,28 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.actions import validation
-from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP
+from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
 from foretop_core.actions.restores import missing_in
 from foretop_core.actions.steps import create_step, delete_step, kubectl, patch_step
 from foretop_core.actions.storage_availability import unavailable_storage
+from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize, phases
+from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
 from foretop_core.rules.protection.drill_report import DRILLED_KINDS, SECRETS
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+USUAL_LIMIT, LONGEST_LIMIT = 30, 24 * 60
+"""Minutes that the restore of a drill may take."""
+RESTS_SINCE = Release(1, 12, 2)
+"""The first release whose resource modifiers take merge patches; earlier ones would start what they restore."""
 _LONGEST = 63
 _NOWHERE = {"foretop.io/drill": "never"}
 """A node selector that no node has."""
@@ -66,13 +73,31 @@ def drill_name(namespace: str, now: datetime) -> str:
     return f"{namespace[: _LONGEST - len(end)]}{end}"
 
 
-def plan_drill(
-    snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, now: datetime, existing: Iterable[str]
-) -> Plan:
+def drill_source(snapshot: ClusterSnapshot, namespace: str) -> Backup:
+    """The newest good copy of a namespace; raises ActionRefused or BadInput where it cannot be drilled."""
+    if snapshot.namespaces is None:
+        raise ActionRefused(f"Cannot drill {namespace}", *NOT_FOR_TENANTS)
+    row = snapshot.protection.row(namespace)
+    newest = row.copies.usable if row is not None else None
+    if newest is None:
+        raise BadInput(f"{namespace} has no copy to drill", "", "foretop get protection lists the namespaces")
+    known = find_backup(snapshot, newest)
+    if known is None:
+        raise ActionRefused(f"Cannot drill {namespace}", "you are not allowed to read its backups")
+    return known
+
+
+def find_backup(snapshot: ClusterSnapshot, wanted: Backup) -> Backup | None:
+    """The backup as the snapshot has it; None where it is gone."""
+    key = (wanted.namespace, wanted.name)
+    return next((one for one in snapshot.backups if (one.namespace, one.name) == key), None)
+
+
+def plan_drill(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, now: datetime) -> Plan:
     """Three objects: the namespace, the modifiers that keep everything in it at rest, and the restore."""
     validation.namespaces((request.into,))
-    if request.into in set(existing):
-        raise BadInput(f"Namespace {request.into} exists already", "", "give another name with --into")
+    if any(item.name == request.into for item in snapshot.namespaces or ()):
+        raise BadInput(f"Namespace {request.into} exists already", "", "give another name to restore into")
     if why := _why_not(snapshot, backup):
         return Plan(DRILL, now, (), (Refusal(snapshot.ref(backup), why),))
     lacks = missing_in(backup, request.namespace)
@@ -105,6 +130,15 @@ def plan_cleanup(context: str, made: Iterable[Resource], now: datetime) -> Plan:
     return Plan(DRILL_CLEANUP, now, tuple(steps))
 
 
+def plan_later_cleanup(plan: Plan) -> Plan:
+    """What would be deleted after a drill: who may not do that is told before anything is made."""
+    made = [
+        MadeObject(metadata=Metadata(name=step.target.name, namespace=step.target.namespace), kind=step.target.kind)
+        for step in plan.steps
+    ]
+    return plan_cleanup(plan.steps[0].target.context if plan.steps else "", made, plan.at)
+
+
 class MadeObject(Resource, frozen=True):
     """An object that a drill made, as the server answered."""
 
@@ -123,7 +157,22 @@ def is_of_drill(item: Resource) -> bool:
 def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
     if backup.phase not in phases.USABLE:
         return f"nothing can be restored from it: it is {backup.phase or 'New'}"
-    return unavailable_storage(snapshot, backup)
+    return _too_old(snapshot, backup.namespace) or unavailable_storage(snapshot, backup)
+
+
+def _too_old(snapshot: ClusterSnapshot, namespace: str) -> str:
+    """Why this Velero would start what it restores; "" where it is known not to."""
+    verdict = snapshot.verdict(namespace)
+    release = verdict.release
+    needed = f"a drill needs {RESTS_SINCE} or later, which restores it at rest"
+    if release is None:
+        known = Dialect.ROBFIG1 not in verdict.candidates
+        return "" if known else f"the release of Velero is not known, and {needed}: name it with --velero-version"
+    if release.patch is None and (release.major, release.minor) == (RESTS_SINCE.major, RESTS_SINCE.minor):
+        return f"Velero {release} may start what it restores; {needed}: give the patch with --velero-version"
+    if (release.major, release.minor, release.patch or 0) < (RESTS_SINCE.major, RESTS_SINCE.minor, RESTS_SINCE.patch):
+        return f"Velero {release} would start what it restores; {needed}: upgrade Velero first"
+    return ""
 
 
 def _namespace_step(snapshot: ClusterSnapshot, request: DrillRequest) -> PlanStep:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.models import Resource, Schedule
+from foretop_core.models import Resource
 
 _MARKS = (
     ("argocd.argoproj.io/tracking-id", "Argo CD", "change it in the Git repository that the application follows"),
@@ -24,11 +24,8 @@ _PROGRAMS = {
 
 
 def gitops_manager(item: Resource) -> tuple[str, str, str] | None:
-    """The program that follows Git and has written the object: its name, whose it is, and where to change the object.
-
-    Only schedules are read with who has written them.
-    """
-    names = [entry.manager for entry in item.metadata.managed_fields] if isinstance(item, Schedule) else []
+    """The program that follows Git and has written the object: its name, whose it is, and where to change it."""
+    names = [entry.manager for entry in item.metadata.managed_fields]
     return next(((name, *_PROGRAMS[name]) for name in names if name in _PROGRAMS), None)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from foretop_core.actions.action_catalog import COMMAND_INTENTS, INTENTS, Intent
+from foretop_core.actions.action_catalog import INTENTS, LATER_INTENTS, Intent
 from foretop_core.kube.access.accessible_namespaces import watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
@@ -44,13 +44,17 @@ def role_intents(holder: RoleHolder) -> tuple[Intent, ...]:
     """The actions that a role is for."""
     match holder:
         case RoleHolder.CLUSTER_ADMIN:
-            return (*INTENTS, *COMMAND_INTENTS)
+            return (*INTENTS, *LATER_INTENTS)
         case RoleHolder.VELERO_ADMIN:
-            return tuple(intent for intent in INTENTS if any(kind in BESIDE_VELERO for kind in intent.kinds))
+            return tuple(one for one in _local_intents() if any(kind in BESIDE_VELERO for kind in one.kinds))
         case RoleHolder.OADP_TENANT:
-            return tuple(intent for intent in INTENTS if any(kind not in BESIDE_VELERO for kind in intent.kinds))
+            return tuple(one for one in _local_intents() if any(kind not in BESIDE_VELERO for kind in one.kinds))
         case RoleHolder.AUDITOR | RoleHolder.NOBODY:
             return ()
+
+
+def _local_intents() -> Iterator[Intent]:
+    return (intent for intent in INTENTS if not intent.for_administrators)
 
 
 def role_needs(holder: RoleHolder) -> RoleNeeds:

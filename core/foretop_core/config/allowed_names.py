@@ -64,6 +64,7 @@ ActionName = Literal[
     "server-default",
     "acknowledge",
     "unacknowledge",
+    "drill",
     "jump",
     "yaml",
     "describe",

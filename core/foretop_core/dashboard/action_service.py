@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -12,18 +11,17 @@ from functools import partial
 
 from foretop_core.actions.action_catalog import Intent
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.dashboard.session_downloads import SessionDownloads
 from foretop_core.dashboard.session_protocol import ClusterSession
-from foretop_core.dashboard.undone_watch import watch_for_undoing
+from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models import Resource
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.store.unreadable import UnreadableObject
@@ -154,7 +152,7 @@ class ActionService:
         self.undone[found.target] = found
         self._tell_undone(found)
         with contextlib.suppress(ForetopError):
-            Journal(default_path(self._environ)).append(_journal_entry(found))
+            Journal(default_path(self._environ)).append(undone_entry(found))
 
     def executor(self, context: str) -> PlanExecutor:
         cluster = self._clusters[context]
@@ -174,24 +172,6 @@ class ActionService:
     async def learn_user(self, context: str) -> None:
         if context not in self._users:
             self._users[context] = await whoami(self._clusters[context].client, self._environ)
-
-
-def _journal_entry(undone: UndoneChange) -> JournalEntry:
-    """What somebody else wrote, told as such."""
-    target = undone.target
-    return JournalEntry(
-        at=rfc3339(undone.at) or "",
-        user=undone.by or "not recorded",
-        context=target.context,
-        kind=target.kind,
-        namespace=target.namespace,
-        name=target.name,
-        method="PATCH" if undone.fields else "POST",
-        before={".".join(one.path): one.written for one in undone.fields},
-        patch={".".join(one.path): one.before for one in undone.fields},
-        result=f"{undone.brief}; foretop only saw it",
-        id=secrets.token_hex(8),
-    )
 
 
 def _login(environ: Mapping[str, str]) -> str:

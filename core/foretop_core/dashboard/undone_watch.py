@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from foretop_core.actions.journal import JournalEntry
 from foretop_core.actions.plan_sender import Result
 from foretop_core.actions.plans import PlanStep
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import as_json, is_earlier
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.undone import (
     FieldPath,
     UndoneChange,
@@ -55,6 +58,24 @@ async def watch_for_undoing(source: ClusterSession, result: Result, within: floa
         return None
     finally:
         source.store.feed.unsubscribe(feed)
+
+
+def undone_entry(undone: UndoneChange) -> JournalEntry:
+    """For the journal: what somebody else wrote, told as such."""
+    target = undone.target
+    return JournalEntry(
+        at=rfc3339(undone.at) or "",
+        user=undone.by or "not recorded",
+        context=target.context,
+        kind=target.kind,
+        namespace=target.namespace,
+        name=target.name,
+        method="PATCH" if undone.fields else "POST",
+        before={".".join(one.path): one.written for one in undone.fields},
+        patch={".".join(one.path): one.before for one in undone.fields},
+        result=f"{undone.brief}; foretop only saw it",
+        id=secrets.token_hex(8),
+    )
 
 
 class _UndoWatch:

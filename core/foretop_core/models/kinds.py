@@ -119,6 +119,7 @@ NONADMIN_DOWNLOAD = Kind(
 NAMESPACE = Kind("Namespace", workload.Namespace, "", "v1", "namespaces", ("ns",), True, namespaced=False)
 
 CONFIG_MAP = Kind("ConfigMap", Resource, "", "v1", "configmaps", ("cm",))
+RESOURCE_QUOTA = Kind("ResourceQuota", Resource, "", "v1", "resourcequotas", ("quota",))
 
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
 KINDS = (

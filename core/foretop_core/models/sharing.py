@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import force_setattr
 
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import FieldManager, Resource
 
 R = TypeVar("R", bound=Resource)
 _WORDS = frozenset({"phase", "namespace", "format_version", "type", "status", "reason", "message"})
@@ -31,6 +31,8 @@ class SharedParts:
         for name in ("labels", "finalizers"):
             if getattr(meta, name):
                 self._share_part(meta, name)
+        if meta.managed_fields and type(meta.managed_fields[0]) is FieldManager:
+            self._share_part(meta, "managed_fields")
         if hasattr(item, "spec"):
             self._share_part(item, "spec")
         status = getattr(item, "status", None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.models.wire import NONE, Count, Metadata, Resource, Time, Wire
+from foretop_core.models.wire import NONE, Count, FieldManager, Metadata, Resource, Time, Wire
 
 SCHEDULE_LABEL = "velero.io/schedule-name"
 BACKUP_LABEL = "velero.io/backup-name"
@@ -84,8 +84,7 @@ class OwnedFields(Wire, frozen=True):
     spec: OwnedSpec = msgspec.field(default=OwnedSpec(), name="f:spec")
 
 
-class ManagedFields(Wire, frozen=True):
-    manager: str = ""
+class ManagedFields(FieldManager, frozen=True):
     time: Time | None = None
     fields: OwnedFields = msgspec.field(default=OwnedFields(), name="fieldsV1")
 

@@ -48,6 +48,12 @@ class OwnerReference(Wire, frozen=True):
     controller: bool = False
 
 
+class FieldManager(Wire, frozen=True):
+    """A program that has written fields of an object; which ones and when is read of few kinds only."""
+
+    manager: str = ""
+
+
 class Metadata(Wire, frozen=True):
     name: str = ""
     namespace: str = ""
@@ -60,6 +66,7 @@ class Metadata(Wire, frozen=True):
     annotations: dict[str, str] = {}
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
+    managed_fields: tuple[FieldManager, ...] = ()
 
     @property
     def own_annotations(self) -> dict[str, str]:

@@ -13,7 +13,7 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 def began(backup: Backup) -> datetime:
     """When it started, or was made where it never did; a synced backup keeps its old start."""
-    return backup.started or backup.created or _LONG_AGO
+    return backup.status.start_timestamp or backup.metadata.creation_timestamp or _LONG_AGO
 
 
 def ended(run: Backup | Restore) -> datetime | None:

@@ -12,6 +12,7 @@ from foretop.bindings import ACTIONS, KeyConflict, action_of, check_keys, check_
 from foretop.commands import (
     acknowledge,
     backup,
+    drill,
     nab,
     nar,
     restore,
@@ -111,7 +112,9 @@ def test_write_commands_and_records_match_one_to_one() -> None:
         for name, command in group.commands.items()
         if isinstance(command, WriteCommand)
     }
-    there |= {str(one.command.name) for one in (acknowledge, unacknowledge) if isinstance(one.command, WriteCommand)}
+    there |= {
+        str(one.command.name) for one in (acknowledge, drill, unacknowledge) if isinstance(one.command, WriteCommand)
+    }
     assert there == {words for intent in INTENTS for words in intent.commands}
     assert {intent.id for intent in INTENTS if not intent.commands} == {i.id for i in INTENTS if i.fetches}
 

@@ -23,6 +23,7 @@ from foretop_core.models import (
 from foretop_core.models.kinds import BACKUP, NAB
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.forecast import missed_runs
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.protection.protection_index import protection_index
 from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
@@ -199,3 +200,12 @@ def test_the_protection_scene_has_a_namespace_in_every_state() -> None:
         "kube-system": "ignored",
     }.items() <= states.items()
     assert set(states.values()) == {state.value for state in ProtectionState}
+
+
+def test_a_paused_schedule_of_the_protection_scene_has_missed_only_the_runs_since_its_pause() -> None:
+    box = opened("protection")
+    snapshot = assemble(box.objects())
+    (paused,) = [item for item in snapshot.schedules if item.name == "metrics-daily"]
+    dialect = snapshot.dialect(paused)
+    assert dialect is not None
+    assert missed_runs(paused, box.clock.now(), dialect) == 20

@@ -25,8 +25,10 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.shifts import next_shift_end
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Finding, Severity, aggregated, ungathered
+from foretop_core.rules.triage import Finding, Severity, aggregated, ungathered, with_acknowledgements
 from foretop_core.rules.triage.acknowledging import LONGEST, acknowledged, annotation_of, statement
+from foretop_core.rules.triage.correlate import link_causes
+from foretop_core.rules.triage.ranking import rank
 from tests.objects import NOW, backup, location, schedule
 from tests.tui.fake_source import CONTEXT, FilledSource
 
@@ -56,6 +58,34 @@ def carrying(*findings: Finding, until: datetime | None = NOW + HOUR, name: str 
     for step in plan_acknowledge(ClusterSnapshot("prod"), [schedule("nightly")], findings, request(until), NOW).steps:
         marks |= step.write.body["metadata"]["annotations"]
     return schedule(name, annotations=marks)
+
+
+# In which order
+
+LOST = replace(
+    late("lost", severity=Severity.ERROR), subject=ObjectRef("prod", "BackupStorageLocation", "velero", "s3")
+)
+FAILING = replace(late("copies", severity=Severity.ERROR), blames=LOST.subject)
+OTHER = late("other")
+
+
+@pytest.mark.parametrize(
+    ("known", "shown"),
+    [
+        ((), ["s3", "copies", "other"]),
+        ((LOST,), ["s3", "copies", "other"]),
+        ((FAILING,), ["s3", "copies", "other"]),
+        ((LOST, FAILING), ["other", "s3", "copies"]),
+        ((LOST, OTHER), ["s3", "copies", "other"]),
+    ],
+    ids=["nothing", "the cause", "the consequence", "both", "the cause and another"],
+)
+def test_what_explains_and_what_is_explained_stay_together_whichever_of_them_is_known(
+    known: tuple[Finding, ...], shown: list[str]
+) -> None:
+    own = {("prod", one.id): request().of(one, NOW, "prod") for one in known}
+    marked = with_acknowledgements(link_causes([OTHER, FAILING, LOST]), own, lambda _: None, lambda _: NOW)
+    assert [one.subject.name for one in sorted(marked, key=rank)] == shown
 
 
 # How long

@@ -27,7 +27,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
-from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
+from foretop_core.rules.protection.protection_index import DRILL_LABEL, ProtectionIndex, protection_index
 from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.sentences import render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
@@ -232,6 +232,15 @@ def test_a_drill_is_read_from_the_backup_and_a_broken_annotation_tells_nothing()
 # Findings
 
 
+def test_the_namespace_of_a_drill_needs_no_protection() -> None:
+    made = from_builtins(Namespace, {"metadata": {"name": "shop-trial", "labels": {DRILL_LABEL: "shop-trial"}}})
+    index = protection_index(assemble([namespace("shop"), made, schedule("shop-daily", "shop")]))
+    assert index.names == ("shop",)
+    index.apply(None, made)
+    index.apply(made, None)
+    assert index.names == ("shop",)
+
+
 def test_namespaces_that_nothing_covers_are_one_line() -> None:
     found = triage(assemble([location(), DAILY, copy("one", "shop"), *map(namespace, "abcde")]), NOW).findings
     uncovered = [one for one in found if one.code == "namespace-uncovered"]
@@ -382,17 +391,20 @@ def test_the_minutely_check_of_a_location_touches_nothing() -> None:
 
 _NAMES = ("shop", "shop-2", "wiki", "crm")
 _PATTERNS = st.lists(st.sampled_from(("*", "shop", "sh*", "wiki", "crm", "gone")), max_size=2, unique=True)
+_EXCLUDED = st.sampled_from(((), ("shop",), ("sh*", "gone")))
 _OBJECTS = st.one_of(
     st.builds(
-        lambda name, names, phase: copy(name, *names, phase=phase),
+        lambda name, names, without, phase: copy(name, *names, phase=phase, excludedNamespaces=list(without)),
         st.sampled_from(("b1", "b2", "b3")),
         _PATTERNS,
+        _EXCLUDED,
         st.sampled_from(("Completed", "PartiallyFailed", "InProgress")),
     ),
     st.builds(
-        lambda name, names, paused: schedule(name, *names, paused=paused),
+        lambda name, names, without, paused: schedule(name, *names, paused=paused, excludedNamespaces=list(without)),
         st.sampled_from(("s1", "s2")),
         _PATTERNS,
+        _EXCLUDED,
         st.booleans(),
     ),
     st.builds(restore, st.sampled_from(("r1", "r2")), st.sampled_from(("b1", "b2"))),

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from foretop_core.actions.action_catalog import INTENTS
 from foretop_core.actions.managed_by import owner_warning
 from foretop_core.models import Backup, from_builtins, to_builtins
+from foretop_core.models.kinds import Kind
+from foretop_core.models.sharing import SharedParts
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.sentences import render
@@ -114,6 +117,25 @@ def test_the_owner_of_an_object_is_named_where_its_marks_or_its_writers_tell(met
     warning = owner_warning(schedule(**meta))
     assert told in warning
     assert bool(told) is bool(warning)
+
+
+_WRITTEN_KINDS = sorted(
+    {right.kind.name: right.kind for one in INTENTS for right in one.rights if right.verb != "create"}.items()
+)
+
+
+@pytest.mark.parametrize("kind", [kind for _, kind in _WRITTEN_KINDS], ids=[name for name, _ in _WRITTEN_KINDS])
+def test_a_program_that_follows_git_is_named_for_every_kind_that_is_written(kind: Kind) -> None:
+    writers = [{"manager": "velero-server"}, {"manager": "helm-controller"}]
+    written = from_builtins(kind.model, {"metadata": {"name": "one", "managedFields": writers}})
+    assert "managed by Flux (helm-controller has written it)" in owner_warning(written)
+
+
+def test_the_writers_of_many_objects_are_kept_once() -> None:
+    shared = SharedParts()
+    body = {"metadata": {"managedFields": [{"manager": "velero-server", "time": "2026-11-15T02:00:00Z"}]}}
+    one, other = (shared.share(from_builtins(Backup, body)) for _ in range(2))
+    assert one.metadata.managed_fields is other.metadata.managed_fields
 
 
 # Backups that Argo CD takes for its own

@@ -52,6 +52,12 @@ class ActionReporter:
             name = f"{step.target.name}: " if len(self._items) > 1 else ""
             say_to(f"  {name}{sentence}")
 
+    def undone(self, step: PlanStep, sentence: str) -> None:
+        """What somebody else made of it."""
+        self._items[step.target]["undone"] = sentence
+        if self._form == "text":
+            say_to(f"▲ {step.target}: {sentence}")
+
     def close(self, planned: Iterable[PlanStep] = ()) -> None:
         for step in planned:
             self._items[step.target] = _item(step, "planned", "")

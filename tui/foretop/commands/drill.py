@@ -17,31 +17,28 @@ from foretop.commands.write_command import (
     CommandSession,
     WriteCommand,
     WriteOptions,
-    acting_options,
     confirm_production,
     open_session,
+    plain_acting_options,
     run_async,
 )
-from foretop_core.actions.drill_run import DrillRun, fresh, leftovers, quota_lines
+from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
+from foretop_core.actions.drill_run import DrillResult, DrillRun, delete_made, leftovers, plan_deletion
 from foretop_core.actions.drills import (
+    LONGEST_LIMIT,
+    USUAL_LIMIT,
     DrillRequest,
     MadeObject,
     drill_name,
-    plan_cleanup,
+    drill_source,
     plan_drill,
-    plan_note,
+    plan_later_cleanup,
 )
-from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan
-from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE
-from foretop_core.models.wire import Metadata
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.protection.drill_report import DrillReport
 
 KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, REPOSITORY, DEPLOYMENT, NAMESPACE)
@@ -52,10 +49,14 @@ KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, REPOSITORY, DEPLOYMENT, NAMESP
 @click.option("--into", default="", metavar="NAME", help="The namespace to restore into; one is made up if omitted.")
 @click.option("--with-secrets", is_flag=True, help="Restore Secrets too: a second copy of them lies there meanwhile.")
 @click.option(
-    "--time-limit", type=click.IntRange(1, 24 * 60), default=30, show_default=True, help="Minutes the restore may take."
+    "--time-limit",
+    type=click.IntRange(1, LONGEST_LIMIT),
+    default=USUAL_LIMIT,
+    show_default=True,
+    help="Minutes the restore may take.",
 )
 @connection_options
-@acting_options
+@plain_acting_options
 def command(
     namespace: str,
     into: str,
@@ -71,6 +72,7 @@ def command(
 
     Exit code: 0 all came back, 1 something did not, 2 usage, 3 refused (read-only, rights, state).
     """
+    write_options.check()
     options = replace(session_options, namespaces=(), with_velero=True)
     request = DrillRequest(namespace, into, with_secrets)
     return run_async(_drill(options, write_options, request, timedelta(minutes=time_limit)))
@@ -81,21 +83,21 @@ async def _drill(
 ) -> int:
     async with open_session(session_options, KINDS) as at:
         await _clean_up_before(at, write_options)
-        backup = _newest_copy(at, request.namespace)
+        backup = drill_source(at.snapshot, request.namespace)
         request = replace(request, into=request.into or drill_name(request.namespace, at.now))
-        existing = [item.name for item in at.snapshot.namespaces or ()]
-        plan = plan_drill(at.snapshot, backup, request, at.now, existing)
+        plan = plan_drill(at.snapshot, backup, request, at.now)
         reporter = ActionReporter(write_options.form, at.context, write_options.asks)
         reporter.plan(plan)
-        for line in await quota_lines(at.executor, request.namespace):
-            say_to(f"  {line}", err=write_options.form != "text")
+        quotas = await quotas_of(at.executor.client, request.namespace)
+        if plan.steps and (said := quota_sentence(request.namespace, quotas)):
+            say_to(f"  {said}", err=write_options.form != "text")
         if not plan.steps:
             return REFUSED
         if write_options.dry_run:
             reporter.close(planned=plan.steps)
             return DONE
         await at.executor.guard(plan)
-        await at.executor.guard(_deletion_of(at, plan))
+        await at.executor.guard(plan_later_cleanup(plan))
         confirm_production(at, write_options)
         if write_options.asks and not click.confirm(f"Create these {len(plan.steps)} objects?", err=True):
             raise click.Abort
@@ -106,38 +108,18 @@ async def _drill(
 async def _carry_out(
     at: CommandSession, run: DrillRun, plan: Plan, limit: timedelta, write_options: WriteOptions
 ) -> int:
-    problem = await run.make(plan)
-    if not problem:
-        problem = await run.wait(limit, lambda news: say_to(f"  {news}", err=write_options.form != "text"))
-        report = await run.report(problem)
-    else:
-        report = DrillReport((), (), "", problem)
-    took = run.took
-    if len(run.made) == len(plan.steps):
-        await _note(at, run, DrillOutcome(at.now, took, report.failed))
-    _show(at, run, report, took, write_options)
+    result = await run.carry_out(plan, limit, lambda news: say_to(f"  {news}", err=write_options.form != "text"))
+    if result.not_noted:
+        say_to(f"The outcome is not on the backup: {result.not_noted}", err=True)
+    _show(at, run, result, write_options)
     cleaned = await _clean_up(at, run.made, write_options)
-    return DONE if not report.failed and cleaned else SOME_FAILED
+    return DONE if not result.report.failed and cleaned else SOME_FAILED
 
 
-async def _note(at: CommandSession, run: DrillRun, outcome: DrillOutcome) -> None:
-    """On the Backup, where it is still there; the journal has it either way."""
-    known = next((one for one in at.snapshot.backups if _same(one, run.backup)), None)
-    if known is None:
-        return
-    space = run.request.namespace
-
-    def planned(item: Backup) -> Plan:
-        return plan_note(at.snapshot, item, space, outcome, outcome.at)
-
-    async for result in at.executor.carry_out(planned(known), lambda _snapshot, items, _at: planned(next(iter(items)))):
-        if result.outcome is not Outcome.DONE:
-            say_to(f"The outcome is not on the backup: {result.error}", err=True)
-
-
-def _show(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelta, write_options: WriteOptions) -> None:
+def _show(at: CommandSession, run: DrillRun, result: DrillResult, write_options: WriteOptions) -> None:
+    report = result.report
     if write_options.form != "text":
-        emit(_item(at, run, report, took), write_options.form)
+        emit(_item(at, run, report, result.took), write_options.form)
         return
     if report.counts:
         table(
@@ -146,11 +128,7 @@ def _show(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelt
         )
     if report.left_out:
         say_to(f"  Not tried: {humanize.join(report.left_out, 12)}")
-    name = run.request.namespace
-    if report.failed:
-        say_to(f"✗ Drill of {name} failed: {report.failed}")
-    else:
-        say_to(f"✓ {name} came back from {run.backup.name} in {humanize.duration(took)}")
+    say_to(f"{'✗' if report.failed else '✓'} {result.sentence(run.request.namespace, run.backup.name)}")
 
 
 def _item(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelta) -> dict[str, object]:
@@ -170,60 +148,26 @@ def _item(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelt
 
 async def _clean_up_before(at: CommandSession, write_options: WriteOptions) -> None:
     """What a drill that was cut off has left is shown and, where that is agreed to, deleted first."""
-    left = await leftovers(at.executor, at.context)
+    left = await leftovers(at.executor)
     if left and not write_options.dry_run:
         say_to("A drill was cut off and has left this:", err=True)
         await _clean_up(at, left, write_options)
 
 
 async def _clean_up(at: CommandSession, made: list[MadeObject], write_options: WriteOptions) -> bool:
-    """Whether nothing is left; only what carries the label and is the very object is deleted, the restore first."""
-    order = (RESTORE.name, "ConfigMap", NAMESPACE.name)
-    found = sorted(await fresh(at.executor, at.context, made), key=lambda item: order.index(item.kind))
-    if not found:
+    """Whether nothing is left."""
+    plan = await plan_deletion(at.executor, made)
+    if not plan.steps:
         return True
-    names = [f"{item.kind.lower()} {item.name}" for item in found]
-    if write_options.asks and not click.confirm(f"Delete {humanize.join(names, 6)}?", default=True, err=True):
+    names = humanize.join([str(step.target) for step in plan.steps], 6)
+    if write_options.asks and not click.confirm(f"Delete {names}?", default=True, err=True):
         say_to("Kept. The next drill offers to delete it.", err=True)
         return False
-    plan = plan_cleanup(at.context, found, at.now)
     await at.executor.guard(plan)
     await at.introduce()
-    done = True
-    async for result in at.executor.carry_out(plan, lambda _snapshot, items, now: plan_cleanup(at.context, items, now)):
-        if result.outcome is not Outcome.DONE:
-            done = False
-            say_to(f"✗ {result.step.target} is still there: {result.error}", err=True)
-    if done and write_options.form == "text":
-        say_to(f"  deleted: {humanize.join(names, 6)}")
-    return done
-
-
-def _deletion_of(at: CommandSession, plan: Plan) -> Plan:
-    """What would be deleted afterwards: who may not do that is told before anything is made."""
-    made = [
-        MadeObject(metadata=Metadata(name=step.target.name, namespace=step.target.namespace), kind=step.target.kind)
-        for step in plan.steps
-    ]
-    return plan_cleanup(at.context, made, at.now)
-
-
-def _newest_copy(at: CommandSession, namespace: str) -> Backup:
-    if at.snapshot.namespaces is None:
-        raise ActionRefused(
-            f"Cannot drill {namespace}",
-            "you are not allowed to list namespaces",
-            "a drill is for administrators; a tenant restores in place with a NonAdminRestore",
-        )
-    row = at.snapshot.protection.row(namespace)
-    newest = row.copies.usable if row is not None else None
-    if newest is None:
-        raise BadInput(f"{namespace} has no copy to drill", "", "foretop get protection lists the namespaces")
-    known = next((one for one in at.snapshot.backups if _same(one, newest)), None)
-    if known is None:
-        raise ActionRefused(f"Cannot drill {namespace}", "you are not allowed to read its backups")
-    return known
-
-
-def _same(one: Backup, other: Backup) -> bool:
-    return (one.namespace, one.name) == (other.namespace, other.name)
+    left = await delete_made(at.executor, plan)
+    for line in left:
+        say_to(f"✗ {line}", err=True)
+    if not left and write_options.form == "text":
+        say_to(f"  deleted: {names}")
+    return not left

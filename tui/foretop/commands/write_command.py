@@ -24,8 +24,10 @@ from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.actions.write_progress import PICKED_UP_WITHIN, Probe, follow_write
+from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
+from foretop_core.rules import humanize
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.session import Session
 
@@ -42,6 +44,8 @@ class WriteOptions:
     form: str
     confirmed_context: str = ""
     """The context marked production that --confirm-context names."""
+    watch_undone: int = 0
+    """For how many minutes it is watched whether somebody puts it back."""
 
     @property
     def asks(self) -> bool:
@@ -107,14 +111,33 @@ def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return unchecked_acting_options(checked)
 
 
+_WATCH_UNDONE = click.option(
+    "--watch-undone",
+    type=click.IntRange(1, 60),
+    metavar="MINUTES",
+    help="Wait for so long whether somebody puts it back, such as Argo CD; if so, say who and exit with 1.",
+)
+
+
 def unchecked_acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The same for a command that finds out later whether it writes to the cluster, and calls `check` itself then."""
+    return _WATCH_UNDONE(plain_acting_options(command))
+
+
+def plain_acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a command that leaves nothing behind which somebody could put back."""
 
     @functools.wraps(command)
     def with_manner(
-        *arguments: Any, dry_run: str | None, yes: bool, form: str, confirm_context: str | None, **options: Any
+        *arguments: Any,
+        dry_run: str | None,
+        yes: bool,
+        form: str,
+        confirm_context: str | None,
+        watch_undone: int | None = None,
+        **options: Any,
     ) -> Any:
-        write_options = WriteOptions(dry_run or "", yes, form, confirm_context or "")
+        write_options = WriteOptions(dry_run or "", yes, form, confirm_context or "", watch_undone or 0)
         return command(*arguments, write_options=write_options, **options)
 
     for option in (
@@ -197,6 +220,8 @@ async def run_action(
     well = True
     if probe is not None and not write_options.dry_run:
         well = await _follow(at, results, probe, within, reporter)
+    if write_options.watch_undone and not write_options.dry_run:
+        well = not await _watch_undone(at, results, write_options.watch_undone, reporter) and well
     reporter.close()
     return _exit_code(plan, results) or (DONE if well else SOME_FAILED)
 
@@ -253,6 +278,17 @@ async def _follow(
                 reporter.news(result.step, news.sentence)
                 well = well and (news.well or not news.done)
     return well
+
+
+async def _watch_undone(at: CommandSession, results: list[Result], minutes: int, reporter: ActionReporter) -> bool:
+    """Whether somebody has undone one of them; the journal has it too."""
+    done = [result for result in results if result.outcome is Outcome.DONE]
+    found = await asyncio.gather(*(watch_for_undoing(at.session, result, 60.0 * minutes) for result in done))
+    for result, undone in zip(done, found, strict=True):
+        if undone is not None:
+            reporter.undone(result.step, f"{undone.brief} at {humanize.time(undone.at, at.now)}")
+            at.executor.journal.append(undone_entry(undone))
+    return any(found)
 
 
 def _agreed(plan: Plan) -> bool:

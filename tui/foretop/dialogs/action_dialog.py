@@ -281,13 +281,18 @@ class ActionDialog(DialogBoard):
         event.stop()
         if event.knob.id == "cancel":
             self.action_leave()
-        elif self.dialog_state is DialogState.DONE and self.plan_run is not None:
-            self._ask_again(self.plan_run.rest, [told.result for told in self.plan_run.told])
+        elif self.dialog_state is DialogState.DONE:
+            self.press_again()
         elif self.dialog_state is DialogState.ASKING:
             if why := self._why_not():
                 self.app.notify(why, severity="warning")
             elif self.planned is not None:
                 self._send(self.planned)
+
+    def press_again(self) -> None:
+        """What the knob does once all was tried."""
+        if self.plan_run is not None:
+            self._ask_again(self.plan_run.rest, [told.result for told in self.plan_run.told])
 
     def action_leave(self) -> None:
         """What is under way goes on, and is told in a toast; where nothing is, that is told too."""

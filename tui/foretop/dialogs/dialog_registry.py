@@ -10,6 +10,7 @@ from foretop.dialogs import confirm_dialogs
 from foretop.dialogs.acknowledge_dialogs import AcknowledgeDialog, FindingsDialog, UnacknowledgeDialog
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.drill_dialog import DrillDialog
 from foretop.dialogs.edit_dialog import EditScheduleDialog
 from foretop.dialogs.form_dialogs import CreateScheduleDialog, RestoreDialog
 from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
@@ -41,6 +42,7 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
     action_catalog.EDIT_SCHEDULE.id: EditScheduleDialog,
     action_catalog.ACKNOWLEDGE.id: AcknowledgeDialog,
     action_catalog.UNACKNOWLEDGE.id: UnacknowledgeDialog,
+    action_catalog.DRILL.id: DrillDialog,
 }
 
 

@@ -48,6 +48,8 @@ def place(keys: Sequence[ObjectRef], cells: int) -> str:
     contexts = tuple(dict.fromkeys(key.context for key in keys))
     spaces = tuple(dict.fromkeys(key.namespace for key in keys))
     where = clean(f", namespace {spaces[0]}" if len(spaces) == 1 else f", {len(spaces)} namespaces")
+    if spaces == ("",):
+        where = ""  # It is a namespace itself.
     return cut(clean(humanize.join(contexts, 2)), max(_SHORTEST_NAME, cells - width(where))) + where
 
 

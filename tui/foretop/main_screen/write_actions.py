@@ -232,11 +232,24 @@ class WriteActions:
             return "its cluster is not connected"
         if not any(kind.name == key.kind for kind in intent.kinds):
             return "it is of another kind"
+        if intent is action_catalog.DRILL:
+            return self._why_no_drill(key)
         item = state.store.get(key)
         if item is None:
             return "it no longer exists"
         movements = state.store.indexes.movements_by_backup
         return intent.applies(item, lambda: bool(movements.keys(*_label(key))))
+
+    def _why_no_drill(self, key: ObjectRef) -> str:
+        """Of a namespace, which may be deleted: what counts is its newest copy."""
+        state = self.host.state
+        assert state is not None
+        if state.store.snapshot(key.context).namespaces is None:
+            return "; ".join(action_catalog.NOT_FOR_TENANTS)
+        copy = self._newest_copy(key)
+        if copy is None:
+            return "it has no copy"
+        return "" if state.store.get(copy) is not None else "you may not read its copies"
 
     # Dialogs
 

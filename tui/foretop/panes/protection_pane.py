@@ -119,7 +119,7 @@ def _tried(found: NamespaceProtection, render: RenderContext) -> str:
     if found.restored is not None:
         parts.append(f"last restored {humanize.duration(render.now - found.restored)} ago")
     if not parts and found.copies.total:
-        return f"never, as far as Velero's objects tell; foretop drill {found.namespace} tries it"
+        return "never, as far as Velero's objects tell; a drill tries it (t)"
     return "; ".join(parts) or "never"
 
 

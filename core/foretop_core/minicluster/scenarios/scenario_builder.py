@@ -118,7 +118,10 @@ class ScenarioBuilder:
         skip: bool | None = False,
         **more: object,
     ) -> None:
-        """A schedule with its last runs; `outcomes` are those of the newest (P partially failed, F failed)."""
+        """A schedule with its last runs; `outcomes` are those of the newest (P partially failed, F failed).
+
+        One without runs is as old as its pause: Velero would have made some.
+        """
         template: Json = {"includedNamespaces": list(namespaces), "ttl": f"{int(ttl.total_seconds() // 3600)}h0m0s"}
         if location != "default":
             template["storageLocation"] = location
@@ -133,7 +136,7 @@ class ScenarioBuilder:
             taken = self._work_of(f"{name}-{run:%Y%m%d%H%M%S}", home, labels={SCHEDULE_LABEL: name})
             work = _ended_as(taken, outcome)
             self.history.scheduled_backup(home, name, run, work, spec, ttl)
-        made = (previous_runs[0] if previous_runs else until) - timedelta(days=35)
+        made = previous_runs[0] - timedelta(days=35) if previous_runs else until
         spec = {"schedule": cron, "template": template, **more}
         if skip is not None:
             spec["skipImmediately"] = skip

@@ -80,19 +80,19 @@ def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
         return NO_COPIES
     good: list[Backup] = []
     partial: list[Backup] = []
+    is_whole = coverage.extent is Extent.ALL
     for backup in backups:
-        whole = backup.phase == "Completed" and coverage.extent is Extent.ALL
-        (good if whole else partial).append(backup)
+        (good if is_whole and backup.status.phase == "Completed" else partial).append(backup)
     ends = [backup.status.expiration or _NEVER for backup in good]
     return CopySummary(
         len(good),
         len(partial),
-        max(good, key=_order, default=None),
-        max(partial, key=_order, default=None),
+        _newest(good),
+        _newest(partial),
         coverage,
         _known_end(min(ends, default=_NEVER)),
         _known_end(max(ends, default=_NEVER)),
-        frozenset((backup.namespace, backup.spec.storage_location) for backup in good or partial),
+        frozenset([(backup.metadata.namespace, backup.spec.storage_location) for backup in good or partial]),
     )
 
 
@@ -102,17 +102,17 @@ def merged(summaries: Iterable[CopySummary]) -> CopySummary:
     if len(found) < 2:
         return found[0] if found else NO_COPIES
     good = [one for one in found if one.good]
-    partial = [(_order(one.newest_partial), one) for one in found if one.newest_partial is not None]
-    newest_partial = max(partial, key=lambda held: held[0])[1] if partial else NO_COPIES
+    newest_partial = _newest([one.newest_partial for one in found if one.newest_partial is not None])
+    lacking = next((one for one in found if one.newest_partial is newest_partial), NO_COPIES)
     return CopySummary(
-        sum(one.good for one in found),
-        sum(one.partial for one in found),
-        max((one.newest for one in good if one.newest), key=_order, default=None),
-        newest_partial.newest_partial,
-        newest_partial.coverage,
-        _known_end(min((one.next_expiry or _NEVER for one in good), default=_NEVER)),
-        _known_end(max((one.last_expiry or _NEVER for one in good), default=_NEVER)),
-        frozenset(place for one in good or found for place in one.places),
+        sum([one.good for one in found]),
+        sum([one.partial for one in found]),
+        _newest([one.newest for one in good if one.newest is not None]),
+        newest_partial,
+        lacking.coverage if newest_partial is not None else _WHOLE,
+        _known_end(min([one.next_expiry or _NEVER for one in good], default=_NEVER)),
+        _known_end(max([one.last_expiry or _NEVER for one in good], default=_NEVER)),
+        frozenset().union(*[one.places for one in good or found]),
     )
 
 
@@ -165,6 +165,13 @@ def _reported(nab: NonAdminBackup) -> Backup:
     spec = BackupSpec(included_namespaces=(nab.namespace,))
     status = nab.velero.status
     return Backup(metadata=meta, spec=spec, status=status) if status is not None else Backup(metadata=meta, spec=spec)
+
+
+def _newest(backups: list[Backup]) -> Backup | None:
+    """By a look at the times alone, as far as these tell."""
+    starts = [began(backup) for backup in backups]
+    last = max(starts, default=None)
+    return max([one for one, start in zip(backups, starts, strict=True) if start == last], key=_order, default=None)
 
 
 def _order(backup: Backup) -> tuple[datetime, str, str]:

@@ -113,14 +113,25 @@ class NamespaceFilter:
     def takes(self, name: str) -> bool:
         return _fits(name, self.included or (_EVERYTHING,)) and not _fits(name, self.excluded)
 
+    @property
+    def takes_all_others(self) -> bool:
+        """Whether it takes every namespace that it does not exclude."""
+        return not self.included or _EVERYTHING in self.included
+
+    def leaves_out(self, name: str) -> bool:
+        return _fits(name, self.excluded)
+
+    def left_out(self, names: Sequence[str]) -> set[str]:
+        """Those of these names, which are in order, that it excludes."""
+        return {name for entry in self.excluded for name in _among(entry, names)}
+
     def among(self, names: Sequence[str]) -> list[str]:
         """Those of these names, which are in order, that it takes."""
         found: dict[str, None] = {}
         for entry in self.included or (_EVERYTHING,):
             found.update(dict.fromkeys(_among(entry, names)))
-        for entry in self.excluded:
-            for name in _among(entry, names):
-                found.pop(name, None)
+        for name in self.left_out(names):
+            found.pop(name, None)
         return list(found)
 
     @property

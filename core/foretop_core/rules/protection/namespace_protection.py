@@ -23,11 +23,8 @@ class NamespaceCover:
     parsed: CronSchedule | None
     """None where Velero refuses the expression, or it is open how it reads it."""
     next_run: datetime | None
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it makes backups by itself."""
-        return self.parsed is not None and not self.schedule.spec.paused
+    is_active: bool
+    """Whether it makes backups by itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

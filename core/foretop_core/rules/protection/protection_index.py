@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
@@ -60,7 +61,6 @@ _Name: TypeAlias = tuple[str, str]
 _Touched: TypeAlias = list[Iterable[str]]
 """Lists of namespaces, put together only where somebody asks for them: a backup may take them all."""
 _ALL = ("*",)
-_EXTENTS, _METHODS = tuple(Extent), tuple(VolumeMethod)
 
 
 @dataclass(slots=True)
@@ -179,18 +179,22 @@ class ProtectionIndex:
 
     def load_backups(self, backups: Iterable[Backup]) -> None:
         """Takes in backups that were not known before, of which there are tens of thousands; restores come later."""
-        groups, copies = self._groups, self._copies
+        copies = self._copies
+        by_spec: dict[tuple[str, int], tuple[Hashable, _Group]] = {}
+        """Equal specs of many backups are one object, as the store keeps them."""
         for backup in backups:
             meta = backup.metadata
             if backup.status.phase not in USABLE or meta.deletion_timestamp is not None:
                 continue
-            key = _group_key(backup)
-            group = groups.get(key)
-            if group is None:
+            place = (meta.namespace, id(backup.spec))
+            held = by_spec.get(place)
+            if held is None:
                 self._backup(None, backup)
+                by_spec[place] = copies[meta.namespace, meta.name]
                 continue
-            group.add(backup)
-            copies[meta.namespace, meta.name] = (key, group)
+            held[1].backups[meta.name] = backup
+            held[1].summary = None
+            copies[meta.namespace, meta.name] = held
             if meta.annotations:
                 self._note_drills(None, backup)
 
@@ -205,7 +209,7 @@ class ProtectionIndex:
             case NonAdminBackup() as nab:
                 return self._nab(nab, gone=after is None)
             case Namespace() as namespace:
-                return self._namespace(namespace.name, gone=after is None)
+                return self._namespace(namespace.name, gone=after is None or _is_of_drill(namespace))
             case BackupRepository() as repository:
                 return self._repository(_typed(before, BackupRepository), repository, gone=after is None)
             case BackupStorageLocation() as location:
@@ -303,12 +307,14 @@ class ProtectionIndex:
         dialect = self._dialect_of(schedule)
         parsed = expression(schedule.spec.schedule, dialect) if dialect is not None else None
         usable = dialect is not None and not isinstance(parsed, CronError) and not invalid(schedule, dialect)
+        runs = parsed if usable and isinstance(parsed, CronSchedule) and not parsed.never_fires else None
         return NamespaceCover(
             schedule,
             content_coverage(template),
             volume_method(template),
-            parsed if usable and isinstance(parsed, CronSchedule) and not parsed.never_fires else None,
+            runs,
             next_run(schedule, dialect) if usable and dialect is not None else None,
+            runs is not None and not schedule.spec.paused,
         )
 
     def _restore(self, before: Restore | None, after: Restore | None) -> _Touched:
@@ -456,7 +462,8 @@ class ProtectionIndex:
 
     def _put_together(self, filters: tuple[NamespaceFilter, ...]) -> SharedProtection:
         uses = [self._uses[wanted] for wanted in filters]
-        covers = [cover for use in uses for cover in use.covers.values() if cover.coverage.extent is not Extent.NONE]
+        named = [held for use in uses for held in use.covers.items() if held[1].coverage.extent is not Extent.NONE]
+        covers = tuple([cover for _, cover in sorted(named, key=itemgetter(0))])
         ended = [
             restore.status.completion_timestamp
             for use in uses
@@ -464,12 +471,12 @@ class ProtectionIndex:
             if restore.status.completion_timestamp is not None
         ]
         return SharedProtection(
-            tuple(sorted(covers, key=lambda cover: _name(cover.schedule))),
+            covers,
             merged(_summary(group) for use in uses for group in use.groups.values()),
             max(ended, default=None),
             _most(cover.coverage for cover in covers),
             _best(cover.volumes for cover in covers),
-            min((one.next_run for one in covers if one.is_active and one.next_run is not None), default=None),
+            min([one.next_run for one in covers if one.is_active and one.next_run is not None], default=None),
             any(cover.is_active for cover in covers),
         )
 
@@ -520,7 +527,8 @@ class ProtectedCluster(Protocol):
 def protection_index(snapshot: ProtectedCluster) -> ProtectionIndex:
     """The protection of a whole cluster as of one snapshot."""
     known = snapshot.namespaces
-    index = ProtectionIndex(snapshot.dialect, None if known is None else (item.name for item in known))
+    names = None if known is None else (item.name for item in known if not _is_of_drill(item))
+    index = ProtectionIndex(snapshot.dialect, names)
     everything: tuple[Iterable[Resource], ...] = (
         snapshot.storage,
         snapshot.schedules,
@@ -571,12 +579,19 @@ def _content_key(spec: BackupSpec) -> Hashable:
     )
 
 
+def _is_of_drill(namespace: Namespace) -> bool:
+    """What a drill makes needs no protection."""
+    return bool(namespace.label(DRILL_LABEL))
+
+
 def _most(found: Iterable[Coverage]) -> Coverage:
-    return min(found, key=lambda one: _EXTENTS.index(one.extent), default=NOTHING)
+    by_extent = {one.extent: one for one in reversed(tuple(found))}
+    return next((by_extent[extent] for extent in Extent if extent in by_extent), NOTHING)
 
 
 def _best(found: Iterable[VolumeMethod]) -> VolumeMethod | None:
-    return min(found, key=_METHODS.index, default=None)
+    methods = set(found)
+    return next((method for method in VolumeMethod if method in methods), None)
 
 
 def _nab_order(nab: NonAdminBackup) -> tuple[bool, datetime | None, str]:

@@ -66,7 +66,7 @@ class ProtectionJudge:
         self.now = now
         self.limits = limits
         self.own = frozenset(own)
-        self._promised: dict[tuple[str, str], datetime | None] = {}
+        self._promised: dict[int, tuple[NamespaceCover, datetime | None]] = {}
         self._promises: dict[int, tuple[SharedProtection, Promise]] = {}
 
     def state(self, row: NamespaceProtection) -> ProtectionState:
@@ -137,10 +137,10 @@ class ProtectionJudge:
 
     def _since(self, cover: NamespaceCover) -> datetime | None:
         """None where it has not existed for long enough to have made one."""
-        key = (cover.schedule.namespace, cover.schedule.name)
-        if key not in self._promised:
-            self._promised[key] = self._should_have_by(cover.schedule, cover)
-        return self._promised[key]
+        held = self._promised.get(id(cover))
+        if held is None:
+            held = self._promised[id(cover)] = (cover, self._should_have_by(cover.schedule, cover))
+        return held[1]
 
     def _should_have_by(self, schedule: Schedule, cover: NamespaceCover) -> datetime | None:
         if cover.parsed is None or schedule.created is None:

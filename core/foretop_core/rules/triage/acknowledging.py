@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -50,9 +50,36 @@ def with_acknowledgements(
     now_in: Callable[[str], datetime],
 ) -> Iterator[Finding]:
     """The same findings, each with the acknowledgement that holds for it; `now_in` is the time of a cluster."""
-    for finding in findings:
-        found = acknowledged(finding, own, object_of(finding.subject), now_in(finding.context))
-        yield replace(finding, acknowledged=found) if found is not None else finding
+    everyone = list(findings)
+    known = {
+        (finding.context, finding.id): found
+        for finding in everyone
+        if (found := acknowledged(finding, own, object_of(finding.subject), now_in(finding.context))) is not None
+    }
+    causes_of_open = {
+        (cause.context, cause.id)
+        for finding in (everyone if known else ())
+        if (finding.context, finding.id) not in known
+        for cause in _causes(finding)
+    }
+    return (_marked(finding, known, causes_of_open) for finding in everyone)
+
+
+def _causes(finding: Finding) -> Iterator[Finding]:
+    while finding.because is not None:
+        finding = finding.because
+        yield finding
+
+
+def _marked(finding: Finding, known: OwnAcknowledgements, causes_of_open: Container[tuple[str, str]]) -> Finding:
+    """With its causes as they are marked themselves, so that all of them are ranked alike."""
+    because = _marked(finding.because, known, causes_of_open) if finding.because is not None else None
+    key = (finding.context, finding.id)
+    found = known.get(key)
+    if found is None and because is finding.because:
+        return finding
+    explains = found is not None and key in causes_of_open
+    return replace(finding, acknowledged=found, because=because, explains_open=explains)
 
 
 def statement(finding: Finding) -> str:

@@ -70,6 +70,8 @@ class Finding:
     """False where it is only good to know: a screen that lists what to do leaves it out."""
     acknowledged: Acknowledgement | None = None
     """Who has said that it is known; None while nobody has."""
+    explains_open: bool = False
+    """It is known, and something that it explains is not: they are shown together."""
 
     @property
     def context(self) -> str:

@@ -36,10 +36,12 @@ def rank(finding: Finding) -> Place:
     """Sorts findings. Severity counts before reach, so that a note about a server stands under every fault; of
     faults alike the one that strikes more comes first, then the newer one, which is the one to look into. Of those
     that have no beginning, the one that names the earlier moment.
-    What has a cause stands directly under it, and lends the cause its gravity. What is known comes last."""
+    What has a cause stands directly under it, and lends the cause its gravity. What is known comes last, unless it
+    explains something that is not."""
     above = rank(finding.because) if finding.because is not None else ()
     since = -finding.since.timestamp() if finding.since else _LAST
     is_coming = finding.since is None and isinstance(finding.what, Sentence)
     own = f"{finding.code} {sort_key(finding.what)}" if is_coming else finding.id
-    known, gravity = finding.acknowledged is not None, _GRAVEST[finding.weight or finding.severity]
+    known = finding.acknowledged is not None and not finding.explains_open
+    gravity = _GRAVEST[finding.weight or finding.severity]
     return *above, (known, gravity, reach(finding), since, finding.context, own)

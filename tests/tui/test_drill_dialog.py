@@ -1,0 +1,124 @@
+"""The drill on the page of protection: it names all that it creates, and deletes that where it is agreed to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foretop.widgets.prompt import Prompt
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
+from foretop_core.rules.protection.protection_index import DRILL_LABEL
+from tests.tui.acting import Stand, stand
+from tests.tui.test_pods import command
+from tests.tui.test_protection_page import NO_NAMESPACES
+
+_SPEED = 120.0
+UNSEEING = User(
+    "unseeing",
+    (
+        Rule(("*",), ("velero.io", "apps", "oadp.openshift.io"), ("*",)),
+        Rule(("*",), ("",), ("namespaces",)),
+        Rule(("create", "delete", "list"), ("",), ("configmaps",)),
+    ),
+)
+"""May make and delete a ConfigMap, and not look at it."""
+
+
+def left(at: Stand) -> set[str]:
+    """The kinds of all that carries the label of a drill."""
+    storage = at.box.storage
+    return {
+        kind
+        for kind in ("Namespace", "ConfigMap", "Restore")
+        for body in storage.list(storage.kind(kind))
+        if DRILL_LABEL in body["metadata"].get("labels", {})
+    }
+
+
+async def asked(at: Stand, namespace: str) -> None:
+    await command(at, "protection")
+    await at.shown.press("slash", *namespace, "enter", "t")
+
+
+async def test_a_namespace_is_drilled_and_what_was_made_is_deleted_in_four_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED) as at:
+        await asked(at, "legacy")
+        await at.see(
+            "Drill legacy", "namespace legacy-drill-", "workloads come with zero replicas", "from legacy-daily-"
+        )
+        await at.shown.press("enter", "enter", "enter", *"legacy", "enter", "enter")
+        await at.see(
+            "legacy came back from legacy-daily-", "Deployment: 1 of 1", "Left out Pod and Secret", "Still there:"
+        )
+        assert left(at) == {"Namespace", "ConfigMap", "Restore"}
+        await at.shown.press("right", "enter")
+        await at.see("Deleted: restore")
+        assert left(at) == set()
+        assert [one.kind for one in at.journal if one.method == "DELETE"] == ["Restore", "ConfigMap", "Namespace"]
+        await at.shown.press("escape")
+        await at.see("drilled")
+
+
+async def test_what_is_kept_is_offered_to_be_deleted_by_the_next_drill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED) as at:
+        for kind, space in (("Namespace", ""), ("ConfigMap", HOME)):
+            meta = {"name": "wiki-trial", "namespace": space, "labels": {DRILL_LABEL: "wiki-trial"}}
+            at.box.storage.create(at.box.storage.kind(kind), {"metadata": meta})
+        await asked(at, "legacy")
+        await at.see("A drill was cut off and has left", "deleted first", "namespace wiki-trial")
+        at.dialog.query_one("#into", Prompt).value = "legacy-trial"
+        at.dialog.query_one("#confirm", Prompt).value = "legacy"
+        await at.send()
+        await at.see("legacy came back", "Still there: restore openshift-adp/legacy-trial")
+        assert not at.box.storage.find(at.box.storage.kind("Namespace"), "", "wiki-trial")
+        await at.shown.press("escape")
+        assert at.shown.app.told[-1][1].startswith("Kept: restore openshift-adp/legacy-trial")
+        assert left(at) == {"Namespace", "ConfigMap", "Restore"}
+
+
+async def test_what_cannot_be_seen_afterwards_is_not_called_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED, user=UNSEEING) as at:
+        await asked(at, "legacy")
+        at.dialog.query_one("#confirm", Prompt).value = "legacy"
+        await at.see("workloads come with zero replicas")
+        await at.send()
+        await at.see("legacy came back", "may still be there:", "configmaps")
+        assert left(at) == {"Namespace", "ConfigMap", "Restore"}
+
+
+async def test_what_cannot_be_is_said_and_nothing_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await asked(at, "legacy")
+        at.dialog.query_one("#confirm", Prompt).value = "legacy"
+        for field, typed, said in (
+            ("into", "wiki", "Namespace wiki exists already"),
+            ("into", "Wiki!", "Wiki!"),
+            ("limit", "soon", "'soon' is not a valid time limit"),
+            ("limit", "100000", "'100000' is not a valid time limit"),
+        ):
+            prompt = at.dialog.query_one(f"#{field}", Prompt)
+            prompt.value = typed
+            await at.see(said)
+            await at.send()
+            prompt.value = ""
+        await at.shown.press("escape", "slash", "ctrl+u", *"scratch", "enter", "t")
+        assert at.shown.app.told[-1][1] == "Drill: it has no copy"
+        assert at.writes == []
+
+
+async def test_who_may_not_list_namespaces_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("protection", tmp_path, monkeypatch, user=NO_NAMESPACES) as at:
+        await asked(at, "shop")
+        assert not at.has_dialog
+        assert at.shown.app.told[-1][1] == (
+            "Drill: you are not allowed to list namespaces; "
+            "a drill is for administrators; a tenant restores in place with a NonAdminRestore"
+        )

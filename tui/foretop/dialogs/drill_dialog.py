@@ -1,0 +1,240 @@
+"""The drill of a namespace: its choices, all that it creates, how it goes, what came of it, and the deletion of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from textual import work
+from textual.app import App
+from textual.widget import Widget
+
+from foretop.dialogs import plan_text
+from foretop.dialogs.action_dialog import ActionDialog, DialogState
+from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.dialog_parts import DialogField, MessageBody, OptionCycler
+from foretop.dialogs.drill_progress import DrillProgress
+from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop.widgets.prompt import Prompt
+from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
+from foretop_core.actions.drill_run import leftovers
+from foretop_core.actions.drills import (
+    LONGEST_LIMIT,
+    USUAL_LIMIT,
+    DrillRequest,
+    MadeObject,
+    drill_name,
+    drill_source,
+    plan_drill,
+    plan_later_cleanup,
+)
+from foretop_core.actions.plans import Plan, Planner
+from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.models import Backup
+from foretop_core.rules import humanize
+from foretop_core.tables.engine.status_glyphs import Tone
+
+_SECRETS = ("left out", "restored too: who may read them there can read a second copy of them meanwhile")
+_NEXT_OFFERS = "The next drill offers to delete it."
+_LEFT_OVER = ("deleted first", "kept")
+
+
+class DrillDialog(ActionDialog):
+    """Restores the newest good copy of a namespace beside it, and offers to delete that again."""
+
+    verb: ClassVar[str] = "Drill"
+    headline: ClassVar[str] = "Drill {}"
+    titles: ClassVar[tuple[str, str]] = ("Drill {}", "Drill {}")
+    noun: ClassVar[str] = "namespace"
+
+    def __init__(self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, intent, targets, ascii)
+        self.progress: DrillProgress | None = None
+        self._left: list[MadeObject] = []
+        self._quotas = ""
+
+    @property
+    def _cluster(self) -> str:
+        return self.keys[0].context
+
+    @property
+    def _namespace(self) -> str:
+        return self.keys[0].name
+
+    # Asking
+
+    def fields(self) -> Iterable[Widget]:
+        yield DialogField("Into", Prompt(placeholder=drill_name(self._namespace, self.opened), id="into"))
+        yield DialogField("Secrets", OptionCycler(_SECRETS, "secrets", self.ascii))
+        yield DialogField("Time limit", Prompt(placeholder=f"{USUAL_LIMIT} minutes", id="limit"))
+        yield DialogField("Left by another", OptionCycler(_LEFT_OVER, "left", self.ascii))
+
+    def on_mount(self) -> None:
+        self._show_left_over()
+        self._look()
+
+    def planner(self) -> Planner:
+        wanted, backup = self._request(), self._backup()
+        self._limit()
+        return lambda snapshot, _items, now: plan_drill(snapshot, backup, wanted, now)
+
+    def make_plan(self) -> TrackedPlan:
+        """Nothing is there yet that it could be asked of, and the namespace itself may be gone."""
+        plan = self.planner()(self.service.snapshot(self._cluster), (), self.service.now(self._cluster))
+        return TrackedPlan(plan)
+
+    def _backup(self) -> Backup:
+        return drill_source(self.service.snapshot(self._cluster), self._namespace)
+
+    def _request(self) -> DrillRequest:
+        into = self.query_one("#into", Prompt).value.strip() or drill_name(self._namespace, self.opened)
+        return DrillRequest(self._namespace, into, self.query_one("#secrets", OptionCycler).at == 1)
+
+    def _limit(self) -> timedelta:
+        typed = self.query_one("#limit", Prompt).value.strip() or str(USUAL_LIMIT)
+        minutes = int(typed) if typed.isdecimal() and len(typed) < 6 else 0
+        if not 1 <= minutes <= LONGEST_LIMIT:
+            raise BadInput(f"{typed!r} is not a valid time limit", "", f"give minutes from 1 to {LONGEST_LIMIT}")
+        return timedelta(minutes=minutes)
+
+    @work(exit_on_error=False)
+    async def _look(self) -> None:
+        """At what an earlier drill has left, and at the quotas: neither is watched."""
+        executor = self.service.executor(self._cluster)
+        self._quotas = quota_sentence(self._namespace, await quotas_of(executor.client, self._namespace))
+        self._left = await leftovers(executor)
+        self._show_left_over()
+        self.draw()
+
+    def _show_left_over(self) -> None:
+        field = self.query_one("#left", OptionCycler).parent
+        assert isinstance(field, DialogField)
+        field.display = bool(self._left)
+
+    @work(exclusive=True, exit_on_error=False, group="rights")
+    async def _ask_rights(self, planned: TrackedPlan) -> None:
+        """Who may not delete it afterwards is told before anything is made."""
+        plan = planned.plan
+        self._refusal = await self.service.refusal(plan) or await self.service.refusal(plan_later_cleanup(plan))
+        self.draw()
+
+    def more(self) -> list[Paragraph]:
+        if not self._left:
+            return []
+        return [plan_text.look(f"A drill was cut off and has left {_names(self._left)}.")]
+
+    def _counted(self, plan: Plan) -> list[Paragraph]:
+        return []
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        """All that is created, each in a sentence of its own; the names of all three are the same."""
+        if not plan.steps:
+            return super()._proposal(plan)
+        said = [paragraph(step.changes[0], label=" " if at else "Write") for at, step in enumerate(plan.steps)]
+        said.append(paragraph(plan.steps[-1].forecast, label="Result"))
+        said.append(paragraph("it is compared with the backup; you are asked, and these are deleted", label="Then"))
+        said += [plan_text.look(text) for text in (*plan.warnings, self._quotas) if text]
+        return [*said, plan_text.command_line(plan.steps, self.cells, copies=not isinstance(self.focused, Prompt))]
+
+    # Under way, and afterwards
+
+    def _send(self, planned: TrackedPlan) -> None:
+        first = self._left if self.query_one("#left", OptionCycler).at == 0 else []
+        try:
+            backup, limit = self._backup(), self._limit()
+        except ForetopError:
+            self.replan()  # It says what has changed since.
+            return
+        self.progress = DrillProgress(
+            self.service, planned.plan, backup, self._request(), limit, first, _toast(self.app)
+        )
+        self._go_on(self.progress.run())
+
+    def press_again(self) -> None:
+        if self.progress is not None and self.progress.deletion is not None:
+            self._go_on(self.progress.delete())
+
+    def _go_on(self, work: Coroutine[Any, Any, None]) -> None:
+        assert self.progress is not None
+        self.dialog_state = DialogState.SENDING
+        self.progress.listener = self._moved
+        self.query_one(MessageBody).start_afresh()
+        self.show_fields(False)
+        self.cancel.focus()
+        self.draw()
+        self.app.run_worker(work, exit_on_error=False)
+
+    def _moved(self) -> None:
+        if self.progress is not None and not self.progress.is_running:
+            self.dialog_state = DialogState.DONE
+        self.draw()
+
+    def _said(self) -> Iterator[Paragraph]:
+        progress = self.progress
+        if self.dialog_state is DialogState.ASKING or progress is None:
+            yield from super()._said()
+            return
+        if self.dialog_state is DialogState.SENDING:
+            yield paragraph(progress.news, bold=True)
+            yield paragraph("Closing this window does not stop it; a message tells how it ended.", Tone.DIM)
+        yield from _outcome(progress)
+        if self.dialog_state is DialogState.DONE and progress.deletion is not None:
+            yield paragraph(f"Still there: {_targets(progress.deletion)}.")
+
+    def _show_knobs(self) -> None:
+        super()._show_knobs()
+        if self.dialog_state is DialogState.DONE and self.progress is not None:
+            asks = self.progress.deletion is not None
+            self.go.display = asks
+            self.go.say("Delete it")
+            self.cancel.say("Keep it" if asks else "Close")
+            self._show_ways()
+
+    def action_leave(self) -> None:
+        if self.progress is not None:
+            self.progress.listener = None
+        super().action_leave()
+        if self.progress is not None and self.progress.deletion is not None and not self.progress.is_running:
+            self.app.notify(f"Kept: {_targets(self.progress.deletion)}. {_NEXT_OFFERS}")
+
+
+def _outcome(progress: DrillProgress) -> Iterator[Paragraph]:
+    """By kind what came, in one line whether it was all, and what became of the deletion."""
+    result = progress.result
+    if result is not None:
+        for place, one in enumerate(result.report.counts):
+            label = " " if place else "Restored"
+            yield paragraph(f"{one.kind}: {one.restored} of {one.expected}", _tone(one.is_short), label=label)
+        if result.report.left_out:
+            yield paragraph(humanize.join(result.report.left_out, 12), label="Left out")
+        yield paragraph(progress.sentence, _tone(bool(result.report.failed)), bold=True)
+        if result.not_noted:
+            yield plan_text.look(f"The outcome is not on the backup: {result.not_noted}")
+    yield from (paragraph(line, Tone.BAD) for line in (progress.problem, *progress.undeleted) if line)
+    if progress.deleted:
+        yield paragraph(f"Deleted: {progress.deleted}.")
+
+
+def _tone(is_bad: bool) -> Tone:
+    return Tone.BAD if is_bad else Tone.PLAIN
+
+
+def _targets(plan: Plan) -> str:
+    return humanize.join([str(step.target) for step in plan.steps], 6)
+
+
+def _names(made: Iterable[MadeObject]) -> str:
+    return humanize.join([f"{item.kind.lower()} {item.name}" for item in made], 6)
+
+
+def _toast(app: App[Any]) -> Callable[[DrillProgress], None]:
+    """For when the dialog is gone."""
+
+    def tell(progress: DrillProgress) -> None:
+        kept = f" {_targets(progress.deletion)}: still there. {_NEXT_OFFERS}" if progress.deletion is not None else ""
+        app.notify(f"{progress.sentence}{kept}")
+
+    return tell
