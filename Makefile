@@ -50,7 +50,7 @@ test-velero-share: compiled ## the five-minute share of test-velero; skipped whe
 HOURS ?= 1
 truth: compiled  ## random stories on a real Velero for HOURS=n, every forecast of foretop judged
 	@$(BIN)/python -m tests.velero.build
-	$(BIN)/python -m tests.velero.truth --hours $(HOURS)
+	$(BIN)/python -m tests.velero.random_stories --hours $(HOURS)
 
 check: $(READY)  ## lint, types and the import contract
 	$(BIN)/ruff format --check .
@@ -66,7 +66,7 @@ bench: $(READY)  ## measure the rules against their goals (prints, never fails)
 	$(BIN)/python -m tests.bench
 
 bench-quick: compiled ## measure the dashboard before ten thousand NABs (prints, never fails)
-	$(BIN)/python -m tests.bench.quick
+	$(BIN)/python -m tests.bench.dashboard_in_terminal
 
 bench-peers: compiled ## foretop and k9s before a real API server with 1,000, 10,000 and 50,000 NABs (prints, never fails)
 	$(BIN)/python -m tests.bench.peers

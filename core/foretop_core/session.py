@@ -10,14 +10,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from foretop_core.clock import Clock, ShiftedClock, SystemClock
-from foretop_core.config.thresholds import thresholds_of
+from foretop_core.config.thresholds_from_settings import thresholds_of
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.client_factory import Connections, connect
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState

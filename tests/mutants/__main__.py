@@ -15,8 +15,8 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from tests.mutants.called_map import KEPT, ROOT, CalledMap, measure, read_map
+from tests.mutants.equivalent_mutants import is_same
 from tests.mutants.mutations import Mutant, mutants
-from tests.mutants.same_program import is_same
 from tests.mutants.trial import CopyOfCore, MutantFate
 
 PARTS = ("rules", "cron", "actions", "store", "tables", "kube")

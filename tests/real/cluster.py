@@ -24,7 +24,7 @@ from tests.real.api import Api
 from tests.real.build import Kit
 from tests.real.credentials import GROUPS, Authority, Signed, TokenFile, kubeconfig, write_private
 from tests.real.etcd import Etcd
-from tests.real.server import PAUSE_SECONDS, Server, free_port
+from tests.real.server_process import PAUSE_SECONDS, Server, free_port
 
 HERE = Path(__file__).parent
 NAMESPACES = ("velero", "openshift-adp", "team-a", "team-b")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import urllib3
 
-from tests.real.server import Server, free_port
+from tests.real.server_process import Server, free_port
 
 _MOST_IN_ONE_TRANSACTION = 128
 

@@ -25,12 +25,12 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.run_files import RunFile, file_plan
 from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.actions.schema_probe import serves_field
-from foretop_core.actions.skip_immediately_default import plan_server_default
+from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.failures import ReadOnlyRefused
+from foretop_core.kube.connection.connection_errors import ReadOnlyRefused
 from foretop_core.models import (
     Backup,
     Deployment,

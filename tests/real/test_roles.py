@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop_core.actions.action_catalog import Intent, told_rights
+from foretop_core.actions.action_catalog import ActionRecord, told_rights
 from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
@@ -31,7 +31,7 @@ from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, p
 from foretop_core.actions.roles import SUBJECT, RoleHolder, RoleNeeds, role_intents, role_needs, role_rules
 from foretop_core.actions.run_files import RunFile, file_plan
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
-from foretop_core.actions.skip_immediately_default import plan_server_default
+from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.doctor_checks import Check, CheckStatus, diagnose
@@ -40,7 +40,7 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.client_factory import Connections, connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import Backup, Deployment, NonAdminBackup, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import (
@@ -128,7 +128,7 @@ async def examined(cluster: RealCluster, user: str, named: NamespaceSelection) -
         return {check.about: check async for check in checks}
 
 
-def _own(holder: RoleHolder, intent: Intent) -> Iterator[RequiredPermission]:
+def _own(holder: RoleHolder, intent: ActionRecord) -> Iterator[RequiredPermission]:
     """What an action needs on the side of a person; findings are acknowledged on both."""
     of_both = {NAB, NAR} < set(intent.kinds) and holder is not RoleHolder.CLUSTER_ADMIN
     for needed in (*intent.rights, *intent.reads):

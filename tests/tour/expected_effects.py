@@ -28,7 +28,7 @@ from tests.tour.seen import (
     tells,
     types_into,
 )
-from tests.tour.touring import STAYED, Where
+from tests.tour.stepped_dashboard import STAYED, Where
 
 Undo = tuple[str, ...] | Callable[[Seen], tuple[str, ...]] | None
 """Keys; keys by what is seen after the step; None where one goes there anew."""

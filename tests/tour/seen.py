@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.tour.touring import Where
+from tests.tour.stepped_dashboard import Where
 
 _TABS = re.compile(r" 1.* 9")
 

@@ -27,8 +27,8 @@ from tests.terminal import LIT_BLANK, Terminal
 from tests.tour.expected_effects import ELSEWHERE, Step
 from tests.tour.key_bytes import sent_as
 from tests.tour.seen import Seen
+from tests.tour.stepped_dashboard import SteppedBox, Touring, Where, session_before
 from tests.tour.tour import PLACES, Ask, Place, walk
-from tests.tour.touring import SteppedBox, Touring, Where, session_before
 from tests.tui.acting import Watching
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, Screen
 
@@ -235,7 +235,7 @@ def test_every_key_as_the_bytes_of_a_terminal(size: tuple[int, int], tmp_path: P
     paths = os.pathsep.join(str(_REPOSITORY / folder) for folder in ("core", "tui", ""))
     environ = {"PYTHONPATH": paths, "TZ": "Europe/Berlin", "XDG_STATE_HOME": str(tmp_path)}
     plan = Plan(size, by_bytes=True)
-    with Terminal([sys.executable, "-m", "tests.tour.touring"], *size, environ, tmp_path) as terminal:
+    with Terminal([sys.executable, "-m", "tests.tour.stepped_dashboard"], *size, environ, tmp_path) as terminal:
         terminal.shows(lambda lines: "API ●" in lines[0])
         Typist(terminal).walk(plan)
         terminal.signal(signal.SIGUSR2)

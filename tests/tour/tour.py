@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from foretop.bindings import WRITE_ACTIONS
-from foretop.pages.tabs import TABS
+from foretop.pages.tab_registry import TABS
 from foretop.panes.detail_sections import SECTIONS, sections_of
 from tests.tour.expected_effects import Doing, Step, letter_step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
-from tests.tour.touring import Where
+from tests.tour.stepped_dashboard import Where
 
 EVERYTHING = None
 _OF_A_BACKUP = sections_of("Backup")

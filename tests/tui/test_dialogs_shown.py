@@ -18,8 +18,8 @@ from foretop.dialogs.too_small_screen import TooSmallScreen
 from foretop_core.actions.action_catalog import RESTORE_FROM
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Refusal
-from foretop_core.actions.steps import create_step
-from foretop_core.actions.write_progress import ProgressReport
+from foretop_core.actions.step_builders import create_step
+from foretop_core.actions.velero_pickup import ProgressReport
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef

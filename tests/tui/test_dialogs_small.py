@@ -12,7 +12,7 @@ from textual.widget import Widget
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_registry import make_dialog
-from foretop_core.actions.action_catalog import INTENTS, AskedOf, Intent
+from foretop_core.actions.action_catalog import INTENTS, ActionRecord, AskedOf
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
 from foretop_core.models.wire import ObjectRef
@@ -22,7 +22,7 @@ from tests.tui.pilot import SMALL, TINY
 SHOWN = [(intent, several) for intent in INTENTS if not intent.fetches for several in {False, intent.many}]
 
 
-def targets(at: Stand, intent: Intent, several: bool) -> ActionTargets:
+def targets(at: Stand, intent: ActionRecord, several: bool) -> ActionTargets:
     """The object that the dialog is about: the first one that the action can be asked of, or else is refused for."""
     if intent.asked_of is AskedOf.NEW:
         return ActionTargets((ObjectRef(CONTEXT, SCHEDULE.name, HOME, ""),))

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from foretop.main_screen.header_footer import tabs
-from foretop.pages.tabs import TABS
+from foretop.main_screen.tab_bar_text import tabs
+from foretop.pages.tab_registry import TABS
 from foretop.widgets.paragraphs import Line
 from foretop.widgets.styles import CURSOR
 from foretop_core.dashboard.session_protocol import DisplayOptions

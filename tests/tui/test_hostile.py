@@ -10,7 +10,7 @@ from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackup, Schedule, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.models.wire import Resource
-from foretop_core.tables.text.cell_text import width
+from foretop_core.tables.text.terminal_text import width
 from tests.tui.fake_source import FilledSource, backup_dict, meta, troubled
 from tests.tui.pilot import SMALL, screen
 

@@ -16,7 +16,7 @@ from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.messages_screen import MessagesScreen
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tabs import TABS, Tab
+from foretop.pages.tab_registry import TABS, Tab
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from foretop.main_screen.header_footer import tab_at, tabs
-from foretop.pages.tabs import TABS
+from foretop.main_screen.tab_bar_text import tab_at, tabs
+from foretop.pages.tab_registry import TABS
 from foretop.widgets.line_widgets import key_at, key_line
 from tests.tui.pilot import Screen, screen
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from foretop.main_screen.finding_notices import FindingNotices
+from foretop.main_screen.finding_alerts import FindingNotices
 from foretop.terminal.terminal_notices import desktop_notice, window_title
 from foretop_core.config.settings import NotifySettings
 from foretop_core.dashboard.state import DashboardState

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs import form_dialogs
+from foretop.dialogs import create_dialogs
 from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
@@ -81,7 +81,7 @@ async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
         await answer.wait()
         return await visible_namespaces(client)
 
-    monkeypatch.setattr(form_dialogs, "visible_namespaces", late)
+    monkeypatch.setattr(create_dialogs, "visible_namespaces", late)
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from foretop.pages.tab_registry import TABS
 from foretop.pages.table_page import TablePage
-from foretop.pages.tabs import TABS
 from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource

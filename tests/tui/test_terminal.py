@@ -16,10 +16,10 @@ import yaml
 
 from foretop.terminal.probe import typed_in
 from tests.terminal import Terminal
-from tests.tui.run_in_terminal import CHANGED, TOKEN
+from tests.tui.filled_dashboard import CHANGED, TOKEN
 
 _FORETOP = (sys.executable, "-m", "foretop")
-_VISITED = (sys.executable, "-m", "tests.tui.run_in_terminal")
+_VISITED = (sys.executable, "-m", "tests.tui.filled_dashboard")
 _SIXTEEN = frozenset({"default", "black", "red", "green", "brown", "blue", "magenta", "cyan", "white"})
 _ESCAPE, _CTRL_C, _CTRL_R, _CTRL_SPACE, _CTRL_BACKSLASH = "\x1b", "\x03", "\x12", "\x00", "\x1c"
 

@@ -10,7 +10,7 @@ import sys
 from tests.terminal import Terminal, cpu_seconds
 from tests.tui.test_terminal import is_left_as_found
 
-_VISITED = (sys.executable, "-m", "tests.tui.run_in_terminal")
+_VISITED = (sys.executable, "-m", "tests.tui.filled_dashboard")
 _PAGES = "123456789"
 _BLOCKED = 6
 """So often in a row the program did not move when keys came."""

@@ -9,7 +9,7 @@ import pytest
 
 from tests.terminal import Terminal
 
-_VISITED = (sys.executable, "-m", "tests.tui.run_in_terminal")
+_VISITED = (sys.executable, "-m", "tests.tui.filled_dashboard")
 _CTRL_E, _ESCAPE = "\x05", "\x1b"
 _MOUSE = 1000 << 5
 _NAME = base64.b64encode(b"broken")

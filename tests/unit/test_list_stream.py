@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.watching.list_stream import LONGEST_OBJECT, ListStream
 
 TEXTS = st.text(max_size=8) | st.sampled_from(['},{"metadata":', '"items":[', "}]}", "\\", '\\"', "]"])

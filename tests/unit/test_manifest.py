@@ -9,7 +9,7 @@ import pytest
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
-from foretop_core.models.manifest import read
+from foretop_core.models.manifest_reader import read
 
 ONE = """
 apiVersion: velero.io/v1

@@ -6,8 +6,8 @@ import ast
 from pathlib import Path
 
 from tests.mutants.called_map import ROOT
+from tests.mutants.equivalent_mutants import SAME, is_same
 from tests.mutants.mutations import mutants, mutated
-from tests.mutants.same_program import SAME, is_same
 
 SOURCE = '''
 """A module with 1 of each."""

@@ -15,7 +15,7 @@ from foretop.commands.output import emit
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
-from foretop_core.models import manifest
+from foretop_core.models import manifest_reader
 
 HOSTILE = {"name": "a\x7fb\x9b31mc\u202ed\u2066e\u200bf\u0085g\u2028h\x1bi", "plain": "Zürich 日本"}
 
@@ -75,7 +75,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 @pytest.mark.parametrize("text", [*DEEP.values(), BOMB], ids=[*DEEP, "aliases"])
 def test_a_file_that_would_break_its_reader_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is not valid YAML"):
-        manifest.read(text, "a file")
+        manifest_reader.read(text, "a file")
     (tmp_path / "config").write_text(text)
     with pytest.raises(BadInput, match="Cannot read the kubeconfig"):
         choose_contexts(ConnectionOptions(kubeconfig=str(tmp_path / "config")), {})
@@ -84,5 +84,5 @@ def test_a_file_that_would_break_its_reader_is_refused(text: str, tmp_path: Path
 def test_ordinary_anchors_and_many_brackets_are_read() -> None:
     item = "apiVersion: velero.io/v1\nkind: Schedule\nmetadata: {name: s%d, labels: {}}\nspec: {schedule: '@daily'}\n"
     shared = "apiVersion: velero.io/v1\nkind: Schedule\nmetadata: &m {name: x}\nspec: {schedule: '@daily'}\nold: *m\n"
-    found = manifest.read("---\n".join([*(item % number for number in range(200)), shared]), "a file")
+    found = manifest_reader.read("---\n".join([*(item % number for number in range(200)), shared]), "a file")
     assert len(found.objects) == 201

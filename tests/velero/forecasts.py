@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from tests.velero.foretop_watch import ShownForecasts, ShownRow
+from tests.velero.get_watch import ShownForecasts, ShownRow
 from tests.velero.real_cluster import UserAction
 from tests.velero.velero_log import SUBMITTED, VeleroLog
 from tests.velero.watch_events import WatchEvent

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import urllib3
 
-from tests.real.server import Server, free_port
+from tests.real.server_process import Server, free_port
 
 
 class LoopbackS3:

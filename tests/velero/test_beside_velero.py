@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.velero.descriptions import as_go_duration, as_rfc_3339, foretop_description, velero_description
+from tests.velero.describe_output import as_go_duration, as_rfc_3339, foretop_description, velero_description
 from tests.velero.foretop_command import ForetopCommand
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import NOT_DUE, wait_until_available

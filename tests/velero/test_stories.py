@@ -12,7 +12,7 @@ from tests.velero.box_cluster import BoxVeleroCluster
 from tests.velero.build import NEWEST, WITHOUT_QUEUE
 from tests.velero.comparison import differences
 from tests.velero.forecasts import Verdict
-from tests.velero.judged_run import judged
+from tests.velero.judged_story import judged
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import STORIES, play_story
 

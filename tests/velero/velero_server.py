@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.real.server import Server, ServerError
+from tests.real.server_process import Server, ServerError
 from tests.velero.velero_log import VeleroLog, read_log
 
 FIXED_PORT = 8080

@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import wire
-from tests.wire.calling import Foretop, box, foretop, home
+from tests.wire.command_fixtures import Foretop, box, foretop, home
 
 __all__ = ["box", "foretop", "home", "wire"]
 NIGHTLY = "schedule/velero/nightly"

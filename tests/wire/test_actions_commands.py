@@ -15,7 +15,7 @@ import pytest
 from foretop.cli import run
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
-from tests.wire.calling import Foretop, box, foretop, held, home, only
+from tests.wire.command_fixtures import Foretop, box, foretop, held, home, only
 
 __all__ = ["box", "foretop", "home", "wire"]
 

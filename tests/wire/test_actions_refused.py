@@ -10,7 +10,7 @@ from foretop.cli import run
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import kubeconfig
-from tests.wire.calling import Foretop, box, foretop, home, still_box
+from tests.wire.command_fixtures import Foretop, box, foretop, home, still_box
 
 __all__ = ["box", "foretop", "home", "still_box", "wire"]
 WRITES = [

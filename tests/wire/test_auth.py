@@ -24,8 +24,8 @@ from foretop_core.clock import Clock, ManualClock, SystemClock
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, ExecConfig, Impersonation
+from foretop_core.kube.connection.connection_errors import Unauthenticated, Unreachable
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
-from foretop_core.kube.connection.failures import Unauthenticated, Unreachable
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
 AUTHORITY, STRANGER = trustme.CA(), trustme.CA()

@@ -17,7 +17,7 @@ from aiohttp.client_reqrep import ConnectionKey
 
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import AuthInfo
-from foretop_core.kube.connection.failures import ApiError, ReadOnlyRefused, Unauthenticated, Unreachable
+from foretop_core.kube.connection.connection_errors import ApiError, ReadOnlyRefused, Unauthenticated, Unreachable
 from foretop_core.kube.connection.transport import explain
 from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving
 from tests.wire.watching import connect

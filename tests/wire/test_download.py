@@ -14,7 +14,7 @@ import trustme
 from aiohttp import web
 
 from foretop_core.actions.run_logs import log_file_name
-from foretop_core.actions.signed_url import DownloadFailed, TlsTrust, fetch
+from foretop_core.actions.signed_url_download import DownloadFailed, TlsTrust, fetch
 
 TEXT = b"level=info msg=begun\n" * 2000
 PACKED = gzip.compress(TEXT, mtime=0)

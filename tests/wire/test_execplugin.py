@@ -14,8 +14,8 @@ import pytest
 
 from foretop_core.clock import ManualClock
 from foretop_core.kube.connection.config import ExecConfig
+from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
-from foretop_core.kube.connection.failures import Unauthenticated
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
 ANSWER = '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t-%s"%s}}'

@@ -19,8 +19,8 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import LONGEST_LINE, MOST_BYTES, ApiClient
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, Impersonation
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
-from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.watch_sink import WatchState
 from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving
 from tests.wire.watching import connect, following

@@ -26,7 +26,7 @@ from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.failures import Unauthenticated
+from foretop_core.kube.connection.connection_errors import Unauthenticated
 from tests.wire.test_auth import _listening, guarded
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)

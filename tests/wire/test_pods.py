@@ -20,7 +20,7 @@ from foretop_core.minicluster.scenarios.velero_pods import SERVER, crash_server,
 from foretop_core.session import open_session
 from tests.objects import NOW
 from tests.wire.boxes import box_in_thread, kubeconfig
-from tests.wire.calling import UPLOAD
+from tests.wire.command_fixtures import UPLOAD
 from tests.wire.test_commands import VELERO, obj
 
 NO_PODS = User("no-pods", (Rule(("get", "list", "watch"), ("velero.io", "apps"), ("*",)),))

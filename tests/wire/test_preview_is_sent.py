@@ -13,7 +13,7 @@ from foretop.cli import run
 from foretop_core.actions.action_catalog import DRILL, INTENTS
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, patch_schedule, wire
-from tests.wire.calling import Foretop, box, foretop, home
+from tests.wire.command_fixtures import Foretop, box, foretop, home
 
 __all__ = ["box", "foretop", "home", "wire"]
 

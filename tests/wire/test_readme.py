@@ -11,7 +11,7 @@ import pytest
 from foretop.cli import run
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.boxes import kubeconfig
-from tests.wire.calling import still_box
+from tests.wire.command_fixtures import still_box
 
 __all__ = ["still_box"]
 _README = (Path(__file__).parents[2] / "README.md").read_text()

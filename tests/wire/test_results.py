@@ -13,7 +13,7 @@ import pytest
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.run_files import FileUnavailable, RunFile, refusal
 from foretop_core.actions.run_results import results_of
-from foretop_core.actions.signed_url import DownloadFailed
+from foretop_core.actions.signed_url_download import DownloadFailed
 from foretop_core.errors import Unreadable
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.change_log import ChangeType

@@ -12,7 +12,7 @@ import pytest
 
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, patch_schedule, wire
-from tests.wire.calling import Foretop, box, foretop, held, home
+from tests.wire.command_fixtures import Foretop, box, foretop, held, home
 
 __all__ = ["box", "foretop", "home", "wire"]
 

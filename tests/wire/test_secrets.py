@@ -12,7 +12,6 @@ from foretop.terminal.crash_report import crash_lines
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import box_in_thread
-from tests.wire.calling import home
 from tests.wire.canary import (
     CANARY,
     GOOD,
@@ -22,6 +21,7 @@ from tests.wire.canary import (
     secrets_in,
     sign_addresses,
 )
+from tests.wire.command_fixtures import home
 
 __all__ = ["home", "wire"]
 READING = [

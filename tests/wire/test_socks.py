@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from foretop_core.kube.connection.config import ContextConfig
-from foretop_core.kube.connection.failures import NotConnected, Unreachable
+from foretop_core.kube.connection.connection_errors import NotConnected, Unreachable
 from tests.wire.test_auth import certified, client_for, trusted
 
 SUCCEEDED, NOT_ALLOWED, HOST_UNREACHABLE = 0, 2, 4

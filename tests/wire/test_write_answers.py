@@ -33,7 +33,7 @@ from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, p
 from foretop_core.actions.run_files import RunFile, file_plan
 from foretop_core.actions.schedule_edits import ScheduleEdit, plan_edit_schedule
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
-from foretop_core.actions.skip_immediately_default import plan_server_default
+from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Deployment, NonAdmin, from_builtins
 from foretop_core.rules.forecast import Choice
@@ -53,7 +53,7 @@ from tests.wire.action_fixtures import (
     unpausing,
     wire,
 )
-from tests.wire.calling import OBJECTS
+from tests.wire.command_fixtures import OBJECTS
 from tests.wire.test_commands import obj
 
 __all__ = ["wire"]

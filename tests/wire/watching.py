@@ -14,7 +14,7 @@ from foretop_core.kube.connection.config import AuthInfo, ContextConfig
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import InterruptibleWait, WatchTimings
-from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchSink, WatchState
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import Resource
 from foretop_core.store import Store, UnreadableObject
@@ -27,7 +27,7 @@ PATIENCE = 120.0
 class Noticed:
     """A sink that says when it was told something."""
 
-    def __init__(self, sink: Sink, notice: Callable[[], None]) -> None:
+    def __init__(self, sink: WatchSink, notice: Callable[[], None]) -> None:
         self._sink = sink
         self._notice = notice
 

@@ -17,10 +17,10 @@ from textual.filter import LineFilter
 from textual.geometry import Size
 
 from foretop.main_screen.main_screen import MainScreen
-from foretop.pages.tabs import FIRST_KINDS
+from foretop.pages.tab_registry import FIRST_KINDS
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resize_in_the_loop, resume_only_after_suspend
-from foretop.terminal.key_queue import SerialKeyApp
+from foretop.terminal.serial_keys import SerialKeyApp
 from foretop.terminal.textual_internals import (
     guard_input,
     guard_messages,
@@ -31,7 +31,7 @@ from foretop.terminal.textual_internals import (
 )
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
-from foretop_core.tables.text.cell_text import clean, cut_end
+from foretop_core.tables.text.terminal_text import clean, cut_end
 
 if TYPE_CHECKING:
     from foretop.dialogs.too_small_screen import TooSmallScreen

@@ -15,7 +15,7 @@ from enum import Enum
 from itertools import combinations
 
 from foretop_core.actions import action_catalog
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.models.kinds import POD, SCHEDULE
 
 Handler = Callable[[], Awaitable[None] | None]
@@ -62,7 +62,7 @@ class KeyConflict(Exception):
     """Two actions on one key in one view; raised when the program is imported."""
 
 
-def action_of(intent: Intent) -> Action:
+def action_of(intent: ActionRecord) -> Action:
     """What a person can ask for of the clusters; `foretop.main_screen.write_actions` opens its dialog."""
     return Action(
         intent.id,

@@ -133,7 +133,7 @@ def warn_of_mistakes(mistakes: Sequence[str]) -> None:
     """What is wrong with the configuration, one line each; the command goes on with the rest of it."""
     if not mistakes:
         return
-    from foretop_core.tables.text.cell_text import clean
+    from foretop_core.tables.text.terminal_text import clean
 
     for mistake in mistakes:
         click.echo(f"foretop: {clean(mistake)}", err=True)
@@ -177,7 +177,7 @@ def _program() -> str:
 
 
 def _refuse(line: str) -> int:
-    from foretop_core.tables.text.cell_text import clean
+    from foretop_core.tables.text.terminal_text import clean
 
     click.echo(f"foretop: {clean(' '.join(line.split()))}", err=True)
     return 2

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.actions.action_catalog import ACKNOWLEDGE, UNACKNOWLEDGE, Intent
+from foretop_core.actions.action_catalog import ACKNOWLEDGE, UNACKNOWLEDGE, ActionRecord
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import patch_step
+from foretop_core.actions.step_builders import patch_step
 from foretop_core.errors import BadInput
 from foretop_core.models import Resource
 from foretop_core.models.wire import ObjectRef
@@ -121,7 +121,7 @@ def plan_unacknowledge(
     return Plan(UNACKNOWLEDGE, now, tuple(steps))
 
 
-def intent_for(findings: Iterable[Finding]) -> Intent:
+def intent_for(findings: Iterable[Finding]) -> ActionRecord:
     """What one key does with findings: it acknowledges those that are open; where none is, it takes that back."""
     return ACKNOWLEDGE if any(finding.acknowledged is None for finding in findings) else UNACKNOWLEDGE
 

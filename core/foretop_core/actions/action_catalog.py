@@ -44,7 +44,7 @@ It is called for every key at every change of the screen, so it looks no further
 
 
 class FollowUp(Enum):
-    """What is looked out for after the write; `foretop_core.dashboard.write_followup` has the probe of each."""
+    """What is looked out for after the write; `foretop_core.dashboard.pickup_probes` has the probe of each."""
 
     NOTHING = auto()
     """The write itself is all there is to see."""
@@ -76,7 +76,7 @@ def _always(_item: Resource, _moves: Callable[[], bool]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Intent:
+class ActionRecord:
     """One action on the cluster: where it can be asked, what it needs, and how it is shown and followed."""
 
     id: str
@@ -170,7 +170,7 @@ _URL_OF_A_TENANTS_FILE = tuple(RequiredPermission(verb, NONADMIN_DOWNLOAD) for v
 
 # The records, in the order of footer, help and palette
 
-PAUSE = Intent(
+PAUSE = ActionRecord(
     "pause",
     "Pause",
     "s",
@@ -185,7 +185,7 @@ PAUSE = Intent(
     commands=("schedule pause",),
     purpose="pause and unpause schedules",
 )
-UNPAUSE = Intent(
+UNPAUSE = ActionRecord(
     "unpause",
     "Unpause",
     "u",
@@ -200,7 +200,7 @@ UNPAUSE = Intent(
     follow_up=FollowUp.SCHEDULE_RESUMED,
     commands=("schedule unpause",),
 )
-BACK_UP_NOW = Intent(
+BACK_UP_NOW = ActionRecord(
     "back-up-now",
     "Back up now",
     "t",
@@ -215,7 +215,7 @@ BACK_UP_NOW = Intent(
     commands=("backup create",),
     purpose="back up now",
 )
-RUN_AGAIN = Intent(
+RUN_AGAIN = ActionRecord(
     "run-again",
     "Run again",
     "t",
@@ -229,7 +229,7 @@ RUN_AGAIN = Intent(
     follow_up=FollowUp.BACKUP_BEGUN,
     commands=("backup create",),
 )
-RESTORE_FROM = Intent(
+RESTORE_FROM = ActionRecord(
     "restore",
     "Restore from it",
     "r",
@@ -243,7 +243,7 @@ RESTORE_FROM = Intent(
     commands=("restore create",),
     purpose="restore",
 )
-LOGS = Intent(
+LOGS = ActionRecord(
     "logs",
     "Fetch its logs",
     "l",
@@ -257,7 +257,7 @@ LOGS = Intent(
     reads=(*_URL_OF_A_FILE, RequiredPermission("list", POD), RequiredPermission("get", POD, "log")),
     purpose="fetch logs and results",
 )
-NONADMIN_LOGS = Intent(
+NONADMIN_LOGS = ActionRecord(
     "nonadmin-logs",
     "Fetch its logs",
     "l",
@@ -271,7 +271,7 @@ NONADMIN_LOGS = Intent(
     reads=_URL_OF_A_TENANTS_FILE,
     purpose="fetch logs and results of NABs and NARs",
 )
-RESULTS = Intent(
+RESULTS = ActionRecord(
     "fetch-results",
     "Fetch its results",
     "e",
@@ -284,7 +284,7 @@ RESULTS = Intent(
     fetches=True,
     reads=_URL_OF_A_FILE,
 )
-NONADMIN_RESULTS = Intent(
+NONADMIN_RESULTS = ActionRecord(
     "fetch-nonadmin-results",
     "Fetch its results",
     "e",
@@ -297,7 +297,7 @@ NONADMIN_RESULTS = Intent(
     fetches=True,
     reads=_URL_OF_A_TENANTS_FILE,
 )
-RESOURCES = Intent(
+RESOURCES = ActionRecord(
     "resources",
     "List the resources in it",
     "",
@@ -308,7 +308,7 @@ RESOURCES = Intent(
     fetches=True,
     reads=_URL_OF_A_FILE,
 )
-CANCEL_MOVEMENTS = Intent(
+CANCEL_MOVEMENTS = ActionRecord(
     "cancel-movements",
     "Cancel its data movements",
     "x",
@@ -323,7 +323,7 @@ CANCEL_MOVEMENTS = Intent(
     commands=("backup cancel",),
     purpose="cancel data movements",
 )
-CREATE_SCHEDULE = Intent(
+CREATE_SCHEDULE = ActionRecord(
     "create-schedule",
     "Create a schedule",
     "a",
@@ -338,7 +338,7 @@ CREATE_SCHEDULE = Intent(
     commands=("schedule create",),
     purpose="create schedules",
 )
-EDIT_SCHEDULE = Intent(
+EDIT_SCHEDULE = ActionRecord(
     "edit-schedule",
     "Edit the schedule",
     "e",
@@ -351,7 +351,7 @@ EDIT_SCHEDULE = Intent(
     follow_up=FollowUp.SCHEDULE_EDITED,
     commands=("schedule edit",),
 )
-DELETE_SCHEDULE = Intent(
+DELETE_SCHEDULE = ActionRecord(
     "delete-schedule",
     "Delete the schedule",
     "ctrl+d",
@@ -364,7 +364,7 @@ DELETE_SCHEDULE = Intent(
     commands=("schedule delete",),
     purpose="delete schedules",
 )
-DELETE_BACKUP = Intent(
+DELETE_BACKUP = ActionRecord(
     "delete-backup",
     "Delete the backup",
     "ctrl+d",
@@ -378,7 +378,7 @@ DELETE_BACKUP = Intent(
     commands=("backup delete",),
     purpose="delete backups",
 )
-EXTEND_BACKUP = Intent(
+EXTEND_BACKUP = ActionRecord(
     "extend-backup",
     "Extend its life",
     "v",
@@ -392,7 +392,7 @@ EXTEND_BACKUP = Intent(
     commands=("backup extend",),
     purpose="extend the life of backups",
 )
-DELETE_RESTORE = Intent(
+DELETE_RESTORE = ActionRecord(
     "delete-restore",
     "Delete the restore",
     "ctrl+d",
@@ -406,7 +406,7 @@ DELETE_RESTORE = Intent(
     commands=("restore delete",),
     purpose="delete restores",
 )
-DELETE_NAB = Intent(
+DELETE_NAB = ActionRecord(
     "delete-nab",
     "Delete the NAB",
     "ctrl+d",
@@ -420,7 +420,7 @@ DELETE_NAB = Intent(
     commands=("nab delete",),
     purpose="delete NABs",
 )
-DELETE_NAR = Intent(
+DELETE_NAR = ActionRecord(
     "delete-nar",
     "Delete the NAR",
     "ctrl+d",
@@ -434,7 +434,7 @@ DELETE_NAR = Intent(
     commands=("nar delete",),
     purpose="delete NARs",
 )
-DECIDE_STORAGE = Intent(
+DECIDE_STORAGE = ActionRecord(
     "decide-storage",
     "Approve or reject the storage request",
     "a",
@@ -448,7 +448,7 @@ DECIDE_STORAGE = Intent(
     commands=("storage-request approve", "storage-request reject"),
     purpose="approve and reject storage requests",
 )
-SERVER_DEFAULT = Intent(
+SERVER_DEFAULT = ActionRecord(
     "server-default",
     "Set the server's skip default",
     "",
@@ -462,7 +462,7 @@ SERVER_DEFAULT = Intent(
     purpose="set the server's skip default",
 )
 _CARRIES_ACKNOWLEDGEMENTS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NABSL_REQUEST, NAB, NAR)
-ACKNOWLEDGE = Intent(
+ACKNOWLEDGE = ActionRecord(
     "acknowledge",
     "Acknowledge",
     "h",
@@ -477,7 +477,7 @@ ACKNOWLEDGE = Intent(
     commands=("acknowledge",),
     purpose="acknowledge findings for everybody",
 )
-UNACKNOWLEDGE = Intent(
+UNACKNOWLEDGE = ActionRecord(
     "unacknowledge",
     "Show as open again",
     "h",
@@ -493,7 +493,7 @@ UNACKNOWLEDGE = Intent(
     commands=("unacknowledge",),
 )
 
-DRILL = Intent(
+DRILL = ActionRecord(
     "drill",
     "Drill",
     "t",
@@ -519,7 +519,7 @@ NOT_FOR_TENANTS = (
     "a drill is for administrators; a tenant restores in place with a NonAdminRestore",
 )
 """Why somebody cannot drill, and what one can do instead."""
-DRILL_CLEANUP = Intent(
+DRILL_CLEANUP = ActionRecord(
     "drill-cleanup",
     "Delete what the drill made",
     "",
@@ -566,7 +566,7 @@ INTENTS = (
 
 
 def told_rights(
-    intents: Iterable[Intent] = (*INTENTS, *LATER_INTENTS),
+    intents: Iterable[ActionRecord] = (*INTENTS, *LATER_INTENTS),
 ) -> Iterator[tuple[RequiredPermission, Kind, str]]:
     """The rights that the doctor looks at, each once, with the kind that the first action that needs it is asked of
     and what one can do with it."""

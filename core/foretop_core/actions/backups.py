@@ -10,7 +10,7 @@ from typing import Any
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, patch_step, stamped, velero, wire
+from foretop_core.actions.step_builders import create_step, patch_step, stamped, velero, wire
 from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE

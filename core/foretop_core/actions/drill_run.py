@@ -17,7 +17,7 @@ from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.actions.run_files import RunFile, run_file
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import api_paths
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models import Backup, Restore, decode
 from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
 from foretop_core.models.wire import Metadata, ObjectRef

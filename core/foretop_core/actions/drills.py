@@ -13,7 +13,7 @@ from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TE
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
 from foretop_core.actions.restores import missing_in
-from foretop_core.actions.steps import create_step, delete_step, kubectl, patch_step
+from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
 from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput

@@ -9,7 +9,7 @@ import msgspec
 
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.rules import humanize
 
 LOOKED_AT = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.plans import VERBS, Plan
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
@@ -29,7 +29,7 @@ async def guard_plan(plan: Plan, client: ApiClient, access: AccessReviewer) -> N
             await _need(plan.intent, access, verb, kind, namespace)
 
 
-def hold_read_only(intent: Intent, client: ApiClient) -> None:
+def hold_read_only(intent: ActionRecord, client: ApiClient) -> None:
     if client.read_only:
         raise ActionRefused(f"Cannot {intent.title.lower()}", "read-only is on", "start foretop without it")
 
@@ -44,7 +44,7 @@ async def _may_by_name(access: AccessReviewer, verb: str, kind: Kind, namespace:
     return False
 
 
-async def _need(intent: Intent, access: AccessReviewer, verb: str, kind: Kind, namespace: str) -> None:
+async def _need(intent: ActionRecord, access: AccessReviewer, verb: str, kind: Kind, namespace: str) -> None:
     verdict = await access.verdict(permission(verb, kind, namespace))
     if not verdict.allowed:
         what = f"{verb} on {api_paths.title(kind)} in {namespace} is not allowed"

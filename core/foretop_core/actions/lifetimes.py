@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from foretop_core.actions.action_catalog import EXTEND_BACKUP
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import patch_step
+from foretop_core.actions.step_builders import patch_step
 from foretop_core.actions.validation import days_in_hours, go_duration
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup

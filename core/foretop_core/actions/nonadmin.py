@@ -8,7 +8,7 @@ from typing import Literal
 
 from foretop_core.actions.action_catalog import DECIDE_STORAGE, DELETE_NAB, DELETE_NAR
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import delete_step, patch_step, wire
+from foretop_core.actions.step_builders import delete_step, patch_step, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
 from foretop_core.rules import humanize

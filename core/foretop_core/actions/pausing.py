@@ -10,7 +10,7 @@ from typing import Any
 
 from foretop_core.actions.action_catalog import PAUSE, UNPAUSE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import patch_step
+from foretop_core.actions.step_builders import patch_step
 from foretop_core.actions.validation import days_in_hours
 from foretop_core.cron.go_compat import GoError, parse_duration
 from foretop_core.errors import BadInput

@@ -16,7 +16,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models import decode
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.snapshot import ClusterSnapshot

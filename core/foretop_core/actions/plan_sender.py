@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from foretop_core.actions.journal import CHANGED, NOT_SENT, SENDING, Journal, JournalEntry
+from foretop_core.actions.lost_response_check import WriteEvidence, keep_looking, verify_write
 from foretop_core.actions.plans import Plan, PlanStep
-from foretop_core.actions.verify_write import WriteEvidence, keep_looking, verify_write
 from foretop_core.actions.write_answer import check_answer
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
-from foretop_core.kube.connection.failures import ApiError, NotConnected, Unreachable
+from foretop_core.kube.connection.connection_errors import ApiError, NotConnected, Unreachable
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
@@ -75,7 +75,7 @@ class Refusal:
 class Plan:
     """All that one action writes, as of one moment."""
 
-    intent: Intent
+    intent: ActionRecord
     at: datetime
     steps: tuple[PlanStep, ...]
     refused: tuple[Refusal, ...] = ()

@@ -9,7 +9,7 @@ from datetime import datetime
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DELETE_RESTORE, RESTORE_FROM
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, delete_step, restore_name, said, velero, wire
+from foretop_core.actions.step_builders import create_step, delete_step, restore_name, said, velero, wire
 from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.errors import BadInput

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from foretop_core.actions.action_catalog import INTENTS, LATER_INTENTS, Intent
+from foretop_core.actions.action_catalog import INTENTS, LATER_INTENTS, ActionRecord
 from foretop_core.kube.access.accessible_namespaces import watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
@@ -40,7 +40,7 @@ class RoleNeeds:
     in_own_namespaces: tuple[RequiredPermission, ...] = ()
 
 
-def role_intents(holder: RoleHolder) -> tuple[Intent, ...]:
+def role_intents(holder: RoleHolder) -> tuple[ActionRecord, ...]:
     """The actions that a role is for."""
     match holder:
         case RoleHolder.CLUSTER_ADMIN:
@@ -53,7 +53,7 @@ def role_intents(holder: RoleHolder) -> tuple[Intent, ...]:
             return ()
 
 
-def _local_intents() -> Iterator[Intent]:
+def _local_intents() -> Iterator[ActionRecord]:
     return (intent for intent in INTENTS if not intent.for_administrators)
 
 
@@ -109,7 +109,7 @@ def role_rules(needs: Iterable[RequiredPermission]) -> list[dict[str, Any]]:
     ]
 
 
-def _needed_by(holder: RoleHolder, intent: Intent) -> Iterator[RequiredPermission]:
+def _needed_by(holder: RoleHolder, intent: ActionRecord) -> Iterator[RequiredPermission]:
     """Of an action on Velero's objects and on tenants' alike, the part that the role is for."""
     sides = {kind in BESIDE_VELERO for kind in intent.kinds}
     for needed in (*intent.rights, *intent.reads):

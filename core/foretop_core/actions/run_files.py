@@ -7,17 +7,17 @@ import secrets
 from enum import Enum
 from typing import TypeAlias
 
-from foretop_core.actions.action_catalog import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES, RESULTS, Intent
+from foretop_core.actions.action_catalog import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES, RESULTS, ActionRecord
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.signed_url import MOST_BYTES, Progress, TlsTrust, fetch
-from foretop_core.actions.steps import create_step, velero
+from foretop_core.actions.signed_url_download import MOST_BYTES, Progress, TlsTrust, fetch
+from foretop_core.actions.step_builders import create_step, velero
 from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths
-from foretop_core.kube.connection.failures import Unreachable
+from foretop_core.kube.connection.connection_errors import Unreachable
 from foretop_core.kube.watching.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
 from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
@@ -52,7 +52,7 @@ class RunFile(Enum):
         """A log is shown line by line; the others are taken apart whole."""
         return MOST_BYTES if self is RunFile.LOG else MOST_BYTES // 8
 
-    def intent(self, *, of_tenant: bool) -> Intent:
+    def intent(self, *, of_tenant: bool) -> ActionRecord:
         if self is RunFile.RESOURCES:
             return RESOURCES
         if self is RunFile.LOG:

@@ -11,9 +11,9 @@ from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.pod_log import pod_log
 from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, asked_of, run_file, tenant_file
-from foretop_core.actions.signed_url import DownloadFailed, Progress, TlsTrust
+from foretop_core.actions.signed_url_download import DownloadFailed, Progress, TlsTrust
 from foretop_core.errors import BadInput, ForetopError
-from foretop_core.kube.connection.failures import ApiError, Unreachable
+from foretop_core.kube.connection.connection_errors import ApiError, Unreachable
 from foretop_core.models import NonAdmin
 
 _HARMLESS = frozenset(f"{string.ascii_letters}{string.digits}.-_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.run_files import Run, RunFile, asked_of, run_file, tenant_file
-from foretop_core.actions.signed_url import Progress, TlsTrust
+from foretop_core.actions.signed_url_download import Progress, TlsTrust
 from foretop_core.models import NonAdmin
 from foretop_core.rules.results import Results, parse
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.actions import write_progress
+from foretop_core.actions import velero_pickup
 from foretop_core.actions.action_catalog import EDIT_SCHEDULE
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.schedules import check_schedule, described_by, doubts, meaning
-from foretop_core.actions.steps import patch_step, wire
+from foretop_core.actions.step_builders import patch_step, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import BackupSpec, Schedule, from_builtins
 from foretop_core.models.velero import ScheduleSpec
@@ -126,13 +126,13 @@ def edited(schedule: Schedule, patch: Mapping[str, Any]) -> Schedule:
     return msgspec.structs.replace(schedule, spec=made.spec)
 
 
-def follow_edit(snapshot: ClusterSnapshot, before: Schedule, step: PlanStep, at: datetime) -> write_progress.Probe:
+def follow_edit(snapshot: ClusterSnapshot, before: Schedule, step: PlanStep, at: datetime) -> velero_pickup.Probe:
     """Follows an edit; `snapshot` and `before` are of the time before it."""
     after = edited(before, step.write.body["spec"])
     runs = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
     starts = may_be_due(after, at, snapshot.readings(after)) and blocker(after, runs) is None
     skips = after.spec.skip_immediately is True
-    return write_progress.edit_probe(before, tuple(run.name for run in runs), starts_or_skips=starts or skips)
+    return velero_pickup.edit_probe(before, tuple(run.name for run in runs), starts_or_skips=starts or skips)
 
 
 def _step(

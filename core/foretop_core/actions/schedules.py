@@ -11,7 +11,7 @@ from typing import Any
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import CREATE_SCHEDULE, DELETE_SCHEDULE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, delete_step, wire
+from foretop_core.actions.step_builders import create_step, delete_step, wire
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.kinds import SCHEDULE

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models.kinds import Kind
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from foretop_core.errors import BadInput
-from foretop_core.models.manifest import read_documents
+from foretop_core.models.manifest_reader import read_documents
 from foretop_core.models.wire import ObjectRef
 
 _NOT_EDITED = ("paused",)

@@ -12,7 +12,7 @@ import msgspec
 from foretop_core.config.config_file import ConfigFile
 from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import Settings
-from foretop_core.config.thresholds import duration_text, thresholds_of
+from foretop_core.config.thresholds_from_settings import duration_text, thresholds_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import msgspec
 from foretop_core.config.allowed_names import BUILT_IN_THEMES
 from foretop_core.config.config_file import ConfigFile, file_stamp, read_config
 from foretop_core.config.environment_names import VARIABLES
-from foretop_core.config.remembered import remember_theme, remembered_theme
 from foretop_core.config.settings import Settings
+from foretop_core.config.theme_memory import remember_theme, remembered_theme
 
 LOOK_EVERY = 2.0
 """Seconds between two looks; each is one call to the system."""

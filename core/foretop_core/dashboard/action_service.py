@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
@@ -88,7 +88,7 @@ class ActionService:
     def client(self, context: str) -> ApiClient:
         return self._clusters[context].client
 
-    def plan(self, intent: Intent, planner: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
+    def plan(self, intent: ActionRecord, planner: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
         """What the action writes for each of these objects as the store shows them now."""
         steps: list[PlanStep] = []
         origins: list[ObjectRef] = []

@@ -23,7 +23,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.json_items import Item, finding_item
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 _UUID = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{6}([0-9a-f]{6})$")
 _SUBJECT, _WHAT = ([column.name for column in findings.COLUMNS].index(name) for name in ("subject", "what"))

@@ -19,7 +19,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.resources.findings import subject_text
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, timeline_item
 
 AHEAD = timedelta(hours=12)

@@ -20,7 +20,7 @@ from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
 from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
 from foretop_core.tables.resources.json_items import Item
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _scene: "", lambda _entry: None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from foretop_core.clock import Clock
-from foretop_core.minicluster import managed, objectmeta
+from foretop_core.minicluster import managed_fields, objectmeta
 from foretop_core.minicluster.change_log import Key, Stored
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.schema import check_object, check_status, shape_object
@@ -123,7 +123,7 @@ class Writer:
 
     def _record(self, kind: Kind, old: Json | None, new: Json, options: Options, subresource: str) -> list[Json]:
         time = objectmeta.stamp(self._clock.now())
-        return managed.record(kind, old, new, options.manager, subresource, time)
+        return managed_fields.record(kind, old, new, options.manager, subresource, time)
 
     def _check_envelope(self, kind: Kind, body: Json, namespace: str) -> None:
         objectmeta.check_types(kind, body.setdefault("metadata", {}))

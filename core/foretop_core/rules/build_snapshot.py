@@ -29,8 +29,8 @@ from foretop_core.models import (
     Schedule,
     ServerStatusRequest,
 )
-from foretop_core.rules.servers import oadp_release, server
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, VeleroInfo, VisibilityGap
+from foretop_core.rules.velero_deployment import oadp_release, server
 
 R = TypeVar("R", bound=Resource)
 BACKUP_DEFINITION = "backups.velero.io"

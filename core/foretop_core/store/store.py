@@ -20,7 +20,7 @@ from foretop_core.store.indexes import Indexes
 from foretop_core.store.protection_cache import ProtectionCache
 from foretop_core.store.restart_detector import RestartDetector
 from foretop_core.store.snapshot_cache import SnapshotCache
-from foretop_core.store.store_sink import WatchSink
+from foretop_core.store.store_sink import StoreSink
 from foretop_core.store.unreadable import UnreadableObject, kind_of
 
 R = TypeVar("R", bound=Resource)
@@ -43,7 +43,7 @@ class Store:
         self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._revisions: dict[str, int] = {}
         self._garbled: dict[ObjectRef, UnreadableObject] = {}
-        self._sinks: dict[WatchScope, WatchSink] = {}
+        self._sinks: dict[WatchScope, StoreSink] = {}
         self._holders: dict[ObjectRef, int] = {}
 
     def get(self, key: ObjectRef) -> Resource | None:
@@ -85,10 +85,10 @@ class Store:
         """The clusters that a watch or a file has reported."""
         return tuple(dict.fromkeys(scope.context for scope in self._sinks))
 
-    def sink(self, scope: WatchScope, clock: Clock) -> WatchSink:
+    def sink(self, scope: WatchScope, clock: Clock) -> StoreSink:
         """The sink of one watch; the clock is that of its cluster."""
         if scope not in self._sinks:
-            self._sinks[scope] = WatchSink(self, scope, clock)
+            self._sinks[scope] = StoreSink(self, scope, clock)
         return self._sinks[scope]
 
     def drop(self, scope: WatchScope) -> None:

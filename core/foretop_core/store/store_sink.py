@@ -30,7 +30,7 @@ class StoreWriter(Protocol):
     def release(self, key: ObjectRef, at: datetime) -> None: ...
 
 
-class WatchSink:
+class StoreSink:
     """Remembers the keys that its watch has shown, so that a new list removes exactly what is missing from it."""
 
     def __init__(self, store: StoreWriter, scope: WatchScope, clock: Clock) -> None:

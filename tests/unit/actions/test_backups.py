@@ -15,7 +15,7 @@ from foretop_core.actions.backups import (
 )
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_delete_restore, plan_restore
-from foretop_core.actions.skip_immediately_default import plan_server_default
+from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.minicluster.reconcile.schedule import reconcile_schedule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from foretop_core.actions import write_progress
+from foretop_core.actions import velero_pickup
 from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup, DeleteBackupRequest, Resource, from_builtins
@@ -22,7 +22,7 @@ def put(store: Store, *items: Resource) -> None:
         sink.apply("MODIFIED", item)
 
 
-async def sentences(seen: AsyncIterator[write_progress.ProgressReport]) -> list[tuple[str, bool]]:
+async def sentences(seen: AsyncIterator[velero_pickup.ProgressReport]) -> list[tuple[str, bool]]:
     return [(one.sentence, one.well) async for one in seen]
 
 
@@ -31,9 +31,7 @@ async def test_a_skip_is_picked_up_when_last_skipped_is_set() -> None:
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, before)
     watching = asyncio.create_task(
-        sentences(
-            write_progress.follow_write(store, "prod", write_progress.unpause_probe(before, (), nothing_due=False))
-        )
+        sentences(velero_pickup.follow_write(store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False)))
     )
     await asyncio.sleep(0)
     put(store, schedule(last="00:00:03", skip=True, resourceVersion="2"))
@@ -49,8 +47,8 @@ async def test_the_backup_that_was_made_is_named() -> None:
     old, new = backup("nightly-1", of="nightly"), backup("nightly-2", "New", of="nightly")
     put(store, schedule(last="02:41:09", resourceVersion="3"), old, new)
     reports = await sentences(
-        write_progress.follow_write(
-            store, "prod", write_progress.unpause_probe(before, ("nightly-1",), nothing_due=False)
+        velero_pickup.follow_write(
+            store, "prod", velero_pickup.unpause_probe(before, ("nightly-1",), nothing_due=False)
         )
     )
     assert reports == [("Velero picked it up, backup nightly-2 (New)", True)]
@@ -61,7 +59,7 @@ async def test_nothing_is_awaited_if_no_run_is_due() -> None:
     before = schedule(paused=True, last="02:00:03", skip=False, resourceVersion="1")
     put(store, schedule(last="02:00:03", skip=False, resourceVersion="2"))
     reports = await sentences(
-        write_progress.follow_write(store, "prod", write_progress.unpause_probe(before, (), nothing_due=True))
+        velero_pickup.follow_write(store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=True))
     )
     assert reports == [("Velero picked it up: nothing was due", True)]
 
@@ -70,18 +68,18 @@ async def test_a_write_that_velero_did_not_pick_up_is_reported() -> None:
     store = Store()
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, schedule(last="00:00:03", resourceVersion="2"))
-    seen = write_progress.follow_write(
-        store, "prod", write_progress.unpause_probe(before, (), nothing_due=False), within=0.05
+    seen = velero_pickup.follow_write(
+        store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False), within=0.05
     )
     reports = await sentences(seen)
-    assert reports == [("it waits for Velero", True), (write_progress.NOT_PICKED_UP, False)]
+    assert reports == [("it waits for Velero", True), (velero_pickup.NOT_PICKED_UP, False)]
 
 
 async def test_an_invalid_schedule_is_refused_by_velero() -> None:
     store = Store()
     put(store, schedule("bad", "0 0 * * 8", phase="FailedValidation"))
     ((sentence, well),) = await sentences(
-        write_progress.follow_write(store, "prod", write_progress.schedule_probe("velero", "bad"))
+        velero_pickup.follow_write(store, "prod", velero_pickup.schedule_probe("velero", "bad"))
     )
     assert "Velero refuses bad" in sentence
     assert not well
@@ -89,14 +87,14 @@ async def test_an_invalid_schedule_is_refused_by_velero() -> None:
 
 async def test_a_backup_is_followed_to_its_end_with_its_progress() -> None:
     store = Store()
-    seen = write_progress.follow_write(
-        store, "prod", write_progress.run_probe(Backup, "velero", "one", to_the_end=True), within=None
+    seen = velero_pickup.follow_write(
+        store, "prod", velero_pickup.run_probe(Backup, "velero", "one", to_the_end=True), within=None
     )
     assert (await anext(seen)).sentence == "one is not visible yet"
     put(store, backup("one", "InProgress", progress={"totalItems": 40, "itemsBackedUp": 12}))
     assert (await anext(seen)).sentence == "one: InProgress, 12 of 40 items"
     put(store, backup("one", "PartiallyFailed", ended="02:41:30"))
-    assert await anext(seen) == write_progress.ProgressReport("one: PartiallyFailed", done=True, well=False)
+    assert await anext(seen) == velero_pickup.ProgressReport("one: PartiallyFailed", done=True, well=False)
     assert [one async for one in seen] == []
 
 
@@ -109,8 +107,8 @@ async def test_a_blocked_run_names_the_run_it_waits_for() -> None:
         backup("nightly-1", "InProgress", of="nightly"),
     )
     reports = await sentences(
-        write_progress.follow_write(
-            store, "prod", write_progress.unpause_probe(before, ("nightly-1",), nothing_due=False)
+        velero_pickup.follow_write(
+            store, "prod", velero_pickup.unpause_probe(before, ("nightly-1",), nothing_due=False)
         )
     )
     assert reports == [("one backup starts when nightly-1 has ended", True)]
@@ -127,7 +125,5 @@ async def test_the_errors_of_a_processed_deletion_are_shown() -> None:
         },
     )
     put(store, backup("one"), request)
-    reports = await sentences(
-        write_progress.follow_write(store, "prod", write_progress.deletion_probe("velero", "one"))
-    )
+    reports = await sentences(velero_pickup.follow_write(store, "prod", velero_pickup.deletion_probe("velero", "one")))
     assert reports == [("one could not be deleted: bucket is gone", False)]

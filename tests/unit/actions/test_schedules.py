@@ -16,7 +16,7 @@ from foretop_core.actions.schedules import (
 )
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, BackupSpec, Schedule, from_builtins
-from foretop_core.models.manifest import read
+from foretop_core.models.manifest_reader import read
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, schedule
 

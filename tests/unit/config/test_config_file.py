@@ -13,7 +13,7 @@ import pytest
 
 from foretop.bindings import ACTIONS
 from foretop.pages.page_factories import TABLE_COLUMNS
-from foretop.pages.tabs import TABS
+from foretop.pages.tab_registry import TABS
 from foretop_core.config.allowed_names import PAGE_COLUMNS, ActionName, PageName, ThemeTone
 from foretop_core.config.config_file import ConfigFile, config_path, read_config
 from foretop_core.config.settings import ContextSettings, Settings, ThresholdSettings

@@ -10,7 +10,7 @@ from foretop_core.minicluster.reconcile import Behaviour, Patch, PatchStatus, Re
 from foretop_core.models import BackupSpec
 from foretop_core.models.kinds import BACKUP, NAB, NABSL, STORAGE
 from foretop_core.models.nonadmin import NAB_FINALIZER
-from tests.unit.minicluster.chart import NACUUID, NOW, OADP, TEAM, Chart, made, names, phases
+from tests.unit.minicluster.nonadmin_fixture import NACUUID, NOW, OADP, TEAM, Chart, made, names, phases
 
 BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))
 ACCEPTED = ("True", "BackupAccepted", "backup accepted")

@@ -8,7 +8,7 @@ import pytest
 
 from foretop_core.minicluster.reconcile import Behaviour, Create, Delete, Patch, Reconciled
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR
-from tests.unit.minicluster.chart import NACUUID, NOW, OADP, TEAM, Chart, made, names, phases
+from tests.unit.minicluster.nonadmin_fixture import NACUUID, NOW, OADP, TEAM, Chart, made, names, phases
 
 BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))
 

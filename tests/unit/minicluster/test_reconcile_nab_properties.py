@@ -11,7 +11,7 @@ from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR
 from foretop_core.rules.nonadmin_lifecycle import lifecycle, transition
 from foretop_core.rules.snapshot import ClusterSnapshot
-from tests.unit.minicluster.chart import NACUUID, NOW, OADP, TEAM, Chart
+from tests.unit.minicluster.nonadmin_fixture import NACUUID, NOW, OADP, TEAM, Chart
 
 ALONE = ClusterSnapshot("prod")
 

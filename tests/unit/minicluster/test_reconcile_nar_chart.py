@@ -10,7 +10,7 @@ from foretop_core.minicluster.reconcile import Behaviour, Create, Delete, PatchS
 from foretop_core.models import RestoreSpec
 from foretop_core.models.kinds import NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAR_FINALIZER
-from tests.unit.minicluster.chart import NACUUID, NOW, OADP, RESTORE_UUID, TEAM, Chart, phases, said
+from tests.unit.minicluster.nonadmin_fixture import NACUUID, NOW, OADP, RESTORE_UUID, TEAM, Chart, phases, said
 
 BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))
 

@@ -12,7 +12,7 @@ from foretop_core.models.kinds import CRON_JOB
 from foretop_core.models.wire import OwnerReference
 from foretop_core.rules.primer import prescaler
 from tests.unit.minicluster.apply import Objects
-from tests.unit.minicluster.chart import NOW
+from tests.unit.minicluster.nonadmin_fixture import NOW
 
 JOB = {"spec": {"template": {"spec": {"containers": [{"name": "report", "image": "report:1"}]}}}}
 

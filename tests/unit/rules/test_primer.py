@@ -12,7 +12,7 @@ from foretop_core.cron import Dialect, parse
 from foretop_core.rules.primer import PrimerError, prime, warmups
 from tests.examples import few_or_many
 from tests.unit.cron.strategies import expressions
-from tests.unit.rules.minutes import judged
+from tests.unit.rules.primer_oracle import judged
 
 
 def month_ends(time: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foretop_core.models import Deployment, from_builtins
-from foretop_core.rules.servers import image_version, server
+from foretop_core.rules.velero_deployment import image_version, server
 
 
 def deployment(*args: str, **container: Any) -> Deployment:

@@ -10,7 +10,7 @@ from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, Kind
 from foretop_core.models.wire import Metadata, ObjectRef, Resource, from_builtins
 from foretop_core.store import Store
-from foretop_core.store.store_sink import WatchSink
+from foretop_core.store.store_sink import StoreSink
 
 START = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 
@@ -48,12 +48,12 @@ class Watched:
         self.clock = ManualClock(START)
         self.store = Store()
         self.scope = WatchScope(context, kind)
-        self.sink: WatchSink = self.store.sink(self.scope, self.clock)
+        self.sink: StoreSink = self.store.sink(self.scope, self.clock)
 
     def key(self, name: str, namespace: str = "velero") -> ObjectRef:
         return ObjectRef(self.scope.context, self.scope.kind.name, namespace, name)
 
-    def list(self, *resources: Resource, sink: WatchSink | None = None) -> None:
+    def list(self, *resources: Resource, sink: StoreSink | None = None) -> None:
         into = sink or self.sink
         into.replace_begin()
         into.page(resources)

@@ -13,7 +13,7 @@ from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Change, Store
-from foretop_core.store.store_sink import WatchSink
+from foretop_core.store.store_sink import StoreSink
 from tests.unit.store.making import Watched, backup
 
 NAMES = ("a", "b", "c", "d")
@@ -46,7 +46,7 @@ class Server:
 class Line:
     """A watch over a connection that repeats, delays and loses events; after a loss it lists again."""
 
-    sink: WatchSink
+    sink: StoreSink
     late: list[tuple[EventType, Backup]] = field(default_factory=list)
     must_list: bool = True
 

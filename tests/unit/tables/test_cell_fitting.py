@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from foretop_core.tables.engine.cell_fitting import fit
 from foretop_core.tables.engine.columns import Cell, Column
-from foretop_core.tables.text.cell_text import cut
+from foretop_core.tables.text.terminal_text import cut
 
 
 def test_an_owner_is_abbreviated_before_it_is_cut() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich._unicode_data import load
 from rich.cells import cell_len
 
-from foretop_core.tables.text.cell_text import clean, cut, cut_end, pad, width
+from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
 
 HOSTILE = [
     ("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"),

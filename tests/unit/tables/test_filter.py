@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from foretop_core.errors import BadInput
 from foretop_core.tables.engine.filter import parse_filter
-from foretop_core.tables.engine.selector import selector
+from foretop_core.tables.engine.label_selector import selector
 
 FIELDS = ("name", "namespace", "phase")
 

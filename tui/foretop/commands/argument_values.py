@@ -11,8 +11,8 @@ from foretop_core.clock import SystemClock
 from foretop_core.cron.go_compat import GoError
 from foretop_core.cron.zones import load
 from foretop_core.errors import BadInput
-from foretop_core.models import manifest
-from foretop_core.models.manifest import Manifest
+from foretop_core.models import manifest_reader
+from foretop_core.models.manifest_reader import Manifest
 
 __all__ = ["cron", "moment", "objects", "zone"]
 
@@ -51,7 +51,7 @@ def objects(source: str) -> Manifest:
     except (OSError, ValueError) as problem:
         why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
         raise BadInput(f"{name} cannot be read", why) from None
-    read = manifest.read(text, name)
+    read = manifest_reader.read(text, name)
     if not read.objects:
         why = str(read.unreadable[0]) if read.unreadable else _why_nothing(read)
         raise BadInput(f"{name} contains no supported objects", why)

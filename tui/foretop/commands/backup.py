@@ -10,9 +10,9 @@ import click
 
 from foretop.commands.argument_values import moment
 from foretop.commands.connection import connection_options
-from foretop.commands.logs import LogOptions, log_options, show_log
+from foretop.commands.log_output import LogOptions, log_options, show_log
 from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, select_one
-from foretop.commands.results import add_results
+from foretop.commands.results_output import add_results
 from foretop.commands.write_command import (
     WriteOptions,
     acting_options,
@@ -23,7 +23,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import action_catalog, write_progress
+from foretop_core.actions import action_catalog, velero_pickup
 from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
@@ -95,8 +95,8 @@ async def _create(
     labels: dict[str, str],
     wait: bool,
 ) -> int:
-    def probe(step: PlanStep) -> write_progress.Probe:
-        return write_progress.run_probe(Backup, step.target.namespace, step.target.name, to_the_end=True)
+    def probe(step: PlanStep) -> velero_pickup.Probe:
+        return velero_pickup.run_probe(Backup, step.target.namespace, step.target.name, to_the_end=True)
 
     def from_it(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
         return plan_back_up_now(snapshot, some, now, name, labels)
@@ -131,8 +131,8 @@ async def _delete(
     selection: ObjectSelection,
     wait: bool,
 ) -> int:
-    def probe(step: PlanStep) -> write_progress.Probe:
-        return write_progress.deletion_probe(step.target.namespace, step.target.name)
+    def probe(step: PlanStep) -> velero_pickup.Probe:
+        return velero_pickup.deletion_probe(step.target.namespace, step.target.name)
 
     async with open_session(session_options, KINDS) as at:
         items = selection.of(at.snapshot, BACKUP, at.snapshot.backups)

@@ -26,7 +26,7 @@ from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef

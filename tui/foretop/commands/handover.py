@@ -15,8 +15,8 @@ from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import warn
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.clock import display_zone
+from foretop_core.dashboard.collect_handover import handover_of
 from foretop_core.dashboard.handover import handover_text
-from foretop_core.dashboard.handover_state import handover_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.connection.config import SessionOptions
 

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from foretop.commands.connection import connection_options
-from foretop.commands.logs import LogOptions, log_options, show_log
+from foretop.commands.log_output import LogOptions, log_options, show_log
 from foretop.commands.object_selection import ObjectSelection, choosing_options, select_one
-from foretop.commands.results import add_results
+from foretop.commands.results_output import add_results
 from foretop.commands.write_command import (
     WriteOptions,
     acting_options,
@@ -21,7 +21,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import action_catalog, write_progress
+from foretop_core.actions import action_catalog, velero_pickup
 from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schema_probe import serves_field
@@ -64,8 +64,8 @@ async def _delete(
     force: bool,
     wait: bool,
 ) -> int:
-    def probe(step: PlanStep) -> write_progress.Probe:
-        return write_progress.nonadmin_deletion_probe(NAB.name, step.target.namespace, step.target.name)
+    def probe(step: PlanStep) -> velero_pickup.Probe:
+        return velero_pickup.nonadmin_deletion_probe(NAB.name, step.target.namespace, step.target.name)
 
     async with open_session(session_options, KINDS) as at:
         items = selection.of(at.snapshot, NAB, at.snapshot.nabs)

@@ -6,7 +6,7 @@ import click
 
 from foretop.commands.connection import connection_options
 from foretop.commands.object_selection import ObjectSelection, choosing_options
-from foretop.commands.results import add_results
+from foretop.commands.results_output import add_results
 from foretop.commands.write_command import (
     WriteOptions,
     acting_options,
@@ -17,7 +17,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import action_catalog, write_progress
+from foretop_core.actions import action_catalog, velero_pickup
 from foretop_core.actions.nonadmin import plan_delete_nar
 from foretop_core.actions.plans import PlanStep
 from foretop_core.kube.connection.config import SessionOptions
@@ -53,8 +53,8 @@ async def _delete(
     selection: ObjectSelection,
     wait: bool,
 ) -> int:
-    def probe(step: PlanStep) -> write_progress.Probe:
-        return write_progress.nonadmin_deletion_probe(NAR.name, step.target.namespace, step.target.name)
+    def probe(step: PlanStep) -> velero_pickup.Probe:
+        return velero_pickup.nonadmin_deletion_probe(NAR.name, step.target.namespace, step.target.name)
 
     async with open_session(session_options, (NAR, RESTORE)) as at:
         items = selection.of(at.snapshot, NAR, at.snapshot.nars)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from foretop_core.errors import ForetopError
-from foretop_core.tables.text.cell_text import clean, pad, width
+from foretop_core.tables.text.terminal_text import clean, pad, width
 
 # Deferred imports: PyYAML is loaded for YAML output only.
 

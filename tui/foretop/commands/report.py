@@ -14,10 +14,10 @@ import click
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, unreadable, wait_synced
-from foretop.commands.metrics import metrics_text
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
+from foretop.commands.report_metrics import metrics_text
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from foretop_core.config.thresholds import thresholds_of
+from foretop_core.config.thresholds_from_settings import thresholds_of
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize

@@ -9,7 +9,7 @@ import click
 
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
-from foretop.commands.logs import LogOptions, log_options, show_log
+from foretop.commands.log_output import LogOptions, log_options, show_log
 from foretop.commands.object_selection import (
     ObjectSelection,
     choosing_options,
@@ -18,7 +18,7 @@ from foretop.commands.object_selection import (
     pairs,
     select_one,
 )
-from foretop.commands.results import add_results
+from foretop.commands.results_output import add_results
 from foretop.commands.write_command import (
     WriteOptions,
     acting_options,
@@ -29,7 +29,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import action_catalog, write_progress
+from foretop_core.actions import action_catalog, velero_pickup
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
@@ -110,8 +110,8 @@ def _spec(given: dict[str, Any]) -> RestoreSpec:
 async def _create(
     session_options: SessionOptions, write_options: WriteOptions, from_backup: str, wanted: RestoreRequest, wait: bool
 ) -> int:
-    def probe(step: PlanStep) -> write_progress.Probe:
-        return write_progress.run_probe(Restore, step.target.namespace, step.target.name, to_the_end=True)
+    def probe(step: PlanStep) -> velero_pickup.Probe:
+        return velero_pickup.run_probe(Restore, step.target.namespace, step.target.name, to_the_end=True)
 
     async with open_session(session_options, KINDS) as at:
         backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, from_backup)
@@ -144,8 +144,8 @@ async def _delete(
     selection: ObjectSelection,
     wait: bool,
 ) -> int:
-    def probe(step: PlanStep) -> write_progress.Probe:
-        return write_progress.restore_deletion_probe(step.target.namespace, step.target.name)
+    def probe(step: PlanStep) -> velero_pickup.Probe:
+        return velero_pickup.restore_deletion_probe(step.target.namespace, step.target.name)
 
     async with open_session(session_options, KINDS) as at:
         items = selection.of(at.snapshot, RESTORE, at.snapshot.restores)

@@ -27,7 +27,7 @@ from foretop.commands.write_command import (
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import action_catalog, write_progress
+from foretop_core.actions import action_catalog, velero_pickup
 from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedules import (
@@ -156,11 +156,11 @@ async def _unpause(
         return await run_action(at, planner, wanted, write_options, probe=probe)
 
 
-def _probe(at: CommandSession, item: Schedule, choice: Choice) -> write_progress.Probe:
+def _probe(at: CommandSession, item: Schedule, choice: Choice) -> velero_pickup.Probe:
     """Made before anything is sent, so that what was there already does not count."""
     runs = at.snapshot.backups_by_schedule.get((item.namespace, item.name), ())
     nothing_due = choice is not Choice.SKIP and not may_be_due(item, at.now, at.snapshot.readings(item))
-    return write_progress.unpause_probe(item, tuple(run.name for run in runs), nothing_due)
+    return velero_pickup.unpause_probe(item, tuple(run.name for run in runs), nothing_due)
 
 
 @verb_of(command, action_catalog.CREATE_SCHEDULE)
@@ -228,8 +228,8 @@ async def _create(
         def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_create_schedules(snapshot, some, now)
 
-        def probe(step: PlanStep) -> write_progress.Probe:
-            return write_progress.schedule_probe(step.target.namespace, step.target.name)
+        def probe(step: PlanStep) -> velero_pickup.Probe:
+            return velero_pickup.schedule_probe(step.target.namespace, step.target.name)
 
         return await run_action(at, planner, placed, write_options, probe=probe if wait else None)
 

@@ -20,12 +20,12 @@ from foretop.commands.write_command import (
 from foretop_core.actions import action_catalog
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.skip_immediately_default import plan_server_default
+from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Deployment
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
-from foretop_core.rules.servers import server
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.velero_deployment import server
 
 
 @click.group("server")

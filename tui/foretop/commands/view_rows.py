@@ -26,7 +26,7 @@ from foretop_core.tables.engine.view_registry import VIEWS
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.resources.nonadmin import NonAdminRow
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 _EACH = 0.1
 """Changes are told at most ten times a second, findings looked for as often as something changed or a second passed."""

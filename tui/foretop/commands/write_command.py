@@ -17,13 +17,13 @@ import click
 from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import say_to, warn
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep
-from foretop_core.actions.write_progress import PICKED_UP_WITHIN, Probe, follow_write
+from foretop_core.actions.velero_pickup import PICKED_UP_WITHIN, Probe, follow_write
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
@@ -92,7 +92,7 @@ class WriteCommand(click.Command):
         return super().parse_args(ctx, spelled)
 
 
-def verb_of(group: click.Group, intent: Intent, place: int = 0) -> Callable[[Callable[..., Any]], click.Command]:
+def verb_of(group: click.Group, intent: ActionRecord, place: int = 0) -> Callable[[Callable[..., Any]], click.Command]:
     """Adds a command that writes under the name that its record has, in the group that is named there."""
     where, verb = intent.commands[place].split()
     if where != group.name:

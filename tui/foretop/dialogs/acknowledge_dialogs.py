@@ -23,7 +23,7 @@ from foretop_core.actions.acknowledging import (
     plan_unacknowledge,
     shared_subjects,
 )
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.state import DashboardState
@@ -32,7 +32,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.resources.findings import key_of, subject_text
-from foretop_core.tables.text.cell_text import clean, cut_end
+from foretop_core.tables.text.terminal_text import clean, cut_end
 
 _LENGTHS = ("1h", SHIFT, CHANGE)
 _WORDS = ("an hour", "the end of the shift", "it changes")
@@ -46,7 +46,7 @@ class FindingsDialog(ActionDialog):
     noun: ClassVar[str] = "finding"
 
     def __init__(
-        self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool, state: DashboardState
+        self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool, state: DashboardState
     ) -> None:
         super().__init__(service, intent, targets, ascii)
         self._state = state

@@ -25,7 +25,7 @@ from foretop.dialogs.plan_run import PlanRun
 from foretop.terminal.clipboard import copy
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
@@ -33,7 +33,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import clean, cut, width
+from foretop_core.tables.text.terminal_text import clean, cut, width
 
 REPLAN = 1.0
 READ_ONLY = "Read-only: not sent"
@@ -64,7 +64,7 @@ class ActionDialog(DialogBoard):
     noun: ClassVar[str] = "schedule"
     """What several are counted as."""
 
-    def __init__(self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool) -> None:
+    def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(ascii)
         self.service = service
         self.intent = intent

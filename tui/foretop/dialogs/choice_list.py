@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from foretop.dialogs.base_modal import BaseModal
 from foretop.widgets.option_list import PlainOptionList
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 
 class Choose(BaseModal[int]):

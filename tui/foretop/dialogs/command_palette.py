@@ -14,7 +14,7 @@ from textual.widgets import Input, Label
 from foretop.dialogs.search_modal import SearchModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
-from foretop_core.tables.text.cell_text import clean, cut_end
+from foretop_core.tables.text.terminal_text import clean, cut_end
 
 _LINE = 68
 """What fits into the window beside its border and scroll bar."""

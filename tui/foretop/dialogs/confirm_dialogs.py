@@ -24,7 +24,7 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.restores import plan_delete_restore
 from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.actions.schema_probe import serves_field
-from foretop_core.actions.skip_immediately_default import plan_server_default
+from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, DataMovement
 from foretop_core.models.kinds import NAB

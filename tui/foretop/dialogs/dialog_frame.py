@@ -25,7 +25,7 @@ from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler
 from foretop.widgets.paragraphs import Paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import to_ascii
-from foretop_core.tables.text.cell_text import clean, cut_end, width
+from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
 _AROUND = 5
 """Lines that are no sentences: the border, where it happens, the line for messages and the knobs."""

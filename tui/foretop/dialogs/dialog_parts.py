@@ -23,7 +23,7 @@ from foretop.widgets.paragraphs import Paragraph, Span, wrap
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, style_of, to_ascii
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import clean, cut_end, pad, width
+from foretop_core.tables.text.terminal_text import clean, cut_end, pad, width
 
 LABEL_CELLS = 17
 

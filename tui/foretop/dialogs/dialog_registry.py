@@ -10,16 +10,16 @@ from foretop.dialogs import confirm_dialogs
 from foretop.dialogs.acknowledge_dialogs import AcknowledgeDialog, FindingsDialog, UnacknowledgeDialog
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.create_dialogs import CreateScheduleDialog, RestoreDialog
 from foretop.dialogs.drill_dialog import DrillDialog
-from foretop.dialogs.edit_dialog import EditScheduleDialog
-from foretop.dialogs.form_dialogs import CreateScheduleDialog, RestoreDialog
+from foretop.dialogs.edit_schedule_dialog import EditScheduleDialog
 from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.dialogs.pause_dialogs import PauseDialog, UnpauseDialog
 from foretop.dialogs.resource_list_viewer import ResourceListViewer
 from foretop.dialogs.results_download import Keep, ResultsDownload
 from foretop_core.actions import action_catalog
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
 
@@ -46,7 +46,7 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
 }
 
 
-def check_dialogs(dialogs: Mapping[str, type[ActionDialog]], records: Iterable[Intent]) -> None:
+def check_dialogs(dialogs: Mapping[str, type[ActionDialog]], records: Iterable[ActionRecord]) -> None:
     """Every record has its dialog, but those that fetch a file, and every dialog its record."""
     wanted = {record.id for record in records if not record.fetches}
     if odd := wanted ^ dialogs.keys():
@@ -57,7 +57,7 @@ check_dialogs(_DIALOGS, action_catalog.INTENTS)
 
 
 def make_dialog(
-    service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool, keep: Keep, state: DashboardState
+    service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool, keep: Keep, state: DashboardState
 ) -> Screen[None]:
     """`keep` takes results that were fetched; `state` has the findings that a person may acknowledge."""
     if intent in (action_catalog.LOGS, action_catalog.NONADMIN_LOGS):

@@ -26,8 +26,8 @@ from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import width
 from foretop_core.tables.text.progress_bar import bar
+from foretop_core.tables.text.terminal_text import width
 
 _BAR = 30
 _ONCE = "foretop asks once: later logs, results and lists of this cluster are fetched at once until you quit."

@@ -17,7 +17,7 @@ from foretop.dialogs.dialog_parts import DialogField, MessageBody, OptionCycler
 from foretop.dialogs.drill_progress import DrillProgress
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
 from foretop_core.actions.drill_run import leftovers
 from foretop_core.actions.drills import (
@@ -50,7 +50,7 @@ class DrillDialog(ActionDialog):
     titles: ClassVar[tuple[str, str]] = ("Drill {}", "Drill {}")
     noun: ClassVar[str] = "namespace"
 
-    def __init__(self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool) -> None:
+    def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, targets, ascii)
         self.progress: DrillProgress | None = None
         self._left: list[MadeObject] = []

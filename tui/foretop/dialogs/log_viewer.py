@@ -23,7 +23,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import width
+from foretop_core.tables.text.terminal_text import width
 
 
 class LogViewer(DownloadScreen):

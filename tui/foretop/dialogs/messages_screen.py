@@ -13,7 +13,7 @@ from foretop.dialogs.text_modal import TextModal
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 
 class MessagesScreen(TextModal):

@@ -32,7 +32,7 @@ from foretop_core.rules.unpausing import (
     next_to_be_missed,
 )
 from foretop_core.tables.text import times
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 _CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
 _LABELS = {

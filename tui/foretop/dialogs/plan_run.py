@@ -8,9 +8,9 @@ from collections.abc import Callable
 from foretop.dialogs.plan_text import StepReport
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Planner
-from foretop_core.actions.write_progress import Probe, follow_write
+from foretop_core.actions.velero_pickup import Probe, follow_write
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
-from foretop_core.dashboard.write_followup import probe_for, timeout_for
+from foretop_core.dashboard.pickup_probes import probe_for, timeout_for
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 

@@ -12,11 +12,11 @@ from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import VERBS, Plan, PlanStep, Refusal
-from foretop_core.actions.write_progress import ProgressReport
+from foretop_core.actions.velero_pickup import ProgressReport
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.cell_text import clean, cut, cut_end, width
+from foretop_core.tables.text.terminal_text import clean, cut, cut_end, width
 
 _DONE_WORDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "  c copy"

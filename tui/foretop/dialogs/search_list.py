@@ -13,7 +13,7 @@ from textual.widgets import Input, Label
 from foretop.dialogs.search_modal import SearchModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 _SHOWN = 200
 """More than this are not looked through by eye; typing narrows them."""

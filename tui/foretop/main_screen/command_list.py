@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from foretop.bindings import COMMANDS, WRITE_ACTIONS, Action
 from foretop.dialogs.command_palette import PaletteEntry
 from foretop.pages.page import Page
+from foretop.pages.tab_registry import SIDE_VIEWS, TABS
 from foretop.pages.table_page import TablePage
-from foretop.pages.tabs import SIDE_VIEWS, TABS
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.tables.text.explanations import EXPLANATIONS
 

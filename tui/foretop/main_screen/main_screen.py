@@ -18,12 +18,12 @@ from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
 from foretop.bindings import ACTIONS, Action, Handler, KeyHints
-from foretop.main_screen import header_footer
+from foretop.main_screen import tab_bar_text
 from foretop.main_screen.key_hints import IN_A_WINDOW, footer_hints
 from foretop.main_screen.navigation import NavigationHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tabs import DETAIL, SIDE_VIEWS, TABS
+from foretop.pages.tab_registry import DETAIL, SIDE_VIEWS, TABS
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
@@ -197,11 +197,11 @@ class MainScreen(Screen[None]):
             return
         self._show_top()
         page, under = self.page, self._tab
-        self.query_one("#tabs", StyledLine).show(header_footer.tabs(TABS, under, cells))
+        self.query_one("#tabs", StyledLine).show(tab_bar_text.tabs(TABS, under, cells))
         title = next((view.title for view in SIDE_VIEWS if view.id == under), "")
-        self.query_one("#top-rule", Divider).show(header_footer.hint(title, cells, BOLD))
+        self.query_one("#top-rule", Divider).show(tab_bar_text.hint(title, cells, BOLD))
         hint, tone = self._hint(page) if page else ("", Tone.DIM)
-        self.query_one("#bottom-rule", Divider).show(header_footer.hint(hint, cells, style_of(tone)))
+        self.query_one("#bottom-rule", Divider).show(tab_bar_text.hint(hint, cells, style_of(tone)))
         self.query_one("#footer", StyledLine).show(key_line(self._key_hints(), cells))
 
     @property
@@ -211,7 +211,7 @@ class MainScreen(Screen[None]):
 
     @on(StyledLine.Clicked, "#tabs")
     async def _tab_clicked(self, event: StyledLine.Clicked) -> None:
-        page_id = header_footer.tab_at(header_footer.tabs(TABS, self._tab, self.size.width), TABS, event.x)
+        page_id = tab_bar_text.tab_at(tab_bar_text.tabs(TABS, self._tab, self.size.width), TABS, event.x)
         if page_id:
             await self.action_tab(page_id)
 
@@ -239,13 +239,13 @@ class MainScreen(Screen[None]):
         if not cells or not self.is_mounted:
             return
         if self.state is None:
-            line = header_footer.CONNECTING if self.trouble is None else header_footer.cannot_start(self.trouble, cells)
+            line = tab_bar_text.CONNECTING if self.trouble is None else tab_bar_text.cannot_start(self.trouble, cells)
             self.query_one("#status", StyledLine).show(line)
             return
         # After the first paint: it draws on the store.
-        from foretop.main_screen import status_line
+        from foretop.main_screen import status_line_text
 
-        line, time = status_line.status(self.state, self.display_options, self._scope(), cells)
+        line, time = status_line_text.status(self.state, self.display_options, self._scope(), cells)
         clock = self.query_one("#clock", StyledLine)
         clock.show(time)
         clock.styles.width = line_width(time)

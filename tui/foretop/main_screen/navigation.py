@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tabs import DETAIL
+from foretop.pages.tab_registry import DETAIL
 
 _MOST = 50
 

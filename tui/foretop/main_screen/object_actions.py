@@ -16,8 +16,8 @@ from foretop.pages.finding_navigation import (
     toggle_members,
 )
 from foretop.pages.page_address import PageAddress
+from foretop.pages.tab_registry import DETAIL
 from foretop.pages.table_page import TablePage
-from foretop.pages.tabs import DETAIL
 from foretop.panes.results_section import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding

@@ -17,8 +17,8 @@ from foretop.main_screen.command_list import entries, sorting_letters
 from foretop.main_screen.scope_commands import ScopeCommands
 from foretop.main_screen.sign_in import sign_in
 from foretop.pages.page_address import PageAddress
+from foretop.pages.tab_registry import SIDE_VIEWS
 from foretop.pages.table_page import TablePage
-from foretop.pages.tabs import SIDE_VIEWS
 from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.models import Schedule
@@ -118,8 +118,8 @@ class ScreenActions:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""
         # With the first hand-over: no page needs it to be drawn.
         from foretop.dialogs.handover_screen import HandoverScreen
+        from foretop_core.dashboard.collect_handover import handover_of
         from foretop_core.dashboard.handover import handover_text
-        from foretop_core.dashboard.handover_state import handover_of
 
         if (state := self.host.state) is not None:
             told = handover_of(state, os.environ)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from textual.keys import _character_to_key
 
 from foretop.bindings import ACTIONS, KeyConflict, check_letters, with_key
-from foretop.main_screen.finding_notices import FindingNotices
+from foretop.main_screen.finding_alerts import FindingNotices
 from foretop.pages.page_factories import TABLE_COLUMNS
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.config.live_config import LiveConfig
-from foretop_core.config.thresholds import thresholds_of
+from foretop_core.config.thresholds_from_settings import thresholds_of
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 
 if TYPE_CHECKING:

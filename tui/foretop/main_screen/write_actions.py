@@ -18,7 +18,7 @@ from foretop.pages.finding_navigation import finding_under_cursor, findings_chos
 from foretop.pages.table_page import TablePage
 from foretop_core.actions import action_catalog
 from foretop_core.actions.acknowledging import intent_for
-from foretop_core.actions.action_catalog import INTENTS, AskedOf, Intent
+from foretop_core.actions.action_catalog import INTENTS, ActionRecord, AskedOf
 from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE
@@ -27,9 +27,9 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_line
 from foretop_core.rules.results import Results
-from foretop_core.rules.servers import server
 from foretop_core.rules.triage.schedules import WINDOW_OVERRUN
 from foretop_core.rules.undone import UndoneChange
+from foretop_core.rules.velero_deployment import server
 from foretop_core.tables.resources.findings import key_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class WriteActions:
             return f"{item.name} is already paused; {action_catalog.UNPAUSE.key} unpauses it"
         return f"{item.name} is not paused"
 
-    def _why_not_here(self, intent: Intent) -> str:
+    def _why_not_here(self, intent: ActionRecord) -> str:
         """Of those on its key the one for the kind under the cursor says what is missing; else what it is for."""
         page = self.host.page
         key = page.subject() if page is not None else None
@@ -127,7 +127,7 @@ class WriteActions:
         kinds = list(dict.fromkeys(kind.name for other in rivals for kind in other.kinds))
         return f"{intent.title}: only for {humanize.join(kinds, 4)}"
 
-    def _ask(self, intent: Intent) -> None:
+    def _ask(self, intent: ActionRecord) -> None:
         self._open(intent, self._wanted(intent))
 
     def only_writes(self) -> frozenset[str]:
@@ -142,14 +142,14 @@ class WriteActions:
 
     # Of what it is asked
 
-    def _wanted(self, intent: Intent) -> ActionTargets:
+    def _wanted(self, intent: ActionRecord) -> ActionTargets:
         if intent.asked_of is AskedOf.NEW:
             return self._home()
         if intent.asked_of is AskedOf.FINDING:
             return self._findings(intent)
         return self._server() if intent.asked_of is AskedOf.SERVER else self._chosen(intent)
 
-    def _findings(self, intent: Intent) -> ActionTargets:
+    def _findings(self, intent: ActionRecord) -> ActionTargets:
         """Of those chosen, the ones that the key is for: open ones to acknowledge, else all that are known."""
         found = tuple(
             one
@@ -158,7 +158,7 @@ class WriteActions:
         )
         return ActionTargets(tuple(key_of(one) for one in found), findings=found)
 
-    def _can(self, intent: Intent) -> bool:
+    def _can(self, intent: ActionRecord) -> bool:
         """Asked for every key at every change: it looks no further than it must."""
         page = self.host.page
         if isinstance(page, TablePage) and page.rows is not None and page.table.marked:
@@ -168,7 +168,7 @@ class WriteActions:
             return any((key := subject(row)) is not None and self._fits(intent, key) for row in page.table.marked)
         return bool(self._under_cursor(intent))
 
-    def _chosen(self, intent: Intent) -> ActionTargets:
+    def _chosen(self, intent: ActionRecord) -> ActionTargets:
         """The marked rows, or what the cursor is on; only what the intent can be asked of."""
         page = self.host.page
         if page is None:
@@ -187,7 +187,7 @@ class WriteActions:
         space = subject.name if subject is not None and subject.kind == NAMESPACE.name else ""
         return ActionTargets(self._under_cursor(intent), namespace=space)
 
-    def _skipped(self, intent: Intent) -> tuple[tuple[str, int], ...]:
+    def _skipped(self, intent: ActionRecord) -> tuple[tuple[str, int], ...]:
         """Why the action cannot be asked of marked objects, and of how many for each reason."""
         page = self.host.page
         if not isinstance(page, TablePage) or page.rows is None:
@@ -195,7 +195,7 @@ class WriteActions:
         keys = dict.fromkeys(key for row in page.table.marked if (key := page.rows.subject(row)) is not None)
         return tuple(Counter(why for key in keys if (why := self._why_not(intent, key))).items())
 
-    def _under_cursor(self, intent: Intent) -> tuple[ObjectRef, ...]:
+    def _under_cursor(self, intent: ActionRecord) -> tuple[ObjectRef, ...]:
         """The object; for a finding also what it names besides, where that is one object and no other.
 
         A finding about a server or its queue names many: nobody can tell which of them a key would be about. One
@@ -222,10 +222,10 @@ class WriteActions:
         newest = row.protection.copies.usable
         return ObjectRef(key.context, BACKUP.name, newest.namespace, newest.name) if newest is not None else None
 
-    def _fits(self, intent: Intent, key: ObjectRef) -> bool:
+    def _fits(self, intent: ActionRecord, key: ObjectRef) -> bool:
         return not self._why_not(intent, key)
 
-    def _why_not(self, intent: Intent, key: ObjectRef) -> str:
+    def _why_not(self, intent: ActionRecord, key: ObjectRef) -> str:
         """Why the action cannot be asked of this object; "" where it can."""
         state = self.host.state
         if state is None or key.context not in state.source.clusters:
@@ -295,7 +295,7 @@ class WriteActions:
             told = f"{undone.target}: {undone.brief} at {at}"
             self.host.app.notify(told, severity="warning")
 
-    def _open(self, intent: Intent, chosen: ActionTargets) -> None:
+    def _open(self, intent: ActionRecord, chosen: ActionTargets) -> None:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.
         from foretop.dialogs.dialog_registry import make_dialog
 

@@ -32,7 +32,7 @@ from foretop_core.rules.humanize import count, duration, join
 from foretop_core.rules.queue.usual_lengths import usual_length
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import clean, width
+from foretop_core.tables.text.terminal_text import clean, width
 from foretop_core.tables.timeline.lanes import HORIZONS, MinuteCollision, RepeatedCollision
 from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WORK
 from foretop_core.tables.timeline.timeline_model import TimelineModel

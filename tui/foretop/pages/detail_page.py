@@ -27,9 +27,9 @@ from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN
 from foretop_core.dashboard.object_fetch import (
     fetch_movements,
     fetch_object,
-    may_fetch_results,
     unwatch_events,
     watch_events,
+    why_not_fetch_results,
 )
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
@@ -39,7 +39,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import cut
+from foretop_core.tables.text.terminal_text import cut
 
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _WITH_VOLUMES = ("volumes", "describe", "results")
@@ -315,7 +315,7 @@ class DetailPage(Page, can_focus=True):
 
     async def _ask_whether(self, state: DashboardState, key: ObjectRef) -> None:
         """Whether the list may be fetched is told before a person tries."""
-        said = await may_fetch_results(state, key)
+        said = await why_not_fetch_results(state, key)
         if key == self.key:
             self._refusal = said
             self._draw()

@@ -14,7 +14,7 @@ from foretop.widgets.line_widgets import StyledLine
 from foretop.widgets.paragraphs import span
 from foretop.widgets.prompt import NARROWING, Prompt
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import width
+from foretop_core.tables.text.terminal_text import width
 
 
 def filter_line(placeholder: str, *, ascii: bool) -> Horizontal:

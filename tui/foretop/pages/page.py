@@ -1,6 +1,6 @@
 """The base of all pages.
 
-To add a page: write a `Page`, name it in `foretop.pages.tabs.TABS`, and say in
+To add a page: write a `Page`, name it in `foretop.pages.tab_registry.TABS`, and say in
 `foretop.pages.page_factories.PAGE_FACTORIES` how it is made. The main screen mounts it when it is first opened, calls
 `attach(state)` once the session is there, and `pulse()` at most fifteen times a second while it is on the screen and
 something changed or a second has passed. A page draws from `state.store`, `state.render_context(context)` and

@@ -9,9 +9,9 @@ from foretop.bindings import ACTIONS, check_letters
 from foretop.pages.detail_page import DetailPage
 from foretop.pages.page import Page
 from foretop.pages.page_host import PageHost
+from foretop.pages.tab_registry import DETAIL
 from foretop.pages.table_page import TablePage
 from foretop.pages.table_spec import TableSpec
-from foretop.pages.tabs import DETAIL
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.panes.pod_pane import pod_pane

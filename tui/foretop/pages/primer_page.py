@@ -33,7 +33,7 @@ from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import clean, cut_end, pad, width
+from foretop_core.tables.text.terminal_text import clean, cut_end, pad, width
 from foretop_core.tables.timeline.primer_preview import Preview, preview, taken_from
 
 SOURCES = (SCHEDULE.name, PRESCALED.name, CRON_JOB.name)

@@ -9,7 +9,7 @@ from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span, w
 from foretop.widgets.styles import BOLD, DIM, HEAD, style_of
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.cell_text import cut_end
+from foretop_core.tables.text.terminal_text import cut_end
 from foretop_core.tables.text.times import short, until
 from foretop_core.tables.timeline.primer_preview import MOST_PAIRS, Preview, coming, pair_cells, pair_ruler
 from foretop_core.tables.timeline.time_axis import axis, ruler_over

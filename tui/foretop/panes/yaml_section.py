@@ -12,7 +12,7 @@ from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models.kinds import by_name
 from foretop_core.models.wire import LAST_APPLIED, ObjectRef, Resource
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import LONGEST
+from foretop_core.tables.text.terminal_text import LONGEST
 
 
 def read_part(key: ObjectRef, resource: Resource) -> Mapping[str, Any]:

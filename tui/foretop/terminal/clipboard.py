@@ -10,7 +10,7 @@ from typing import Any
 from textual.app import App
 
 from foretop.terminal.textual_internals import write_to_terminal
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 
 def copy(app: App[Any], text: str) -> None:

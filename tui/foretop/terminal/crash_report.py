@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from foretop_core.rules.internal_failures import problem_text
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 _PACKAGES = ("foretop", "textual", "rich", "msgspec", "aiohttp")
 

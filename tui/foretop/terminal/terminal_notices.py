@@ -6,7 +6,7 @@ our own introducer and terminator, whatever goes in.
 
 from __future__ import annotations
 
-from foretop_core.tables.text.cell_text import clean, cut_end
+from foretop_core.tables.text.terminal_text import clean, cut_end
 
 BELL = "\a"
 KEEP_TITLE, GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"

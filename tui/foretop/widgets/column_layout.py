@@ -8,7 +8,7 @@ from typing import Any
 
 from foretop.bindings import RESERVED_LETTERS
 from foretop_core.tables.engine.columns import Column
-from foretop_core.tables.text.cell_text import width
+from foretop_core.tables.text.terminal_text import width
 
 GAP = 2
 NARROW = 50

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.tables.engine.columns import Row
-from foretop_core.tables.text.cell_text import width
+from foretop_core.tables.text.terminal_text import width
 
 _SAMPLE = 200
 """So many rows, from all over the table, tell how wide the columns are."""

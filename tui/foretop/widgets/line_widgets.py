@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from foretop.widgets.paragraphs import Line, Paragraph, Span, wrap
 from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, to_ascii
-from foretop_core.tables.text.cell_text import width
+from foretop_core.tables.text.terminal_text import width
 
 
 def strip_of(line: Line, cells: int, ascii: bool) -> Strip:

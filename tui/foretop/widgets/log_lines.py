@@ -18,7 +18,7 @@ from foretop.widgets.paragraphs import Line, Span
 from foretop.widgets.styles import CURSOR, PLAIN, style_of
 from foretop_core.rules.log_levels import LogLevel, log_level
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.cell_text import clean, fold
+from foretop_core.tables.text.terminal_text import clean, fold
 
 _SIDEWAYS = 20
 _MARGIN = 2

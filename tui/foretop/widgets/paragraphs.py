@@ -11,7 +11,7 @@ from rich.style import Style
 
 from foretop.widgets.styles import BOLD, PLAIN, style_of
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import clean, width
+from foretop_core.tables.text.terminal_text import clean, width
 
 LABEL = 9
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -15,7 +15,7 @@ from foretop.widgets.styles import BOLD, CURSOR, DIM, FLASH, HEAD, PLAIN, UNDERL
 from foretop_core.dashboard.table_models import GroupHeaderRow
 from foretop_core.tables.engine.cell_fitting import fit
 from foretop_core.tables.engine.columns import Column, Row
-from foretop_core.tables.text.cell_text import pad
+from foretop_core.tables.text.terminal_text import pad
 
 LEFT = 3
 """Before the first column: the sign of a marked row, the glyph, and a space."""

@@ -19,7 +19,7 @@ from foretop.widgets.styles import CURSOR, DIM, HEAD, PLAIN, style_of
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.text.cell_text import clean, cut, cut_end, pad, width
+from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
 from foretop_core.tables.timeline.lanes import HORIZONS, StartLoad, TimelineItem, lane, next_runs
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over, with_lengths
 from foretop_core.tables.timeline.timeline_model import TimelineModel

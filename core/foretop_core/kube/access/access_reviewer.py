@@ -11,7 +11,7 @@ import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.kube.connection.client import ApiClient, Response
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models.kinds import Kind, RequiredPermission
 
 REMEMBER = timedelta(minutes=1)

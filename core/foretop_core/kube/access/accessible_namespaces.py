@@ -10,11 +10,11 @@ import msgspec
 from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessRules, permission
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.watching.list_watch_codec import ListGuard
 from foretop_core.models.kinds import DEFINITION, DEPLOYMENT, NAMESPACE, Kind, RequiredPermission
 from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
-from foretop_core.rules.servers import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
+from foretop_core.rules.velero_deployment import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
 
 _NAMESPACES = "/api/v1/namespaces"
 _PROJECTS = "/apis/project.openshift.io/v1/projects"

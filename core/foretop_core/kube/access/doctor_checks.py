@@ -18,12 +18,12 @@ from foretop_core.kube.access.accessible_namespaces import (
     READ_VERBS,
     watch_permissions,
 )
+from foretop_core.kube.access.dialect_evidence import server_snapshot
 from foretop_core.kube.access.find_velero import FoundVelero, find_velero
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
-from foretop_core.kube.access.server_evidence import server_snapshot
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.watching.discovery import served_version
 from foretop_core.models.kinds import (
     BACKUP,
@@ -37,9 +37,9 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN, releases_of
-from foretop_core.rules.servers import VELERO_DEPLOYMENT
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.upgrade_check import server_upgrades, target
+from foretop_core.rules.velero_deployment import VELERO_DEPLOYMENT
 
 LARGE_SKEW = timedelta(seconds=5)
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})

@@ -18,7 +18,7 @@ from foretop_core.kube.access.accessible_namespaces import (
 )
 from foretop_core.kube.access.find_velero import USUAL_NAMESPACES, find_velero
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models.kinds import BESIDE_VELERO, Kind
 
 _REMEMBERED = timedelta(minutes=1)

@@ -10,8 +10,8 @@ from pathlib import Path
 from foretop_core.clock import Clock
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, OidcConfig, Reload
+from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.exec_plugin import ExecCredential, ExecPlugins
-from foretop_core.kube.connection.failures import Unauthenticated
 from foretop_core.kube.connection.oidc import OidcTokens
 
 REREAD_TOKEN_FILE = timedelta(minutes=1)

@@ -18,14 +18,14 @@ from foretop_core.kube.connection.auth import Authenticator, Credentials
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import ContextConfig
 from foretop_core.kube.connection.connection_budget import ConnectionBudget
-from foretop_core.kube.connection.error_answers import api_error, redirected, same_server, too_long
-from foretop_core.kube.connection.failures import (
+from foretop_core.kube.connection.connection_errors import (
     ApiError,
     ReadOnlyRefused,
     Unauthenticated,
     Unreachable,
     WatchIdleTimeout,
 )
+from foretop_core.kube.connection.error_answers import api_error, redirected, same_server, too_long
 from foretop_core.kube.connection.secrets_filter import without_secrets
 from foretop_core.kube.connection.transport import explain, import_in_background, make_pool
 

@@ -17,11 +17,11 @@ import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.kube.connection.config import ExecConfig
-from foretop_core.kube.connection.failures import Unauthenticated
+from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.secrets_filter import HIDDEN, SHORTEST_SECRET, is_secret_beside, without_tokens
 
 LIMIT = 60.0
-REST = timedelta(seconds=20)
+MIN_RETRY_INTERVAL = timedelta(seconds=20)
 RENEW_BEFORE = timedelta(seconds=10)
 MOST_OUTPUT = 2**20
 _EACH = 0.02
@@ -75,7 +75,7 @@ class ExecPlugins:
         async with slot.lock:
             now = self._clock.now()
             # A plugin that fails, or whose answers seem expired at once (a wrong clock), gets its rest.
-            rested = slot.ran_at is None or not timedelta() <= now - slot.ran_at < REST
+            rested = slot.ran_at is None or not timedelta() <= now - slot.ran_at < MIN_RETRY_INTERVAL
             if slot.credential is not None and not (rested and _expired(slot.credential, now)):
                 return slot.credential
             if slot.failure is not None and not rested:

@@ -15,13 +15,13 @@ import msgspec
 from foretop_core.clock import Clock
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import OidcConfig
-from foretop_core.kube.connection.failures import SIGN_IN, Unauthenticated
+from foretop_core.kube.connection.connection_errors import SIGN_IN, Unauthenticated
 
 # Deferred imports: only an expired OIDC token needs them.
 
 RENEW_BEFORE = timedelta(seconds=10)
 """As kubectl: a token that ends while the request is under way is of no use."""
-REST = timedelta(seconds=20)
+MIN_RETRY_INTERVAL = timedelta(seconds=20)
 """A provider that has just answered is not asked again at once, whatever it said and whatever our clock shows."""
 
 
@@ -51,7 +51,7 @@ class OidcTokens:
             current = read_again()
             if found := self._valid(current):
                 return found
-            if slot.asked_at is not None and timedelta() <= self._clock.now() - slot.asked_at < REST:
+            if slot.asked_at is not None and timedelta() <= self._clock.now() - slot.asked_at < MIN_RETRY_INTERVAL:
                 if slot.failure is not None:
                     raise slot.failure
                 if slot.renewed is not None:

@@ -18,7 +18,7 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.client.rest import RESTClientObject
 
 from foretop_core.kube.connection.config import OidcConfig
-from foretop_core.kube.connection.failures import SIGN_IN, Unauthenticated
+from foretop_core.kube.connection.connection_errors import SIGN_IN, Unauthenticated
 from foretop_core.kube.connection.proxy import is_socks
 
 LIMIT = 20.0

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.auth import Credentials
 from foretop_core.kube.connection.config import ContextConfig
-from foretop_core.kube.connection.failures import NotConnected, Unauthenticated, Unreachable
+from foretop_core.kube.connection.connection_errors import NotConnected, Unauthenticated, Unreachable
 from foretop_core.kube.connection.proxy import is_socks
 
 if TYPE_CHECKING:

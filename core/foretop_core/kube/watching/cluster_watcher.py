@@ -16,11 +16,11 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, WATCHED_NAMES, AccessibleNamespaces
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.failures import Unauthenticated
+from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.watching.movement_sink import MovementSink
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
-from foretop_core.kube.watching.watch_sink import Sink, WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchSink, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.kinds import (
     DATA_DOWNLOAD,
@@ -51,7 +51,7 @@ class MovementOwner:
 class SinkFactory:
     """Where the watches of a cluster write to: one sink for each scope, given back when its watch ends."""
 
-    def __init__(self, open_sink: Callable[[WatchScope], Sink], drop: Callable[[WatchScope], None]) -> None:
+    def __init__(self, open_sink: Callable[[WatchScope], WatchSink], drop: Callable[[WatchScope], None]) -> None:
         self.open = open_sink
         self.drop = drop
 

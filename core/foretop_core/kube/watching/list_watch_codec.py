@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from foretop_core.errors import Unreadable
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.error_answers import api_error
-from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource, decode
 

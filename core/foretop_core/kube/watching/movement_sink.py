@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth
+from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchSink
 from foretop_core.models.wire import Resource, is_older
 
 _Key = tuple[str, str]
@@ -13,7 +13,7 @@ _Key = tuple[str, str]
 class MovementSink:
     """Keeps all movements of a kind and namespace; a run that is wanted later finds those that came before it."""
 
-    def __init__(self, sink: Sink, label: str, wanted: frozenset[str]) -> None:
+    def __init__(self, sink: WatchSink, label: str, wanted: frozenset[str]) -> None:
         self._sink = sink
         self._label = label
         self._wanted = wanted

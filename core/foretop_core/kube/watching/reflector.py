@@ -15,7 +15,7 @@ from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.failures import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
+from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
 from foretop_core.kube.watching.discovery import served_version
 from foretop_core.kube.watching.list_stream import ListStream
 from foretop_core.kube.watching.list_watch_codec import (
@@ -30,7 +30,7 @@ from foretop_core.kube.watching.list_watch_codec import (
     read_page,
 )
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
-from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchSink, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.sharing import SharedParts
 from foretop_core.models.wire import Resource, from_builtins, is_earlier
@@ -67,7 +67,7 @@ class Reflector:
         self,
         client: ApiClient,
         scope: WatchScope,
-        sink: Sink,
+        sink: WatchSink,
         clock: Clock,
         pace: InterruptibleWait,
         timing: WatchTimings | None = None,

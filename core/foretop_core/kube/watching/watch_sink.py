@@ -54,7 +54,7 @@ class WatchHealth:
     """Seconds between two lists, where no connection is left for a watch of its own."""
 
 
-class Sink(Protocol):
+class WatchSink(Protocol):
     """One watch's way into the store; calls come in the order in which the server spoke."""
 
     def replace_begin(self) -> None:

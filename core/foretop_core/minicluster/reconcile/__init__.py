@@ -3,7 +3,7 @@
 from foretop_core.minicluster.reconcile.nab import reconcile_nab
 from foretop_core.minicluster.reconcile.nab_create_update import NabContext
 from foretop_core.minicluster.reconcile.nar import NarContext, reconcile_nar
-from foretop_core.minicluster.reconcile.prescaled import reconcile_prescaled
+from foretop_core.minicluster.reconcile.prescaled_cronjob import reconcile_prescaled
 from foretop_core.minicluster.reconcile.schedule import reconcile_schedule
 from foretop_core.minicluster.reconcile.sync import sync_nabs
 from foretop_core.minicluster.reconcile.writes import Behaviour, Create, Delete, Patch, PatchStatus, Reconciled, Write

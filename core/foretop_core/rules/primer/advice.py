@@ -7,7 +7,7 @@ from functools import lru_cache
 from foretop_core.cron import Dialect
 from foretop_core.rules import humanize
 from foretop_core.rules.primer.errors import PrimerError
-from foretop_core.rules.primer.prescaler import is_always_warm
+from foretop_core.rules.primer.prescaler_emulation import is_always_warm
 from foretop_core.rules.primer.priming import prime
 
 _MOST_KEPT = 256

@@ -45,7 +45,7 @@ from foretop_core.rules.protection.coverage import (
     content_coverage,
     volume_method,
 )
-from foretop_core.rules.protection.filter_table import FilterTable
+from foretop_core.rules.protection.namespace_filter_index import FilterTable
 from foretop_core.rules.protection.namespace_protection import (
     NOTHING,
     NamespaceCover,

@@ -1,6 +1,7 @@
 """Velero's queue: the order of backups, what blocks each, and when it should start and end."""
 
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
+from foretop_core.rules.queue.longest_waiting_volume import NOT_MOVING_YET, WaitingVolume, waiting_volume
 from foretop_core.rules.queue.positions import (
     Run,
     estimated_position,
@@ -11,7 +12,6 @@ from foretop_core.rules.queue.positions import (
 from foretop_core.rules.queue.queue_faults import Disagreement, Positions, Stall, disagreement, queue_stalled
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
 from foretop_core.rules.queue.usual_lengths import Expectation, Owner, OwnerKind, RunHistory, learn, owner_of
-from foretop_core.rules.queue.waiting_volumes import NOT_MOVING_YET, WaitingVolume, waiting_volume
 
 __all__ = [
     "NOT_MOVING_YET",

@@ -10,7 +10,7 @@ from foretop_core.rules.internal_failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import (
     cron_dialects,
-    gitops,
+    gitops_pruning,
     nonadmin,
     outcomes,
     priming,
@@ -80,7 +80,7 @@ RULES: tuple[Rule, ...] = (
     protection.poor_protection,
     priming.wrong_warmups,
     cron_dialects.coming_changes,
-    gitops.tracked_backups,
+    gitops_pruning.tracked_backups,
 )
 
 

@@ -16,13 +16,13 @@ from foretop_core.rules.triage.ranking import rank
 _MANY = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR, NAMESPACE))
 """There are thousands of these; a schedule or a location is a matter of its own."""
 _FEWEST = 4
-Kind = tuple[str, str, Severity, str, str, tuple[str, str, datetime | None] | None]
+GroupKey = tuple[str, str, Severity, str, str, tuple[str, str, datetime | None] | None]
 
 
 def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """For a screen, worst first: runs of which the same is said are one line; what needs no action is left out."""
     kept: list[Finding] = []
-    alike: defaultdict[Kind, list[Finding]] = defaultdict(list)
+    alike: defaultdict[GroupKey, list[Finding]] = defaultdict(list)
     for finding in (one for one in findings if one.needs_action):
         if (kind := _kind(finding)) is not None:
             alike[kind].append(finding)
@@ -44,7 +44,7 @@ def ungathered(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield from finding.members or (finding,)
 
 
-def _kind(finding: Finding) -> Kind | None:
+def _kind(finding: Finding) -> GroupKey | None:
     """What it has in common with others; None where it stands for itself."""
     if finding.subject.kind not in _MANY or finding.because is not None or not isinstance(finding.what, str):
         return None

@@ -20,7 +20,7 @@ class BlastRadius(IntEnum):
 _GRAVEST = {severity: place for place, severity in enumerate(Severity)}
 _LAST = float("inf")
 
-Place = tuple[tuple[bool, int, int, float, str, str], ...]
+RankKey = tuple[tuple[bool, int, int, float, str, str], ...]
 
 
 def reach(finding: Finding) -> BlastRadius:
@@ -32,7 +32,7 @@ def reach(finding: Finding) -> BlastRadius:
     return BlastRadius.STORAGE if finding.subject.kind == "BackupStorageLocation" else BlastRadius.BACKUPS
 
 
-def rank(finding: Finding) -> Place:
+def rank(finding: Finding) -> RankKey:
     """Sorts findings. Severity counts before reach, so that a note about a server stands under every fault; of
     faults alike the one that strikes more comes first, then the newer one, which is the one to look into. Of those
     that have no beginning, the one that names the earlier moment.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from foretop_core.tables.engine.columns import Cell, Column
-from foretop_core.tables.text.cell_text import ELLIPSIS, cut, cut_end, width
+from foretop_core.tables.text.terminal_text import ELLIPSIS, cut, cut_end, width
 
 
 def wording(cells: Iterable[Cell], size: int) -> int:

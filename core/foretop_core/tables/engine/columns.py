@@ -15,7 +15,7 @@ from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_standing
 from foretop_core.tables.resources.json_items import Item
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 LONGEST_CELL = 1024
 """So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from foretop_core.errors import BadInput
 from foretop_core.tables.engine.jsonpath import JsonPath, parse_relaxed
-from foretop_core.tables.text.cell_text import clean, pad, width
+from foretop_core.tables.text.terminal_text import clean, pad, width
 
 _LEAST, _GAP = 6, 3
 """The widths of kubectl's tables."""

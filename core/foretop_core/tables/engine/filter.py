@@ -9,7 +9,7 @@ from fnmatch import translate
 from typing import Protocol
 
 from foretop_core.errors import BadInput
-from foretop_core.tables.engine.selector import LabelSelector, take
+from foretop_core.tables.engine.label_selector import LabelSelector, take
 from foretop_core.tables.engine.status_glyphs import phase_briefs
 
 _SPACE = re.compile(r"\s*")

@@ -16,7 +16,7 @@ from foretop.commands.output import say, say_to, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession
 from foretop_core.actions.run_files import FileUnavailable, Run
 from foretop_core.actions.run_logs import log_of
-from foretop_core.actions.signed_url import TlsTrust
+from foretop_core.actions.signed_url_download import TlsTrust
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
 

@@ -1,4 +1,4 @@
-"""`python -m tests.tui.run_in_terminal [crash] [--flash …]`: the dashboard in this terminal, on a store filled by hand.
+"""`python -m tests.tui.filled_dashboard [crash] [--flash …]`: the dashboard here, on a store filled by hand.
 
 Listing again changes a row; with `crash` it runs into a fault of foretop's own.
 """

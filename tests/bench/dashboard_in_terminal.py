@@ -1,4 +1,4 @@
-"""`python -m tests.bench.quick`: the dashboard in a terminal with ten thousand NABs, each figure with its goal."""
+"""`python -m tests.bench.dashboard_in_terminal`: the dashboard before ten thousand NABs, each figure with its goal."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from foretop_core.minicluster.change_log import Key
 from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.engine import Engine
 from foretop_core.minicluster.reconcile import reconcile_prescaled
-from foretop_core.minicluster.reconcile.prescaled import PREFIX
+from foretop_core.minicluster.reconcile.prescaled_cronjob import PREFIX
 from foretop_core.models import CronJob, PreScaledCronJob, Resource
 from foretop_core.models.kinds import CRON_JOB, PRESCALED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.velero.forecasts import Observed, Verdict, forecasts, judge
-from tests.velero.foretop_watch import watching
+from tests.velero.get_watch import watching
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.velero_cluster import VELERO_NAMESPACE
 

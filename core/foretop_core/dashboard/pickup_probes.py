@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from foretop_core.actions import write_progress
-from foretop_core.actions.action_catalog import FollowUp, Intent
+from foretop_core.actions import velero_pickup
+from foretop_core.actions.action_catalog import ActionRecord, FollowUp
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedule_edits import follow_edit
-from foretop_core.actions.write_progress import Probe
+from foretop_core.actions.velero_pickup import Probe
 from foretop_core.models import Backup, Resource, Restore, Schedule
 from foretop_core.rules.forecast import may_be_due
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -21,24 +21,24 @@ def probe_for(plan: Plan, step: PlanStep, before: Resource | None, snapshot: Clu
         case FollowUp.SCHEDULE_RESUMED:
             return _resumed(plan, step, before, snapshot) if isinstance(before, Schedule) else None
         case FollowUp.SCHEDULE_JUDGED:
-            return write_progress.schedule_probe(target.namespace, target.name)
+            return velero_pickup.schedule_probe(target.namespace, target.name)
         case FollowUp.SCHEDULE_EDITED:
             return follow_edit(snapshot, before, step, plan.at) if isinstance(before, Schedule) else None
         case FollowUp.BACKUP_BEGUN:
-            return write_progress.run_probe(Backup, target.namespace, target.name, to_the_end=False)
+            return velero_pickup.run_probe(Backup, target.namespace, target.name, to_the_end=False)
         case FollowUp.RESTORE_ENDED:
-            return write_progress.run_probe(Restore, target.namespace, target.name, to_the_end=True)
+            return velero_pickup.run_probe(Restore, target.namespace, target.name, to_the_end=True)
         case FollowUp.BACKUP_DELETED:
-            return write_progress.deletion_probe(target.namespace, target.name)
+            return velero_pickup.deletion_probe(target.namespace, target.name)
         case FollowUp.RESTORE_DELETED:
-            return write_progress.restore_deletion_probe(target.namespace, target.name)
+            return velero_pickup.restore_deletion_probe(target.namespace, target.name)
         case FollowUp.NONADMIN_DELETED:
-            return write_progress.nonadmin_deletion_probe(target.kind, target.namespace, target.name)
+            return velero_pickup.nonadmin_deletion_probe(target.kind, target.namespace, target.name)
 
 
-def timeout_for(intent: Intent) -> float | None:
+def timeout_for(intent: ActionRecord) -> float | None:
     """A restore is followed to its end; everything else is taken up soon or not at all."""
-    return None if intent.follow_up is FollowUp.RESTORE_ENDED else write_progress.PICKED_UP_WITHIN
+    return None if intent.follow_up is FollowUp.RESTORE_ENDED else velero_pickup.PICKED_UP_WITHIN
 
 
 def _resumed(plan: Plan, step: PlanStep, before: Schedule, snapshot: ClusterSnapshot) -> Probe:
@@ -47,4 +47,4 @@ def _resumed(plan: Plan, step: PlanStep, before: Schedule, snapshot: ClusterSnap
         "skipImmediately" not in step.write.body["spec"] and before.spec.skip_immediately
     )
     due = may_be_due(before, plan.at, snapshot.readings(before))
-    return write_progress.unpause_probe(before, runs, nothing_due=not skips and not due)
+    return velero_pickup.unpause_probe(before, runs, nothing_due=not skips and not due)

@@ -14,12 +14,12 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.existing_objects import ExistingObjects, existing_objects
 from foretop_core.actions.plans import Planner
 from foretop_core.actions.restores import RestoreRequest, beside, missing_in, offered_mapping, plan_restore, targets
 from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
-from foretop_core.actions.steps import restore_name
+from foretop_core.actions.step_builders import restore_name
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
@@ -27,7 +27,7 @@ from foretop_core.models import Backup, BackupSpec, RestoreSpec
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import differences
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.terminal_text import clean
 
 _POLICIES = ("stay unchanged", "are overwritten")
 _VOLUMES = ("Velero's default", "restored", "not restored")
@@ -44,7 +44,7 @@ class RestoreDialog(ActionDialog):
     titles: ClassVar[tuple[str, str]] = ("Restore from {}", "Restore from {}")
     noun: ClassVar[str] = "backup"
 
-    def __init__(self, service: ActionService, intent: Intent, chosen: ActionTargets, ascii: bool) -> None:
+    def __init__(self, service: ActionService, intent: ActionRecord, chosen: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, chosen, ascii)
         self._there: frozenset[str] | None = None
         """The namespaces there are; None where they may not be seen, and while they are looked at."""

@@ -1,4 +1,4 @@
-"""`python -m tests.tour.touring`: the dashboard in this terminal, before a cluster in a box whose clock is stepped.
+"""`python -m tests.tour.stepped_dashboard`: the dashboard here, before a cluster in a box whose clock is stepped.
 
 A tour presses every key of every view in one run. So that it can, leaving foretop is told and not done until SIGUSR2
 allows it, and a toast stays until the next key and no longer. SIGUSR1 lets the box's time go on by a step. The title

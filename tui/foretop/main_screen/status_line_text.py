@@ -16,7 +16,7 @@ from foretop_core.tables.engine.context_names import brief_name
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.resources.connection_status import VeleroServers, status_line, velero_status
 from foretop_core.tables.text import times
-from foretop_core.tables.text.cell_text import cut, cut_end
+from foretop_core.tables.text.terminal_text import cut, cut_end
 from foretop_core.tables.text.time_zones import TimeZoneMode
 
 SKEWED = timedelta(seconds=5)

@@ -7,13 +7,13 @@ from functools import lru_cache
 
 from rich.style import Style
 
-from foretop.pages.tabs import Tab
+from foretop.pages.tab_registry import Tab
 from foretop.widgets.line_widgets import line_width
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.text.cell_text import cut_end, width
+from foretop_core.tables.text.terminal_text import cut_end, width
 
 CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 

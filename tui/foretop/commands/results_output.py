@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 import click
 
 from foretop.commands.connection import connection_options
-from foretop.commands.logs import progress, trust_options
+from foretop.commands.log_output import progress, trust_options
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import emit, output_option, say, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession, open_session, run_async
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.run_files import FileUnavailable, Run, velero_run
 from foretop_core.actions.run_results import results_of
-from foretop_core.actions.signed_url import DownloadFailed, TlsTrust
+from foretop_core.actions.signed_url_download import DownloadFailed, TlsTrust
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import NonAdmin

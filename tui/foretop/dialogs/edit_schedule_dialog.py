@@ -18,7 +18,7 @@ from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.terminal.editor import create_draft, run_editor
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import Intent
+from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.journal import default_path
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Planner
@@ -31,7 +31,7 @@ from foretop_core.actions.schedule_edits import (
     texts_of,
 )
 from foretop_core.actions.spec_text import spec_as_text, spec_from_text
-from foretop_core.actions.steps import wire
+from foretop_core.actions.step_builders import wire
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
@@ -54,7 +54,7 @@ class EditScheduleDialog(ActionDialog):
     headline: ClassVar[str] = "Edit {}"
     titles: ClassVar[tuple[str, str]] = ("Change {}", "Change {}")
 
-    def __init__(self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool) -> None:
+    def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, targets, ascii)
         item = service.item(self.keys[0])
         self._opened: dict[str, Any] = wire(item.spec) if isinstance(item, Schedule) else {}

@@ -13,7 +13,7 @@ from foretop_core.actions.write_answer import is_another, read_object, shows
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models.kinds import kind_of_ref
 
 _EACH = 0.5

@@ -1,4 +1,4 @@
-"""`python -m tests.velero.truth --hours N [--seed S]`: random stories on a real Velero, every forecast judged.
+"""`python -m tests.velero.random_stories --hours N [--seed S]`: random stories on a real Velero, every forecast judged.
 
 A story is ten minutes of random actions on one server. Its seed is printed, and gives the same actions again.
 """
@@ -16,7 +16,7 @@ from functools import partial
 
 from tests.velero.build import RELEASES, prepare_velero
 from tests.velero.forecasts import TableRow, table, table_row
-from tests.velero.judged_run import judged
+from tests.velero.judged_story import judged
 from tests.velero.own_network import velero_port
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import wait_until_available
