@@ -111,7 +111,7 @@ def test_velero_without_a_heartbeat_is_one_finding_including_the_overdue_ones() 
     found = [each for each in findings(silent, *late) if each.severity is Severity.ERROR]
     assert [each.code for each in found] == ["velero-no-pulse"]
     assert {subject.name for subject in found[0].related} == {"a", "b", "c", "default"}
-    assert "It explains what is found of 3 schedules and 1 storage location." in render(found[0].evidence, NOW)
+    assert "It explains the findings about 3 schedules and 1 storage location." in render(found[0].evidence, NOW)
     assert found[0].since == at("02:36:03")
 
 

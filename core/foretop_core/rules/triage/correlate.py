@@ -102,7 +102,7 @@ def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding
     subjects = list(dict.fromkeys(each.subject for each in consequences))
     return replace(
         finding,
-        evidence=sentence(finding.evidence, f" It explains what is found of {_of(subjects)}."),
+        evidence=sentence(finding.evidence, f" It explains the findings about {_of(subjects)}."),
         related=tuple(dict.fromkeys([*finding.related, *subjects])),
     )
 
