@@ -344,7 +344,7 @@ def test_only_partial_copies_are_told_with_what_they_lack() -> None:
     )["shop"]
     assert (found.code, render(found.evidence, NOW)) == (
         "namespace-partial",
-        "None of its 1 copies is complete: one has only pods.",
+        "Its only copy is not complete: one has only pods.",
     )
     assert found.since is None, "the newest copy is not the first that lacks something"
 

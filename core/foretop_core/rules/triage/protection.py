@@ -121,7 +121,7 @@ def _partial(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
         _ref(snapshot, row),
         None,
         "has only partial copies",
-        f"None of its {copies.partial} copies is complete: {newest.name if newest else 'the newest'}{left_out}.",
+        f"{_none_complete(copies.partial)}: {newest.name if newest else 'the newest'}{left_out}.",
         "See what is missing (e on the backup), fix its cause or widen the schedule, and back up now.",
         (
             *((snapshot.ref(newest),) if newest is not None else ()),
@@ -149,3 +149,7 @@ def _unreachable(snapshot: ClusterSnapshot, places: tuple[str, ...], names: list
 
 def _ref(snapshot: ClusterSnapshot, row: NamespaceProtection) -> ObjectRef:
     return ObjectRef(snapshot.context, NAMESPACE.name, "", row.namespace)
+
+
+def _none_complete(copies: int) -> str:
+    return "Its only copy is not complete" if copies == 1 else f"None of its {copies:,} copies is complete"

@@ -285,7 +285,10 @@ def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
 
 
 def _state(row: ProtectionRow, render: RenderContext) -> str:
-    return render.protection.state(row.protection).value
+    """A copy that never came is not late: it is missing."""
+    state = render.protection.state(row.protection)
+    is_missing = state is ProtectionState.LATE and row.protection.copies.usable is None
+    return "no copy" if is_missing else state.value
 
 
 def _state_tone(row: ProtectionRow, render: RenderContext) -> Tone:
