@@ -63,6 +63,13 @@ def test_a_server_without_a_heartbeat_has_no_estimates() -> None:
     assert {item["note"] for item in silent.items()} == {"no sign of activity from Velero since 02:26:03Z"}
 
 
+def test_a_backup_created_while_storage_hangs_is_not_stalled_for_longer_than_it_exists() -> None:
+    runs = backup("hourly-1", "InProgress", created="02:20:00", started="02:20:00", of="hourly")
+    new = backup("hourly-2", "Queued", created="02:40:37", of="hourly", queuePosition=1)
+    shown = Shown("queue", [SILENT, schedule("hourly", "* * * * *", last="02:40:37"), runs, new])
+    assert [row[-1] for row in shown.text("when")] == ["stalled 15m", "stalled 30s"]
+
+
 def test_row_and_pane_agree_on_a_stalled_backup() -> None:
     progress = {"itemsBackedUp": 66, "totalItems": 100}
     stalled = backup("slow", "InProgress", created="02:00:00", started="02:00:01", progress=progress)

@@ -39,8 +39,11 @@ def run_eta(run: Run, render: RenderContext) -> RunEta:
         return RunEta()
     beat = render.beat(run.namespace)
     if (silence := beat.silent_for(render.now)) is not None:
-        word = "stalled" if beat.still_submits(render.now) else beat.silence_word(render.now)
-        return RunEta(f"{word} {times.short(silence)}", _unknown(found))
+        if not beat.still_submits(render.now):
+            return RunEta(f"{beat.silence_word(render.now)} {times.short(silence)}", _unknown(found))
+        # A run that was created meanwhile has not been held up for longer than it exists.
+        held = min(silence, render.now - run.created) if run.created is not None else silence
+        return RunEta(f"stalled {times.short(held)}", _unknown(found))
     if found.waits:
         return _start(found, render)
     if (volume := waiting_volume(render.snapshot.movements_of(run), render.now)) is not None:
