@@ -50,6 +50,9 @@ def test_finished_items_are_not_progress_while_the_data_waits() -> None:
     assert Shown("nonadmin", [in_file_system, tenant, upload(of="v-1")]).text("progress") == [["◐", "data waits"]]
     bytes_moved = upload(of="v-1", phase="InProgress", progress={"bytesDone": 3, "totalBytes": 10})
     assert Shown("nonadmin", [waiting, tenant, bytes_moved]).text("progress") == [["◐", "data 30%"]]
+    moved = upload("up-1", of="v-1", phase="InProgress", progress={"bytesDone": 10, "totalBytes": 10})
+    of_unknown_size = upload("up-2", of="v-1", phase="Accepted")
+    assert Shown("nonadmin", [waiting, tenant, moved, of_unknown_size]).text("progress") == [["◐", "data 50%"]]
 
 
 def test_a_server_without_a_heartbeat_has_no_estimates() -> None:

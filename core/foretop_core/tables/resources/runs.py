@@ -162,14 +162,20 @@ def items_bar(progress: ItemProgress | None, cells: int) -> str:
 
 
 def _data(run: Run, render: RenderContext, all_items: bool, cells: int) -> str:
-    """A data mover works after the items, a file-system backup while the run is still InProgress."""
+    """A data mover works after the items, a file-system backup while the run is still InProgress.
+
+    A volume whose size is not known yet counts as the mean of the others: it would be missing from 100 % else.
+    """
     movements = render.snapshot.movements_of(run)
     unfinished = any(movement.status.completion_timestamp is None for movement in movements)
     if run.phase not in MOVES_DATA and not (all_items and unfinished):
         return ""
-    total = sum(movement.status.progress.total_bytes for movement in movements)
-    if total:
-        done = sum(movement.status.progress.bytes_done for movement in movements)
+    known = [movement.status.progress for movement in movements if movement.status.progress.total_bytes]
+    if known:
+        open_ones = [one for one in movements if one.status.completion_timestamp is None]
+        unknown = sum(not movement.status.progress.total_bytes for movement in open_ones)
+        total = sum(progress.total_bytes for progress in known) * (len(known) + unknown) // len(known)
+        done = sum(progress.bytes_done for progress in known)
         drawn = f"{bar(done, total, cells)} " if cells >= _LEAST_DATA_BAR else ""
         return f"{drawn}data {100 * done // total}%"
     return "data waits" if waiting_volume(movements, render.now) else "data moves"
