@@ -16,6 +16,7 @@ from foretop_core.rules.pause_windows import pause_note, pause_windows, window_l
 from foretop_core.rules.pauses import PAUSED_BATCH, pause_info
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.resources.findings import subject_text
@@ -141,7 +142,8 @@ class _Told:
             more = f", {many} runs ({item.expression})" if len(times) > 1 else ""
             first = humanize.minute(times[0], now, self._zone)
             name = f"{self._place(snapshot.context)}{schedule.namespace}/{schedule.name}"
-            yield times[0], f"{first}  {name}{more}"
+            refusal = schedule_refusal(snapshot, schedule)
+            yield times[0], f"{first}  {name}{more}{f'; Velero refuses it while {refusal}' if refusal else ''}"
 
     def _item(self, snapshot: ClusterSnapshot, schedule: Schedule) -> TimelineItem | None:
         return timeline_item(snapshot.ref(schedule), schedule, lambda _, one: snapshot.readings(one))

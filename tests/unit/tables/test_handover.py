@@ -13,7 +13,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import Finding, Severity
-from tests.objects import NOW, schedule
+from tests.objects import NOW, location, schedule
 
 LATE = Finding(
     "schedule-overdue",
@@ -135,3 +135,10 @@ def test_with_several_clusters_every_line_names_its_own() -> None:
     one, other = (assemble([schedule("hourly", "0 * * * *", last="02:00:03")], name) for name in ("eu", "us"))
     both = Handover(((one, NOW), (other, NOW)), (), (), (), ())
     assert "03:00Z  us: velero/hourly" in handover_text(both, UTC)
+
+
+def test_a_run_that_velero_will_refuse_says_so() -> None:
+    offsite = schedule("offsite", "0 3 * * *", last="02:00:03", template={"storageLocation": "away"})
+    snapshot = assemble([location("away", phase="Unavailable"), offsite], context="prod")
+    written = handover_text(replace(WHOLE, clusters=((snapshot, NOW),)), UTC)
+    assert "velero/offsite; Velero refuses it while its storage location away is Unavailable" in written
