@@ -33,7 +33,7 @@ async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
         await at.see("1 acknowledged (H)")
         await at.shown.press("H")
         await at.shown.until(lambda: "1 acknowledged (H)" not in at.shown.text)
-        await at.see("acknowledged by", "until 06:00:00Z: the buc…")
+        await at.see("acknowledged by", "until 06:00:00Z: the bucket")
         await at.shown.press("G")
         await at.see("(only you see this)", "h open again")
         await at.shown.press("h")

@@ -58,7 +58,7 @@ def test_a_message_names_the_object_once_and_says_what_became_of_it() -> None:
     target = ObjectRef("prod", "Restore", "velero", "orders-1")
     step = create_step(target, {}, ("one",), "it starts", "velero …")
     told = StepReport(Result(step, Outcome.DONE), NOW, ProgressReport("orders-1: Completed", done=True))
-    assert plan_text.summary([told], "") == f"orders-1: made {NOW:%H:%M:%S} · Completed"
+    assert plan_text.summary([told], "") == f"orders-1: made {NOW:%H:%M:%S}Z · Completed"
 
 
 def test_what_cannot_be_done_to_the_only_object_is_not_said_to_be_skipped() -> None:

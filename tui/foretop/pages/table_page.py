@@ -347,13 +347,13 @@ class TablePage(FilterablePage):
         self.table.rearranged(to_first=True)
 
     def _renew(self, *, to_first: bool = False) -> None:
-        """With other rows the pane takes what it needs anew."""
         if self.rows is not None:
-            self._pane_lines = 0
             self.rows.renew()
             self._show_renewed(to_first=to_first)
 
     def _show_renewed(self, *, to_first: bool) -> None:
+        """With other rows the pane takes what it needs anew."""
+        self._pane_lines = 0
         self.table.rearranged(to_first=to_first)
         self.pulse()
         self.post_message(self.Altered())
