@@ -12,7 +12,7 @@ from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
-from foretop_core.actions.restores import missing_in
+from foretop_core.actions.restores import copy_limits
 from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
 from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.cron import Dialect
@@ -100,8 +100,8 @@ def plan_drill(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest,
         raise BadInput(f"Namespace {request.into} exists already", "", "give another name to restore into")
     if why := _why_not(snapshot, backup):
         return Plan(DRILL, now, (), (Refusal(snapshot.ref(backup), why),))
-    lacks = missing_in(backup, request.namespace)
-    warnings = (f"Not in the copy: {humanize.join(lacks)}.",) if lacks else ()
+    limits = copy_limits(backup, request.namespace)
+    warnings = (f"The copy has {humanize.join(limits)}.",) if limits else ()
     steps = (
         _namespace_step(snapshot, request),
         _modifiers_step(snapshot, backup, request),

@@ -69,17 +69,17 @@ def holds(backup: Backup, now: datetime) -> str:
     return f"{items}{what}{when} ({backup.phase}{faults}){left}"
 
 
-def missing_in(backup: Backup, namespace: str) -> list[str]:
-    """What a restore of one namespace from it will lack, as far as the backup itself tells."""
+def copy_limits(backup: Backup, namespace: str) -> list[str]:
+    """How little of one namespace a backup has, as far as it tells itself; each reads on after "it has"."""
     coverage = template_coverage(backup.spec, namespace)
-    lacks = [] if coverage.extent is Extent.ALL else [coverage.limits]
+    limits = [] if coverage.extent is Extent.ALL else [coverage.limits.replace("without ", "no ")]
     if backup.phase == "PartiallyFailed":
-        lacks.append(f"what failed ({humanize.count(backup.status.errors, 'error')})")
+        limits.append(f"nothing of what failed ({humanize.count(backup.status.errors, 'error')})")
     if volume_method(backup.spec) is VolumeMethod.NOT_AT_ALL:
-        lacks.append("the data of volumes")
+        limits.append("no data of volumes")
     if cluster_scoped_text(backup.spec) == "none":
-        lacks.append("cluster-scoped resources")
-    return lacks
+        limits.append("no cluster-scoped resources")
+    return limits
 
 
 def targets(backup: Backup, request: RestoreRequest) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.existing_objects import ExistingObjects, existing_objects
 from foretop_core.actions.plans import Planner
-from foretop_core.actions.restores import RestoreRequest, beside, missing_in, offered_mapping, plan_restore, targets
+from foretop_core.actions.restores import RestoreRequest, beside, copy_limits, offered_mapping, plan_restore, targets
 from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.step_builders import restore_name
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
@@ -88,7 +88,7 @@ class RestoreDialog(ActionDialog):
         return plan_text.title("Bring back {}", self.targets.namespace, self.cells)
 
     def more(self) -> list[Paragraph]:
-        """Of a namespace how old its copy is and what it lacks; of every target what is there already."""
+        """Of a namespace how old its copy is and how little it has; of every target what is there already."""
         backup = self._backup
         if backup is None:
             return []
@@ -97,8 +97,8 @@ class RestoreDialog(ActionDialog):
             now = self.service.now(self.keys[0].context)
             age = f", {humanize.duration(now - backup.started)} old" if backup.started is not None else ""
             said.append(paragraph(f"{backup.name}{age}", label="Copy"))
-            lacks = missing_in(backup, self.targets.namespace)
-            said += [paragraph(humanize.join(lacks), Tone.WARN, label="Lacks")] if lacks else []
+            limits = copy_limits(backup, self.targets.namespace)
+            said += [paragraph(humanize.join(limits), Tone.WARN, label="Has")] if limits else []
         return [*said, *(paragraph(text, label=" " if at else "Exists") for at, text in enumerate(self._exists()))]
 
     def _exists(self) -> list[str]:

@@ -53,12 +53,15 @@ def _coming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
     resource = state.store.get(item.key)
     if isinstance(resource, Schedule):
         render = state.render_context(item.key.context)
-        late = overdue(resource, now, item.dialect, render.beat(resource.namespace), render.snapshot.runs(resource))
+        beat = render.beat(resource.namespace)
+        late = overdue(resource, now, item.dialect, beat, render.snapshot.runs(resource))
+        obstacle = render.text(coming_run_obstacle(render.snapshot, resource, now, beat), resource)
         if late is not None:
-            since = f"due since {when(late.since, now, zone)}{_name(late.since, item, state)}: "
-            said.append(Paragraph((span(since, Tone.BAD), span(f"{render.text(late.sentence, resource)}.")), "Late"))
-        if obstacle := coming_run_obstacle(render.snapshot, resource, now, render.beat(resource.namespace)):
-            said.append(paragraph(f"{render.text(obstacle, resource)}.", Tone.WARN, label=" "))
+            since = f"due since {when(late.since, now, zone)}{_name(late.since, item, state)}"
+            why = f", {obstacle}." if obstacle else f": {render.text(late.sentence, resource)}."
+            said.append(Paragraph((span(since, Tone.BAD), span(why)), "Late"))
+        elif obstacle:
+            said.append(paragraph(f"{obstacle}.", Tone.WARN, label=" "))
     return tuple(said)
 
 

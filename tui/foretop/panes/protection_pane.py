@@ -115,7 +115,7 @@ def _tried(found: NamespaceProtection, render: RenderContext) -> str:
     if found.drill is not None:
         took = humanize.duration(found.drill.took)
         outcome = f"; it failed: {found.drill.failed}" if found.drill.failed else ""
-        parts.append(f"drilled {humanize.duration(render.now - found.drill.at)} ago, {took}{outcome}")
+        parts.append(f"drilled {humanize.duration(render.now - found.drill.at)} ago, it took {took}{outcome}")
     if found.restored is not None:
         parts.append(f"last restored {humanize.duration(render.now - found.restored)} ago")
     if not parts and found.copies.total:

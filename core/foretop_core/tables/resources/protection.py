@@ -209,11 +209,11 @@ def covered_by(found: NamespaceProtection) -> str:
 
 
 def tried_text(found: NamespaceProtection, render: RenderContext) -> str:
-    """When somebody last saw that it can be brought back: `drilled 3d, 4m10s`."""
+    """When somebody last saw that it can be brought back: `drilled 3d ago in 4m10s`."""
     drill = found.drill
     if drill is not None and (found.restored is None or drill.at >= found.restored):
         outcome = "drill failed" if drill.failed else "drilled"
-        return f"{outcome} {times.age(drill.at, render.now)}, {times.took(drill.took)}"
+        return f"{outcome} {times.age(drill.at, render.now)} ago in {times.took(drill.took)}"
     return f"restored {times.age(found.restored, render.now)}" if found.restored is not None else ""
 
 
