@@ -202,6 +202,8 @@ _TO_AND_FRO: Mapping[str, Promise] = {
     "turn": changes,
     "next": scrolls,
 }
+_READ_WINDOWS = frozenset({"LogViewer", "HelpScreen", "ExplanationScreen", "HandoverScreen", "MessagesScreen"})
+"""Windows of text, in which a page is scrolled and no cursor moves."""
 _OWN: Mapping[str, Doing] = {
     "knob('go')": Doing(_goes_on, ("left",)),
     "knob('cancel')": Doing(_goes_on, (), first=("right",)),
@@ -226,7 +228,7 @@ def own_step(key: str, action: str, here: Where) -> Step:
     if found := _BY.fullmatch(action):
         name, back = found[1], bool(found[2])
         assert name in _TO_AND_FRO, f"{key} ({action}) wants a promise"
-        promise = scrolls if here.window == "LogViewer" else _TO_AND_FRO[name]
+        promise = scrolls if here.window in _READ_WINDOWS else _TO_AND_FRO[name]
         opposite = _opposite(action, here)
         return Step(key, action, promise, () if back else (opposite,), (opposite,) if back else ())
     if action.startswith("screen.do("):
