@@ -80,7 +80,7 @@ def test_the_rest_of_the_spec_is_edited_in_the_person_s_editor(tmp_path: Path) -
     editor.write_text(_EDITOR.format(python=sys.executable))
     editor.chmod(0o700)
     foretop = (sys.executable, "-m", "foretop", "demo", "--scene", "quiet", "--seed", "1", "--speed", "1")
-    folder = tmp_path / "state" / "foretop"
+    folder = tmp_path / "state" / "foretop" / "demo" / "foretop"
     environ = {"EDITOR": str(editor), "KUBE_EDITOR": "", "VISUAL": "", "XDG_STATE_HOME": str(tmp_path / "state")}
     with Terminal(foretop, 80, 24, environ) as terminal:
         terminal.shows(lambda lines: "● live" in lines[0])

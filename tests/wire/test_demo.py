@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import stat
@@ -18,6 +19,8 @@ import pytest
 import yaml
 
 from foretop.cli import run
+from foretop.commands.demo import own_state
+from foretop_core.actions.journal import default_path
 
 
 @contextmanager
@@ -112,3 +115,18 @@ def test_what_cannot_be_is_refused_in_one_line(capsys: pytest.CaptureFixture[str
             out, err = capsys.readouterr()
             assert (out, err.count("\n")) == ("", 1), options
             assert word in err
+
+
+def test_a_demo_has_a_journal_and_acknowledgements_of_its_own_which_begin_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    mine = default_path(os.environ)
+    for _ in range(2):
+        with own_state():
+            other = default_path(os.environ)
+            assert other != mine
+            assert not other.exists()
+            other.parent.mkdir(parents=True, exist_ok=True)
+            other.write_text("of the demo")
+        assert default_path(os.environ) == mine

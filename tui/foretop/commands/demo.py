@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import click
 
 from foretop.commands.connection import session_options_of
 from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, show_dashboard
+from foretop_core.actions.journal import default_path
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.reconcile import Behaviour
@@ -106,6 +108,7 @@ def _show(
 ) -> int:
     """The screen first; the box is built behind it, and then looked at as any cluster is."""
     with ExitStack() as stack:
+        stack.enter_context(own_state())
 
         def open_source() -> ClusterSession:
             from foretop_core.session import open_session
@@ -119,6 +122,24 @@ def _show(
             )
 
         return show_dashboard(open_source, display_flags, read_only=read_only, speed=speed)
+
+
+@contextmanager
+def own_state() -> Iterator[None]:
+    """Journal and acknowledgements of a demo are its own, and begin anew: its cluster and its time do so too."""
+    before = os.environ.get("XDG_STATE_HOME")
+    folder = default_path(os.environ).parent / "demo"
+    for name in ("journal.jsonl", "acknowledged.jsonl"):
+        with suppress(OSError):
+            (folder / "foretop" / name).unlink()
+    os.environ["XDG_STATE_HOME"] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["XDG_STATE_HOME"]
+        else:
+            os.environ["XDG_STATE_HOME"] = before
 
 
 @contextmanager

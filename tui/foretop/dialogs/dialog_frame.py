@@ -92,6 +92,8 @@ class DialogBoard(BaseModal[None]):
                 yield DialogButton(self.verb, "go", dangerous=self.is_dangerous)
 
     def on_mount(self) -> None:
+        # Before the first paint, which would be narrow else, with its buttons cut off.
+        self._take_width(self.app.size.width)
         self.show_fields(True)
         self.start()
 
@@ -119,10 +121,12 @@ class DialogBoard(BaseModal[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         """As wide as reads well; what was high because it was narrow need not stay so."""
-        share = round(event.size.width * _SHARE)
-        self.query_one(".dialog").styles.width = max(_LEAST_WIDTH, min(_MOST_WIDTH, share))
+        self._take_width(event.size.width)
         self.query_one(MessageBody).start_afresh()
         self.call_after_refresh(self.draw)
+
+    def _take_width(self, screen: int) -> None:
+        self.query_one(".dialog").styles.width = max(_LEAST_WIDTH, min(_MOST_WIDTH, round(screen * _SHARE)))
 
     def draw(self) -> None:
         """Brings everything in the window up to date."""
