@@ -517,3 +517,10 @@ def test_a_run_that_has_just_become_due_is_not_in_no_seconds_and_names_what_may_
     due = schedule("s", "*/5 * * * *", last="02:35:03", created="02:00:00")
     told = pane_of(location(), due, backup("s-1", "Queued", created="02:35:03", of="s"))
     assert "Due since 02:40:00Z; starts within a minute after that, or when s-1 has ended if that is running" in told
+
+
+def test_a_nab_whose_velero_backup_is_gone_does_not_show_its_old_phase() -> None:
+    gone = {"type": "Accepted", "status": "False", "reason": "VeleroBackupNotFound", "message": "not found"}
+    copied = {"name": "v-1", "namespace": "velero", "status": {"phase": "Completed", "progress": {"totalItems": 9}}}
+    shown = Shown("nonadmin", [nab("lost", phase="BackingOff", conditions=[gone], veleroBackup=copied)])
+    assert shown.text("velero", "progress") == [["✗", "–", ""]]

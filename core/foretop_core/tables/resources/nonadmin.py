@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.nonadmin_lifecycle import lifecycle
+from foretop_core.rules.nonadmin_lifecycle import is_lost, lifecycle
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.queue import Positions, Run, has_ended, live_positions
 from foretop_core.store import Change, Store
@@ -57,7 +58,12 @@ class NonAdminRow:
         """The Velero object's own word where it was seen, for the copy in the status can be frozen."""
         if self.run is not None:
             return self.run.phase or "New"
-        return self.item.velero.status.phase if self.item.velero.status else ""
+        return self.copied.phase if self.copied else ""
+
+    @property
+    def copied(self) -> RunStatus | None:
+        """The copy of Velero's status in its own; of a Velero object that is gone it says nothing any more."""
+        return None if is_lost(self.item) else self.item.velero.status
 
 
 class NonAdminView(View[NonAdminRow]):
@@ -211,17 +217,17 @@ def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
 def _progress(entry: NonAdminRow, render: RenderContext) -> str:
     if entry.run is not None:
         return run_progress(entry.run, render, _BAR)
-    status = entry.item.velero.status
+    status = entry.copied
     return items_bar(status.progress if status is not None else None, _BAR)
 
 
 def _progress_tone(entry: NonAdminRow, _: RenderContext) -> Tone:
-    status = entry.run.status if entry.run is not None else entry.item.velero.status
+    status = entry.run.status if entry.run is not None else entry.copied
     return progress_tone(status.progress if status is not None else None)
 
 
 def _done(entry: NonAdminRow) -> float | None:
-    status = entry.run.status if entry.run is not None else entry.item.velero.status
+    status = entry.run.status if entry.run is not None else entry.copied
     progress = status.progress if status is not None else None
     return progress.done / progress.total_items if progress is not None and progress.total_items else None
 
