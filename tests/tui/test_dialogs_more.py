@@ -337,3 +337,16 @@ async def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_gone_too(
         await at.shown.press("l")
         await at.see("to-lose has no log any more: its Velero backup no longer exists", "[ Close ]")
         assert at.writes == []
+
+
+async def test_title_button_and_the_number_to_type_agree_where_one_of_the_marked_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("default", tmp_path, monkeypatch) as at:
+        await at.shown.press("7", "slash", *"videos", "enter")
+        await at.shown.tick()
+        marked = len(at.shown.names())
+        await at.shown.press("home", "asterisk", "ctrl+d")
+        left = marked - 1
+        await at.see(f"Type {left} to confirm (the number of objects)", f"[ Delete {left} backups permanently ]")
+        assert f"─ Delete {left} backups permanently ─" in at.shown.text

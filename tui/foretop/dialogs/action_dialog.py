@@ -118,7 +118,13 @@ class ActionDialog(DialogBoard):
         """What is done to what: a name, or how many."""
         if len(self.keys) == 1:
             return plan_text.title(self.headline, self.keys[0].name, self.cells)
-        return (self.titles[1] or self.headline).format(humanize.count(len(self.keys), self.noun))
+        return (self.titles[1] or self.headline).format(humanize.count(self._number, self.noun))
+
+    @property
+    def _number(self) -> int:
+        """To how many of the chosen objects it is done; title, button and what is to be typed agree on it."""
+        taken = set(self.planned.origins) if self.planned is not None else set()
+        return len(taken) or len(self.keys)
 
     @property
     def confirm_label(self) -> str:
@@ -127,8 +133,7 @@ class ActionDialog(DialogBoard):
         if not one:
             return self.verb
         if len(self.keys) > 1:
-            steps = len(self.planned.plan.steps) if self.planned is not None else 0
-            counted = several.format(humanize.count(steps or len(self.keys), self.noun))
+            counted = several.format(humanize.count(self._number, self.noun))
             return counted if width(counted) <= self._knob_room else self.verb
         room = self._knob_room - width(one.format(""))
         return one.format(cut(clean(self.keys[0].name), room)) if room >= _SHORTEST_NAME else self.verb
@@ -158,7 +163,7 @@ class ActionDialog(DialogBoard):
 
     @property
     def _wanted_object(self) -> str:
-        return str(len(self.keys)) if len(self.keys) > 1 else _typed(self.keys[0].name)
+        return str(self._number) if len(self.keys) > 1 else _typed(self.keys[0].name)
 
     @property
     def wanted_is(self) -> str:
