@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
+from foretop_core.actions import drill_run
 from foretop_core.actions.drill_run import DrillRun
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.minicluster.simulated_cluster import SimulatedCluster
@@ -123,6 +124,27 @@ def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_by_th
         assert "A drill was cut off and has left this:" in capsys.readouterr().err
         assert at.left() == []
         assert "shop" in at.names("Namespace")
+
+
+def test_what_a_finalizer_holds_is_not_called_deleted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drill_run, "_GONE_WITHIN", 1.0)
+    with living(tmp_path) as at:
+        before = DrillRun.wait
+
+        async def hold(self: DrillRun, *args: Any) -> str:
+            ended = await before(self, *args)
+            held = {"metadata": {"finalizers": ["example.com/hold"]}}
+            storage = at.box.storage
+            storage.patch(storage.kind("ConfigMap"), HOME, self.request.into, held)
+            return ended
+
+        monkeypatch.setattr(DrillRun, "wait", hold)
+        assert at.drill("shop", "--yes", "--into", "shop-trial") == 1
+        told = capsys.readouterr()
+        assert told.err == f"✗ configmap {HOME}/shop-trial is still being deleted: held by example.com/hold\n"
+        assert "deleted:" not in told.out
 
 
 async def _cut_off(*_: object) -> bool:

@@ -34,6 +34,8 @@ from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _EACH = 0.25
+_GONE_WITHIN = 120.0
+"""Seconds. Velero's finalizer holds a restore, and the content of a namespace holds the namespace."""
 _DELETED_IN_ORDER = (RESTORE.name, CONFIG_MAP.name, NAMESPACE.name)
 
 
@@ -178,7 +180,7 @@ async def leftovers(executor: PlanExecutor) -> list[MadeObject]:
     found: list[MadeObject] = [
         MadeObject(metadata=_plain_meta(item.metadata), kind=RESTORE.name)
         for item in snapshot.restores
-        if is_of_drill(item)
+        if is_of_drill(item) and item.metadata.deletion_timestamp is None
     ]
     for namespace in snapshot.velero_namespaces:
         async for item in _labelled(executor, api_paths.collection(CONFIG_MAP, namespace)):
@@ -191,44 +193,65 @@ async def leftovers(executor: PlanExecutor) -> list[MadeObject]:
     return [item for item in found if item.label(DRILL_LABEL) not in running]
 
 
-async def _fresh(executor: PlanExecutor, context: str, made: list[MadeObject]) -> list[MadeObject]:
-    """Those that are still there, as they are now; one with another uid is somebody else's.
+async def _now(executor: PlanExecutor, where: ObjectRef, uid: str) -> MadeObject | None:
+    """The very object as it is now; None where it is gone, or where one with another uid has its name.
 
     Raises ForetopError where that cannot be told: what nobody can see is not gone.
     """
-    found = []
-    for item in made:
-        where = ObjectRef(context, item.kind, item.namespace, item.name)
-        try:
-            path = api_paths.item(kind_of_ref(where), where.namespace, where.name)
-            now = decode(MadeObject, (await executor.client.request("GET", path)).body)
-        except ApiError as problem:
-            if problem.status == 404 and problem.is_status:
-                continue
-            raise
-        if now.metadata.uid == item.metadata.uid and is_of_drill(now):
-            found.append(now)
-    return found
+    try:
+        path = api_paths.item(kind_of_ref(where), where.namespace, where.name)
+        now = decode(MadeObject, (await executor.client.request("GET", path)).body)
+    except ApiError as problem:
+        if problem.status == 404 and problem.is_status:
+            return None
+        raise
+    return now if now.metadata.uid == uid else None
 
 
 async def plan_deletion(executor: PlanExecutor, made: list[MadeObject]) -> Plan:
-    """Of all that is still there, the restore first; what is not labelled, or not the very object, is left alone."""
+    """Of all that is still there, the restore first; what is not labelled, or not the very object, is left alone.
+
+    What is being deleted already needs no second request.
+    """
     context = executor.snapshot().context
-    found = sorted(await _fresh(executor, context, made), key=lambda item: _DELETED_IN_ORDER.index(item.kind))
+    found = []
+    for item in sorted(made, key=lambda item: _DELETED_IN_ORDER.index(item.kind)):
+        now = await _now(executor, ObjectRef(context, item.kind, item.namespace, item.name), item.metadata.uid)
+        if now is not None and is_of_drill(now) and now.metadata.deletion_timestamp is None:
+            found.append(now)
     return plan_cleanup(context, found, executor.clock.now())
 
 
 async def delete_made(executor: PlanExecutor, plan: Plan) -> list[str]:
-    """What is still there afterwards and why, in one line each."""
+    """Deletes, and waits until all is gone: returns what is still there and why, in one line each."""
 
     def again(_snapshot: ClusterSnapshot, items: Iterable[MadeObject], now: datetime) -> Plan:
         return plan_cleanup(executor.snapshot().context, items, now)
 
-    return [
-        f"{one.step.target} is still there: {one.error or one.outcome.value}"
-        async for one in executor.carry_out(plan, again)
-        if one.outcome is not Outcome.DONE
-    ]
+    failed, accepted = [], []
+    async for one in executor.carry_out(plan, again):
+        if one.outcome is Outcome.DONE:
+            accepted.append(one.step)
+        else:
+            failed.append(f"{one.step.target} is still there: {one.error or one.outcome.value}")
+    return failed + await _still_there(executor, accepted)
+
+
+async def _still_there(executor: PlanExecutor, deleted: list[PlanStep]) -> list[str]:
+    """An accepted deletion is not yet a gone object: a finalizer, or the content of a namespace, may hold it."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + _GONE_WITHIN
+    while True:
+        found = [(step.target, await _now(executor, step.target, step.uid)) for step in deleted]
+        held = [(target, now) for target, now in found if now is not None]
+        if not held or loop.time() >= end:
+            return [f"{target} is still being deleted{_held_by(now)}" for target, now in held]
+        await asyncio.sleep(_EACH)
+
+
+def _held_by(item: MadeObject) -> str:
+    finalizers = item.metadata.finalizers
+    return f": held by {humanize.join(finalizers, 3)}" if finalizers else ""
 
 
 async def _labelled(executor: PlanExecutor, path: str) -> AsyncIterator[_Found]:

@@ -119,14 +119,19 @@ def plan_note(snapshot: ClusterSnapshot, backup: Backup, namespace: str, outcome
     return Plan(DRILL, now, (step,))
 
 
+_DELETED_WITH = {
+    NAMESPACE.name: "with everything in it",
+    RESTORE.name: "with its files in the storage location, which Velero deletes first",
+}
+
+
 def plan_cleanup(context: str, made: Iterable[Resource], now: datetime) -> Plan:
     """Deletes exactly these objects, each as it was made: a namesake made by somebody else is another object."""
     steps = []
     for item in made:
         kind = item.kind if isinstance(item, MadeObject) else _kind_of(item)
         where = ObjectRef(context, kind, item.namespace, item.name)
-        forecast = "with everything in it" if kind == NAMESPACE.name else "it is gone at once"
-        steps.append(delete_step(where, item, {}, forecast))
+        steps.append(delete_step(where, item, {}, _DELETED_WITH.get(kind, "it is gone at once")))
     return Plan(DRILL_CLEANUP, now, tuple(steps))
 
 

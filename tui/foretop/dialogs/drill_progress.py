@@ -45,6 +45,7 @@ class DrillProgress:
         self._limit = limit
         self._first = first
         self._afterwards = afterwards
+        self._made: list[MadeObject] = []
 
     @property
     def sentence(self) -> str:
@@ -65,7 +66,8 @@ class DrillProgress:
             self.result = await run.carry_out(self._plan, self._limit, lambda news: self._tell(f"Restore: {news}"))
         except Exception as problem:
             self.problem = _told(problem)
-        await self._look_for_rest(run.made)
+        self._made = run.made
+        await self._look_for_rest()
 
     async def delete(self) -> None:
         """What was made, after a person has agreed to it."""
@@ -79,15 +81,14 @@ class DrillProgress:
         except Exception as problem:
             self.undeleted = [_told(problem)]
         self.deleted = "" if self.undeleted else humanize.join([str(step.target) for step in plan.steps], 6)
-        self.deletion = plan if self.undeleted else None
-        self._end()
+        await self._look_for_rest()
 
-    async def _look_for_rest(self, made: list[MadeObject]) -> None:
+    async def _look_for_rest(self) -> None:
         try:
-            found = await plan_deletion(self._service.executor(self._context), made)
+            found = await plan_deletion(self._service.executor(self._context), self._made)
             self.deletion = found if found.steps else None
         except Exception as problem:
-            names = humanize.join([f"{item.kind.lower()} {item.name}" for item in made], 6)
+            names = humanize.join([f"{item.kind.lower()} {item.name}" for item in self._made], 6)
             self.undeleted = [f"{names} may still be there: {_told(problem)}"]
         self._end()
 
