@@ -16,7 +16,7 @@ from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.columns import Cell, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow
-from foretop_core.tables.engine.filter_fields import NamedFields
+from foretop_core.tables.engine.filter_fields import OverriddenFields
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -110,8 +110,10 @@ class FindingsTableModel(TableModel):
 
     def facets(self, entry: Finding) -> FilterableRow:
         render = self.state.render_context_of(entry)
-        shown = {"subject": _subject_shown(entry, render)} if "subject" in self._wanted.fields else {}
-        return NamedFields(findings.facets(entry, render), self._askable, shown)
+        row = findings.facets(entry, render)
+        if "subject" not in self._wanted.fields:
+            return row
+        return OverriddenFields(row, {"subject": _subject_shown(entry, render)})
 
     def home(self, entry: Finding) -> tuple[str, str, str]:
         return entry.context, entry.subject.kind, entry.subject.home

@@ -15,7 +15,7 @@ from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow,
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
-from foretop_core.tables.engine.filter_fields import NamedFields, filter_fields
+from foretop_core.tables.engine.filter_fields import filter_fields
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
 from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
@@ -167,7 +167,7 @@ class TableModel(ABC):
         """Once a second where it depends on what the cells say which rows are shown, for those may tell of the time."""
         if self.faults_only:
             self.renew()
-        elif any(self._askable[name] not in self.fields for name in self._wanted.fields):
+        elif not self._wanted.fields <= self.fields:
             second = int(self.state.now().timestamp())
             if second != self._renewed:
                 self._renewed = second
@@ -283,7 +283,7 @@ class StoreTableModel(TableModel):
         self.entries.sort(column, reverse=reverse)
 
     def facets(self, entry: tuple[ObjectRef, Any]) -> FilterableRow:
-        return NamedFields(self.view.facets(*entry, self.state.render_context), self._askable)
+        return self.view.facets(*entry, self.state.render_context)
 
     def home(self, entry: tuple[ObjectRef, Any]) -> tuple[str, str, str]:
         key = entry[0]

@@ -92,8 +92,8 @@ def hour_created(run: Run) -> int | None:
 
 
 def hour_moved(run: Run) -> int | None:
-    moments = [at for at in (run.status.start_timestamp, run.status.completion_timestamp) if at is not None]
-    return _period(max(moments, default=None), HOUR)
+    started, ended = run.status.start_timestamp, run.status.completion_timestamp
+    return _period(started if ended is None or (started is not None and started > ended) else ended, HOUR)
 
 
 def day_expiring(backup: Backup) -> int | None:

@@ -78,6 +78,8 @@ class ChangeHistory:
 
     def _compare(self, key: ObjectRef, before: Resource, after: Resource, at: datetime) -> None:
         old, new = _tracked_values(before), _tracked_values(after)
+        if old == new:
+            return
         for what in {**old, **new}:
             was, now = old.get(what, ""), new.get(what, "")
             if was != now:

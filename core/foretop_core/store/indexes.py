@@ -12,6 +12,7 @@ from foretop_core.models.nonadmin import (
     NAR_NAMESPACE_ANNOTATION,
     NAR_UUID_LABEL,
 )
+from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.lookups import (
     day_expiring,
@@ -35,7 +36,7 @@ class Index(Generic[M]):
     A bucket with one object, as most of those by uuid have, is a pair and not a dictionary.
     """
 
-    def __init__(self, model: type[M], bucket_of: Callable[[M], Bucket]) -> None:
+    def __init__(self, model: type[M], bucket_of: Callable[[M], Bucket | None]) -> None:
         self.model = model
         self._bucket_of = bucket_of
         self._buckets: dict[Bucket, dict[ObjectRef, M] | tuple[ObjectRef, M]] = {}
@@ -48,13 +49,14 @@ class Index(Generic[M]):
         found = self._buckets.get((context, *bucket), {})
         return (found[0],) if isinstance(found, tuple) else tuple(found)
 
-    def move(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
-        """Move the object from its old bucket to the new one."""
-        old, new = self._bucket(key, before), self._bucket(key, after)
+    def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
+        """Move the object from its old bucket to the new one. Every change passes here: most of them have neither."""
+        old = None if before is None else self._bucket_of(before)
+        new = None if after is None else self._bucket_of(after)
         if old is not None and old != new:
-            self._take_out(old, key)
-        if new is not None and isinstance(after, self.model):
-            self._put_in(new, key, after)
+            self._take_out((key.context, *old), key)
+        if after is not None and new is not None:
+            self._put_in((key.context, *new), key, after)
 
     def _take_out(self, bucket: Bucket, key: ObjectRef) -> None:
         rest = self._buckets[bucket]
@@ -72,18 +74,12 @@ class Index(Generic[M]):
         else:
             held[key] = item
 
-    def _bucket(self, key: ObjectRef, resource: Resource | None) -> Bucket | None:
-        if not isinstance(resource, self.model):
-            return None
-        bucket = self._bucket_of(resource)
-        return (key.context, *bucket) if bucket[-1] != "" else None
-
 
 class PeriodIndex(Index[M]):
     """Objects of one model by namespace and a number of an hour or day; which of them there are can be asked."""
 
     def __init__(self, model: type[M], period_of: Callable[[M], int | None]) -> None:
-        super().__init__(model, lambda item: (item.namespace, "" if (at := period_of(item)) is None else at))
+        super().__init__(model, lambda item: None if (at := period_of(item)) is None else (item.namespace, at))
         self._periods: dict[tuple[Hashable, Hashable], set[int]] = {}
 
     def newest(self, context: str, namespace: str, back: int = 0) -> tuple[M, ...]:
@@ -134,9 +130,11 @@ class CountIndex(Index[M]):
     def namespaces(self, context: str) -> frozenset[str]:
         return frozenset(namespace for where, namespace in self._counts if where == context)
 
-    def move(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
+    def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
+        if before is not None and after is not None:
+            return
         place = (key.context, key.namespace)
-        count = self._counts.get(place, 0) + isinstance(after, self.model) - isinstance(before, self.model)
+        count = self._counts.get(place, 0) + (1 if before is None else -1)
         if count:
             self._counts[place] = count
         else:
@@ -150,21 +148,21 @@ class Indexes:
     """All indexes; a bucket with a namespace has the namespace of its objects."""
 
     def __init__(self) -> None:
-        self.backups_by_schedule = Index(Backup, lambda item: (item.namespace, item.schedule_name))
-        self.backups_by_nacuuid = Index(Backup, lambda item: (item.label(NAB_UUID_LABEL),))
-        self.restores_by_nacuuid = Index(Restore, lambda item: (item.label(NAR_UUID_LABEL),))
-        self.backups_by_team = Index(Backup, lambda item: (item.annotation(NAB_NAMESPACE_ANNOTATION),))
-        self.restores_by_team = Index(Restore, lambda item: (item.annotation(NAR_NAMESPACE_ANNOTATION),))
-        self.restores_by_backup = Index(Restore, lambda item: (item.namespace, item.spec.backup_name))
-        self.movements_by_backup = Index(DataMovement, lambda item: (item.namespace, item.backup_name))
-        self.movements_by_restore = Index(DataMovement, lambda item: (item.namespace, item.restore_name))
+        self.backups_by_schedule = Index(Backup, _labelled_in_namespace(SCHEDULE_LABEL))
+        self.backups_by_nacuuid = Index(Backup, _labelled(NAB_UUID_LABEL))
+        self.restores_by_nacuuid = Index(Restore, _labelled(NAR_UUID_LABEL))
+        self.backups_by_team = Index(Backup, _annotated(NAB_NAMESPACE_ANNOTATION))
+        self.restores_by_team = Index(Restore, _annotated(NAR_NAMESPACE_ANNOTATION))
+        self.restores_by_backup = Index(Restore, lambda item: _named(item.namespace, item.spec.backup_name))
+        self.movements_by_backup = Index(DataMovement, lambda item: _named(item.namespace, item.backup_name))
+        self.movements_by_restore = Index(DataMovement, lambda item: _named(item.namespace, item.restore_name))
         self.unfinished_backups = Index(Backup, _while_unfinished)
         self.unfinished_restores = Index(Restore, _while_unfinished)
-        self.events_by_uid = Index(Event, lambda item: (item.involved_object.uid,))
+        self.events_by_uid = Index(Event, lambda item: _named(item.involved_object.uid))
         self.nabs_by_velero = Index(NonAdminBackup, _velero_name)
         self.nars_by_velero = Index(NonAdminRestore, _velero_name)
-        self.nabs_by_nacuuid = Index(NonAdminBackup, lambda item: (item.velero.nacuuid,))
-        self.nars_by_nacuuid = Index(NonAdminRestore, lambda item: (item.velero.nacuuid,))
+        self.nabs_by_nacuuid = Index(NonAdminBackup, lambda item: _named(item.velero.nacuuid))
+        self.nars_by_nacuuid = Index(NonAdminRestore, lambda item: _named(item.velero.nacuuid))
         self.backups_by_creation = PeriodIndex(Backup, hour_created)
         self.backups_by_last_move = PeriodIndex(Backup, hour_moved)
         self.backups_by_expiration = PeriodIndex(Backup, day_expiring)
@@ -207,27 +205,47 @@ class Indexes:
         )
 
     def move(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
-        for index in self._concerned(before, after):
+        """An object that becomes readable or unreadable leaves the indexes of the one and enters those of the other."""
+        if before is not None and after is not None and type(before) is not type(after):
+            self.move(key, before, None)
+            self.move(key, None, after)
+            return
+        for index in self._of_model(type(before if after is None else after)):
             index.move(key, before, after)
 
-    def _concerned(self, before: Resource | None, after: Resource | None) -> tuple[AnyIndex, ...]:
-        """The indexes of the object's model; all of them if it becomes readable or unreadable."""
-        if before is not None and after is not None and type(before) is not type(after):
-            return self._all
-        model = type(before if after is None else after)
-        if model not in self._by_model:
-            self._by_model[model] = tuple(index for index in self._all if issubclass(model, index.model))
-        return self._by_model[model]
+    def _of_model(self, model: type) -> tuple[AnyIndex, ...]:
+        found = self._by_model.get(model)
+        if found is None:
+            found = self._by_model[model] = tuple(index for index in self._all if issubclass(model, index.model))
+        return found
 
 
-def _where(is_so: Callable[[Any], bool]) -> Callable[[Any], Bucket]:
+def _named(*bucket: str) -> Bucket | None:
+    """One bucket for each name; none for an object that names nothing."""
+    return bucket if bucket[-1] else None
+
+
+def _labelled(label: str) -> Callable[[Resource], Bucket | None]:
+    """One bucket for each value of a label."""
+    return lambda item: (value,) if (value := item.metadata.labels.get(label)) else None
+
+
+def _labelled_in_namespace(label: str) -> Callable[[Resource], Bucket | None]:
+    return lambda item: (item.metadata.namespace, value) if (value := item.metadata.labels.get(label)) else None
+
+
+def _annotated(annotation: str) -> Callable[[Resource], Bucket | None]:
+    return lambda item: (value,) if (value := item.metadata.annotations.get(annotation)) else None
+
+
+def _where(is_so: Callable[[Any], bool]) -> Callable[[Any], Bucket | None]:
     """One bucket for all those of which it holds."""
-    return lambda item: (True,) if is_so(item) else ("",)
+    return lambda item: (True,) if is_so(item) else None
 
 
-def _velero_name(item: NonAdmin) -> Bucket:
-    return (item.velero.namespace, item.velero.name)
+def _velero_name(item: NonAdmin) -> Bucket | None:
+    return _named(item.velero.namespace, item.velero.name)
 
 
-def _while_unfinished(item: Backup | Restore) -> Bucket:
-    return ("" if has_ended(item) else item.namespace,)
+def _while_unfinished(item: Backup | Restore) -> Bucket | None:
+    return None if has_ended(item) else (item.namespace,)

@@ -48,7 +48,9 @@ class Store:
 
     def get(self, key: ObjectRef) -> Resource | None:
         """The object, or the placeholder of an unreadable one."""
-        return self._tables.get(key[:2], {}).get(key) or self._garbled.get(key)
+        table = self._tables.get(key[:2])
+        found = None if table is None else table.get(key)
+        return self._garbled.get(key) if found is None else found
 
     def find(self, model: type[R], context: str, namespace: str, name: str) -> R | None:
         found = self.get(ObjectRef(context, kind_of(model).name, namespace, name))
@@ -126,15 +128,15 @@ class Store:
         before = self.get(key)
         if after is before or (after is not None and before is not None and _same(before, after)):
             return
-        table_key = (key.context, key.kind)
+        table_key = key[:2]
         self._listed.pop(table_key, None)
         self._revisions[key.context] = self.revision(key.context) + 1
+        table = self._tables.setdefault(table_key, {})
         if isinstance(after, UnreadableObject):
-            self._tables.get(table_key, {}).pop(key, None)
+            table.pop(key, None)
             self._garbled[key] = after
         else:
             self._garbled.pop(key, None)
-            table = self._tables.setdefault(table_key, {})
             if after is None:
                 table.pop(key, None)
             else:

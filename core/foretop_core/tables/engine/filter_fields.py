@@ -24,25 +24,23 @@ def filter_fields(fields: Iterable[str], columns: Sequence[Column[Any]]) -> dict
     return names
 
 
-class NamedFields:
-    """The sides of a row by all those names; `shown` are those that the screen says otherwise than the view."""
+class OverriddenFields:
+    """The sides of a row, with some fields that the screen says otherwise than the row."""
 
-    __slots__ = ("_facets", "_names", "_shown")
+    __slots__ = ("_fields", "_row")
 
-    def __init__(self, facets: FilterableRow, names: Mapping[str, str], shown: Mapping[str, str] | None = None) -> None:
-        self._facets = facets
-        self._names = names
-        self._shown = shown or {}
+    def __init__(self, row: FilterableRow, fields: Mapping[str, str]) -> None:
+        self._row = row
+        self._fields = fields
 
     def text(self) -> str:
-        return self._facets.text()
+        return self._row.text()
 
     def contains(self, word: str) -> bool:
-        return self._facets.contains(word)
+        return self._row.contains(word)
 
     def field(self, name: str) -> str:
-        known = self._names.get(name, name)
-        return self._shown[known] if known in self._shown else self._facets.field(known)
+        return self._fields[name] if name in self._fields else self._row.field(name)
 
     def labels(self) -> Mapping[str, str]:
-        return self._facets.labels()
+        return self._row.labels()
