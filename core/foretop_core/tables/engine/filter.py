@@ -59,7 +59,7 @@ class Filter:
     """Which fields it asks for."""
 
     def __call__(self, row: FilterableRow) -> bool:
-        for test in self.tests:  # A loop, because `all` costs a generator for every row.
+        for test in self.tests:  # noqa: SIM110 - `all` costs a generator for every row
             if not test(row):
                 return False
         return True

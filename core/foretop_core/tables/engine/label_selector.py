@@ -56,7 +56,7 @@ class LabelSelector:
     requirements: tuple[LabelRequirement, ...]
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        for requirement in self.requirements:  # A loop, because `all` costs a generator for every row.
+        for requirement in self.requirements:  # noqa: SIM110 - `all` costs a generator for every row
             if not requirement.matches(labels):
                 return False
         return True
