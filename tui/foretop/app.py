@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 
 PACE = 1 / 15
 """Seconds between two drawings at least, however much changes."""
+LONGEST_PACE = 1 / 4
+REST = 4
+"""So many times as long as a drawing took, up to the longest pace, nothing is drawn: a cluster that is just being
+listed, or a slow machine, needs the processor more."""
 FAST_CLOCK_PACE = 1 / 4
 """Seconds between two drawings of the demo's clock, which may run faster than anybody can read."""
 TRY_AGAIN = 5.0
@@ -206,16 +210,17 @@ class Dashboard(SerialKeyApp):
             changed.clear()
             if self._applier is not None and self._applier.poll(loop.time()):
                 seen = ()
-            found = self._state(state)
+            found, begun = self._state(state), loop.time()
             if found != seen:
                 seen = found
                 self.pulse()
                 self._tell_terminal()
             drawn = loop.time()
+            pace = max(PACE, min(REST * (drawn - begun), LONGEST_PACE))
             second = loop.call_later(self._until_next_second(state), changed.set)
             await changed.wait()
             second.cancel()
-            await asyncio.sleep(max(0.0, drawn + PACE - loop.time()))
+            await asyncio.sleep(max(0.0, drawn + pace - loop.time()))
 
     def _until_next_second(self, state: DashboardState) -> float:
         """Seconds until the clock on the screen moves; the demo's runs faster."""

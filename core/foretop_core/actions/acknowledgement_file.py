@@ -31,11 +31,12 @@ class AcknowledgementFile:
         self._held: OwnAcknowledgements = {}
 
     def read(self) -> OwnAcknowledgements:
-        """All of them, by context and finding; the file is read again only when it was written."""
+        """All of them, by context and finding; the very same value as long as the file, or its absence, is the same."""
         try:
             found = self.path.stat()
         except OSError:
-            self._stamp, self._held = None, {}
+            if self._stamp is not None:
+                self._stamp, self._held = None, {}
             return self._held
         stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
         if stamp != self._stamp:

@@ -70,11 +70,11 @@ class SharedParts:
 
 @cache
 def _plan(kind: type[msgspec.Struct]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The fields with words, and those with further structs."""
+    """The fields with words, and those with further structs that have any."""
     described = msgspec.inspect.type_info(kind)
     assert isinstance(described, msgspec.inspect.StructType)
     words = [one.name for one in described.fields if one.name in _WORDS and _is_text(one.type)]
-    structs = [one.name for one in described.fields if _has_structs(one.type)]
+    structs = [one.name for one in described.fields if _has_words(one.type)]
     return tuple(words), tuple(structs)
 
 
@@ -82,13 +82,14 @@ def _is_text(described: msgspec.inspect.Type) -> bool:
     return isinstance(described, msgspec.inspect.StrType)
 
 
-def _has_structs(described: msgspec.inspect.Type) -> bool:
+def _has_words(described: msgspec.inspect.Type) -> bool:
+    """Whether it is a struct with words, in itself or further down, or many of them."""
     match described:
-        case msgspec.inspect.StructType():
-            return True
+        case msgspec.inspect.StructType(cls=kind):
+            return any(_plan(kind))
         case msgspec.inspect.UnionType(types=types):
-            return any(_has_structs(one) for one in types)
+            return any(_has_words(one) for one in types)
         case msgspec.inspect.VarTupleType(item_type=inner):
-            return _has_structs(inner)
+            return _has_words(inner)
         case _:
             return False

@@ -223,6 +223,19 @@ def test_the_file_is_shared_by_several_foretops_and_nobody_else_reads_it(tmp_pat
     assert set(one.read()) == {("prod", late("second").id)}
 
 
+def test_a_file_that_nobody_wrote_is_the_same_value_each_time(tmp_path: Path) -> None:
+    """Otherwise the findings are gathered again every second."""
+    file = AcknowledgementFile(tmp_path / "acknowledged.jsonl")
+    nothing = file.read()
+    assert file.read() is nothing
+    file.add([request().of(late(), NOW, "prod")], NOW)
+    some = file.read()
+    assert some
+    assert file.read() is some
+    file.path.unlink()
+    assert file.read() == {}
+
+
 def test_a_damaged_line_costs_itself_only(tmp_path: Path) -> None:
     path = tmp_path / "acknowledged.jsonl"
     held = AcknowledgementFile(path)
