@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 
 from foretop.app import Dashboard
+from foretop.panes.triage_pane import finding_pane
 from foretop.widgets.prompt import Prompt
 from foretop_core.config.config_file import read_config
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.triage import Finding, Severity
 from tests.tui.acting import stand
-from tests.tui.fake_source import FilledSource, troubled
+from tests.tui.fake_source import CONTEXT, FilledSource, troubled
 from tests.tui.pilot import MIDDLE, Screen
 
 
@@ -147,3 +150,21 @@ async def test_a_write_in_production_wants_the_name_of_the_context(
         await at.see("✓ made 02:3")
         await at.shown.press("escape", "ctrl+d")
         await at.see("Type minicluster mail to confirm (production)")
+
+
+async def test_sentences_name_the_keys_of_the_file(tmp_path: Path) -> None:
+    keys = "keys: {relist: f5, wide: f6, clear-marks: f7, all-namespaces: f8, acknowledged: f9}\n"
+    async with configured(tmp_path, f"page: backups\n{keys}") as shown:
+        await shown.press("space")
+        assert "f7 clears" in shown.text
+        assert "ctrl+\\" not in shown.text
+        state = shown.app.main_screen.state
+        assert state is not None
+        lost = Finding(
+            "velero-out-of-reach", Severity.ERROR, ObjectRef(CONTEXT, "", "", ""), None, "lost", "No route.", "Look."
+        )
+        keys = finding_pane(lost, state.render_context(CONTEXT))[-1]
+        assert "".join(span.text for span in keys.spans) == "f5 retries now"
+    async with configured(tmp_path, "page: backups\n") as shown:
+        await shown.press("space")
+        assert "ctrl+\\ clears" in shown.text

@@ -343,6 +343,7 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 BY_ID = {action.id: action for action in ACTIONS}
+_keys_in_use = {action.id: action.shown for action in ACTIONS}
 
 _KEYS_OF_THE_TABLE = frozenset(("j", "k", "g", "G", "up", "down", "left", "right", *"123456789"))
 RESERVED_LETTERS = frozenset("G").union(*(action.keys for action in ACTIONS if action.takes_letter))
@@ -372,6 +373,16 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "protection": ("protection", "namespaces"),
 }
 """Page by page, what one types after the colon."""
+
+
+def use_keys(actions: Iterable[Action]) -> None:
+    """From now on sentences name these keys; there is one dashboard in a process."""
+    _keys_in_use.update({action.id: action.shown for action in actions})
+
+
+def key_name(action_id: str) -> str:
+    """The key that an action has now, as a person writes it: a configuration may have changed it."""
+    return _keys_in_use[action_id]
 
 
 def footer_order(actions: Iterable[Action]) -> list[Action]:

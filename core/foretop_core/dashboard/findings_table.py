@@ -98,7 +98,7 @@ class FindingsTableModel(TableModel):
     @property
     def held_back(self) -> str:
         known = 0 if self.shows_acknowledged else sum(1 for _ in ungathered(self.state.acknowledged))
-        return f"{known:,} acknowledged (H)" if known else ""
+        return f"{known:,} acknowledged" if known else ""
 
     def toggle(self, key: ObjectRef) -> None:
         """Opens or closes the line of a finding that gathers others."""

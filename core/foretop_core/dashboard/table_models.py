@@ -205,7 +205,7 @@ class TableModel(ABC):
 
     @property
     def held_back(self) -> str:
-        """What there is besides its rows, and the key that shows it; "" for nothing."""
+        """What there is besides its rows and is not shown; "" for nothing."""
         return ""
 
     @abstractmethod

@@ -9,6 +9,7 @@ from typing import ClassVar
 from textual import work
 from textual.widget import Widget
 
+from foretop.bindings import key_name
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
@@ -154,7 +155,9 @@ class AcknowledgeDialog(FindingsDialog):
         until, now = self.request(context).until, self.service.now(context)
         end = f"until {humanize.time(until, now, self._state.zone)}" if until is not None else "until it says otherwise"
         return [
-            paragraph(f"You do not see it {end}, unless it gets worse; H shows it.", label="Then"),
+            paragraph(
+                f"You do not see it {end}, unless it gets worse; {key_name('acknowledged')} shows it.", label="Then"
+            ),
             paragraph("Nothing is written to the cluster.", label=" "),
         ]
 
@@ -171,7 +174,8 @@ class AcknowledgeDialog(FindingsDialog):
             self.problem = str(problem)
             self.draw()
         else:
-            self.finish(f"{humanize.count(len(found), self.noun)} acknowledged; H shows what is acknowledged")
+            key = key_name("acknowledged")
+            self.finish(f"{humanize.count(len(found), self.noun)} acknowledged; {key} shows what is acknowledged")
 
 
 class UnacknowledgeDialog(FindingsDialog):

@@ -10,6 +10,7 @@ from typing import ClassVar
 from textual import work
 from textual.widget import Widget
 
+from foretop.bindings import RESUME, key_name
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_parts import ChoiceRow, DialogField, RadioList
 from foretop.widgets.paragraphs import Paragraph, paragraph
@@ -165,7 +166,9 @@ class PauseDialog(ActionDialog):
         """The way back."""
         if self.planned is None:
             return []
-        return [paragraph(f"U resumes exactly what this window ({self._noted.batch}) pauses", label="Note")]
+        return [
+            paragraph(f"{key_name(RESUME)} resumes exactly what this window ({self._noted.batch}) pauses", label="Note")
+        ]
 
     def _window(self) -> PauseRequest:
         context = self.keys[0].context

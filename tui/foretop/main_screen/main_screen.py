@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
-from foretop.bindings import ACTIONS, Action, Handler, KeyHints
+from foretop.bindings import ACTIONS, Action, Handler, KeyHints, use_keys
 from foretop.main_screen import tab_bar_text
 from foretop.main_screen.key_hints import IN_A_WINDOW, footer_hints
 from foretop.main_screen.navigation import NavigationHistory
@@ -67,6 +67,7 @@ class MainScreen(Screen[None]):
         self.current = ""
         self.history = NavigationHistory()
         self.actions: tuple[Action, ...] = ACTIONS
+        use_keys(ACTIONS)
         """With the keys of the person's own configuration."""
         self.settings: Settings | None = None
         self.trouble: ForetopError | None = None

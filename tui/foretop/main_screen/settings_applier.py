@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from textual.keys import _character_to_key
 
-from foretop.bindings import ACTIONS, KeyConflict, check_letters, with_key
+from foretop.bindings import ACTIONS, KeyConflict, check_letters, key_name, use_keys, with_key
 from foretop.main_screen.finding_alerts import FindingNotices
 from foretop.pages.page_factories import TABLE_COLUMNS
 from foretop.widgets.column_layout import sort_keys
@@ -104,6 +104,7 @@ class SettingsApplier:
             keymap[action_id] = key
         if actions != self._screen.actions:
             self._screen.actions = actions
+            use_keys(actions)
             self._host.set_keymap(keymap)
         return problems
 
@@ -113,7 +114,9 @@ class SettingsApplier:
             self._host.notify(mistake, severity="warning")
         if len(mistakes) > 1:
             path = self._config.config.path
-            self._host.notify(f"{len(mistakes)} mistakes in {path}: m shows them", severity="warning")
+            self._host.notify(
+                f"{len(mistakes)} mistakes in {path}: {key_name('messages')} shows them", severity="warning"
+            )
 
 
 def zoning(name: str, mine: tzinfo) -> TimeZoneSetting:

@@ -6,6 +6,7 @@ from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
+from foretop.bindings import key_name
 from foretop.terminal.job_control import plain_terminal
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
@@ -19,7 +20,7 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
             state.source.sign_in(context)
     except SuspendNotSupported:
         app.notify(
-            "This terminal cannot suspend the screen: sign in from another terminal, then press ctrl+r",
+            f"This terminal cannot suspend the screen: sign in from another terminal, then press {key_name('relist')}",
             severity="warning",
         )
     except (ForetopError, OSError) as problem:

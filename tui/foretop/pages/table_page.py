@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.geometry import Size
 
-from foretop.bindings import Handler
+from foretop.bindings import Handler, key_name
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
@@ -310,9 +310,9 @@ class TablePage(FilterablePage):
             self.table.untold_count,
             self.rows.state.focus.words,
             "only problems" if self.rows.faults_only else "",
-            self.rows.held_back,
+            f"{self.rows.held_back} ({key_name('acknowledged')})" if self.rows.held_back else "",
             _marked(len(self.table.marked), counted=bool(self.table.untold_count)),
-            f"hidden: {', '.join(self.table.given_up)} (ctrl+w shows)" if self.table.given_up else "",
+            f"hidden: {', '.join(self.table.given_up)} ({key_name('wide')} shows)" if self.table.given_up else "",
             how_far(self.rows.state, self.spec.kinds),
             not_allowed(self.rows.state) if not self.spec.kinds else "",
         ]
@@ -363,7 +363,8 @@ def _marked(number: int, *, counted: bool) -> str:
     """Where the number of rows is told here as well, that one has the number of marks in it."""
     if not number:
         return ""
-    return "ctrl+\\ clears the marks" if counted else f"{number} marked (ctrl+\\ clears)"
+    clears = f"{key_name('clear_marks')} clears"
+    return f"{clears} the marks" if counted else f"{number} marked ({clears})"
 
 
 _NONE: Line = (span("None.", Tone.DIM),)

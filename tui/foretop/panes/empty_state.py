@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import assert_never
 
+from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.dashboard.signed_out import signed_out
@@ -29,7 +30,11 @@ def why_closed(trouble: ForetopError) -> list[Line]:
     lines = [_said(StatusGlyph.LOOK, f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what)]
     if trouble.hint:
         lines.append((span(f"  {trouble.hint[0].upper()}{trouble.hint[1:]}."),))
-    return [*lines, (), (span("  foretop retries every few seconds; "), Span("ctrl+r", BOLD), span(" retries now."))]
+    return [
+        *lines,
+        (),
+        (span("  foretop retries every few seconds; "), Span(key_name("relist"), BOLD), span(" retries now.")),
+    ]
 
 
 def why_empty(state: DashboardState, kinds: Collection[str]) -> list[Line]:
@@ -52,7 +57,7 @@ def ways_out(focus: NamespaceScope) -> list[Line]:
             *([f"context {focus.context}"] * bool(focus.context)),
         ]
     )
-    return [(span(f"  Only {narrowed} is shown: "), Span("0", BOLD), span(" shows all."))]
+    return [(span(f"  Only {narrowed} is shown: "), Span(key_name("all_namespaces"), BOLD), span(" shows all."))]
 
 
 def why_lost(state: DashboardState, context: str) -> list[Line]:
@@ -101,10 +106,13 @@ def _out_of_reach(state: DashboardState, context: str) -> list[Line]:
         how = "Cannot connect"
     said = _said(StatusGlyph.LOOK, f"{where}{how} for {_since(state, context, health.lost_at)}{error}")
     if context in signed_out(state):
-        return [said, (Span("  "), Span("i", BOLD), span(" signs in in the terminal and returns here."))]
+        return [
+            said,
+            (Span("  "), Span(key_name("sign_in"), BOLD), span(" signs in in the terminal and returns here.")),
+        ]
     wait = health.retry_at - state.clock(context) if health.retry_at else None
     when = f"in {humanize.duration(wait)}" if wait is not None and wait.total_seconds() >= 1 else "automatically"
-    return [said, (span(f"  foretop retries {when}; "), Span("ctrl+r", BOLD), span(" retries now."))]
+    return [said, (span(f"  foretop retries {when}; "), Span(key_name("relist"), BOLD), span(" retries now."))]
 
 
 def _nothing_to_see(state: DashboardState, context: str) -> list[Line]:
@@ -139,7 +147,7 @@ def _of(state: DashboardState, context: str, kinds: Collection[str]) -> Iterable
         yield _said(marks[text], f"{_where(state, context)}{text.format(humanize.join(list(dict.fromkeys(names)), 6))}")
     yield from _elsewhere(watches)
     if any(mark is not StatusGlyph.RUNNING for mark in marks.values()):
-        yield (span("  foretop checks again every minute; "), Span("ctrl+r", BOLD), span(" checks now."))
+        yield (span("  foretop checks again every minute; "), Span(key_name("relist"), BOLD), span(" checks now."))
 
 
 def _concerns(focus: NamespaceScope, scope: WatchScope, kinds: Collection[str]) -> bool:

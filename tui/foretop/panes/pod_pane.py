@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD
 from foretop_core.models import Pod
@@ -39,5 +40,5 @@ def pod_pane(pod: Pod, render: RenderContext) -> tuple[Paragraph, ...]:
         )
     if why := why_not_ready(pod):
         said.append(paragraph(why, Tone.BAD if health is PodHealth.FAILING else Tone.PLAIN, label="Says"))
-    said.append(Paragraph((Span("l", BOLD), span(" shows its log")), label="Do"))
+    said.append(Paragraph((Span(key_name("pod_log"), BOLD), span(" shows its log")), label="Do"))
     return tuple(said)

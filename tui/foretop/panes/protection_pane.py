@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop_core.actions.action_catalog import DRILL
 from foretop_core.rules import humanize
 from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.protection.copies import taken_volumes
@@ -119,7 +121,7 @@ def _tried(found: NamespaceProtection, render: RenderContext) -> str:
     if found.restored is not None:
         parts.append(f"last restored {humanize.duration(render.now - found.restored)} ago")
     if not parts and found.copies.total:
-        return "never, as far as Velero's objects tell; a drill tries it (t)"
+        return f"never, as far as Velero's objects tell; a drill tries it ({key_name(DRILL.id)})"
     return "; ".join(parts) or "never"
 
 

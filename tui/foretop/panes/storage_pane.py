@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD
+from foretop_core.actions.action_catalog import DECIDE_STORAGE
 from foretop_core.models import BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import unchecked_for
@@ -26,7 +28,7 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
     if place.checked:
         said.append(paragraph(f"checked {render.time(place.checked, item)}", label="Status"))
     if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
-        said.append(Paragraph((Span("a", BOLD), span(" approves or rejects it")), label="Do"))
+        said.append(Paragraph((Span(key_name(DECIDE_STORAGE.id), BOLD), span(" approves or rejects it")), label="Do"))
     return tuple(said)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from foretop.bindings import key_name
 from foretop.panes.empty_state import coming_in, why_lost
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
-from foretop.widgets.styles import style_of
+from foretop.widgets.styles import BOLD, style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import invalid, may_be_due, next_run
@@ -17,6 +18,14 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.resources.visibility_findings import visibility_findings
+
+_RETRY = ("relist", "retries now")
+_KEYS_FOR = {
+    "velero-signed-out": (("sign_in", "signs in in the terminal, if your exec plugin can prompt you"), _RETRY),
+    "velero-out-of-reach": (_RETRY,),
+    "velero-stale": (_RETRY,),
+}
+"""What a key does about a finding; the remedy itself is also printed by commands, which have no keys."""
 
 
 def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -40,6 +49,10 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
         *because,
         paragraph(render.text(finding.evidence), label="Evidence", yields=True),
         paragraph(render.text(finding.remedy), label="Do"),
+        *(
+            Paragraph((Span(key_name(key), BOLD), span(f" {does}")), label=" ")
+            for key, does in _KEYS_FOR.get(finding.code, ())
+        ),
     )
 
 
@@ -58,12 +71,13 @@ def calm(state: DashboardState) -> list[Line]:
         return []
     if state.acknowledged:
         known = sum(1 for _ in ungathered(state.acknowledged))
+        them = "it" if known == 1 else "them"
         return [
             (
                 Span(f"{StatusGlyph.TRUE.value} ", style_of(Tone.WAITING)),
                 span("No problems that are not known.", bold=True),
             ),
-            (span(f"  {humanize.count(known, 'finding')} acknowledged; H shows {'it' if known == 1 else 'them'}."),),
+            (span(f"  {humanize.count(known, 'finding')} acknowledged; {key_name('acknowledged')} shows {them}."),),
             *_not_visible(state),
         ]
     if state.unseen:

@@ -80,11 +80,7 @@ def _lost(context: str, health: ContextHealth, since: datetime, seen_before: boo
     still = (
         sentence(" Its data is from ", since, ": ages, countdowns and forecasts do not advance.") if seen_before else ""
     )
-    sign_in = (
-        "Sign in again: press i if your exec plugin can prompt you. "
-        if signed_out
-        else "Check that its API server is running. "
-    )
+    sign_in = "Sign in again. " if signed_out else "Check that its API server is running. "
     return _finding(
         "velero-signed-out" if signed_out else "velero-out-of-reach",
         Severity.ERROR,
@@ -92,7 +88,7 @@ def _lost(context: str, health: ContextHealth, since: datetime, seen_before: boo
         since,
         sentence(f"{reason}; ", known),
         sentence(f"{health.error or 'It does not answer'}.", still),
-        f"{sign_in}foretop retries automatically; ctrl+r retries now.",
+        f"{sign_in}foretop retries automatically.",
     )
 
 
@@ -111,7 +107,7 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             health.since,
             f"no updates for {kinds}",
             f"{health.error or 'The API server does not answer'}. The {kinds} shown may be out of date.",
-            "foretop retries automatically; ctrl+r retries now.",
+            "foretop retries automatically.",
         )
     if health.missing:
         names = humanize.join(health.missing)
