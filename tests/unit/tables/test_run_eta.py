@@ -19,6 +19,7 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import render
+from foretop_core.rules.triage import Thresholds
 from foretop_core.tables.resources.run_eta import run_eta
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
@@ -83,6 +84,15 @@ def test_row_and_pane_agree_on_a_stalled_backup() -> None:
     assert told.short == "stalled 18m"
     assert "have changed for at least 18 minutes" in render(told.sentence, NOW)
     assert "nded about" not in _pane(shown, stalled)
+
+
+def test_a_run_is_stalled_after_the_time_that_the_configuration_gives() -> None:
+    progress = {"itemsBackedUp": 66, "totalItems": 100}
+    slow = backup("slow", "InProgress", created="02:00:00", started="02:00:01", progress=progress)
+    shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), slow])
+    shown.state.thresholds = Thresholds(nothing_moved=timedelta(hours=1))
+    shown.clock.set(at("02:59:07"))
+    assert run_eta(slow, shown.render_context()).short.startswith("59m → ")
 
 
 def test_no_progress_counts_from_the_last_observed_change() -> None:

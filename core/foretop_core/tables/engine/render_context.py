@@ -29,7 +29,6 @@ REFRESH = timedelta(seconds=10)
 _RECENT = timedelta(days=1)
 """What older backups say of the beat no longer counts."""
 _USUAL_LIMITS = Thresholds()
-_TOO_LONG = _USUAL_LIMITS.nothing_moved
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class RenderContext:
     def stands_for(self, run: Run) -> timedelta | None:
         """How long neither its items nor its bytes have moved, where that is too long; None where they move."""
         moved = max((at for key in self._work_of(run) if (at := self.snapshot.seen.moved.get(key))), default=None)
-        if moved is None or self.now - moved < _TOO_LONG:
+        if moved is None or self.now - moved < self.limits.nothing_moved:
             return None
         return self.now - moved
 
