@@ -1,13 +1,18 @@
-"""`python -m tests.tui.hostile_box`: the dashboard before a box in which all text of owners is hostile."""
+"""`python -m tests.tui.hostile_box`: the dashboard before a box in which all text of owners is hostile.
+
+With `notify` it rings, notifies and sets the title, and a finding comes up after a while.
+"""
 
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any
 
 from foretop.commands.demo import _show
 from foretop.commands.display_flags import DisplayFlags
 from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import KINDS
 
@@ -18,6 +23,9 @@ HOSTILE = (
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "apiVersion", "kind", "nacuuid", "controller-uid")
 _SLOW = 0.001
 """The controllers of the box hardly move, so that what was made hostile stays so."""
+
+
+_FINDING_AFTER = 6.0
 
 
 def hostile_box() -> SimulatedCluster:
@@ -42,5 +50,23 @@ def _spoil(part: Any, *, keep_phase: bool = True) -> None:
             part[place] = f"{held}{HOSTILE}"
 
 
+def _box_with_new_finding() -> SimulatedCluster:
+    """At the speed of real time, for a finding must hold for a while before it is shown."""
+    box = SimulatedCluster(find_scene("default"), ScenarioOptions(seed=1), FIXED_START, 1.0)
+
+    def add_lost_storage() -> None:
+        kind = box.storage.kind("BackupStorageLocation")
+        spec = {"provider": "aws", "objectStorage": {"bucket": "gone"}}
+        box.storage.create(kind, {"metadata": {"name": "late", "namespace": HOME}, "spec": spec})
+
+    timer = threading.Timer(_FINDING_AFTER, add_lost_storage)
+    timer.daemon = True
+    timer.start()
+    return box
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["notify"]:
+        flags = DisplayFlags(bell=True, title=True, desktop="osc777")
+        sys.exit(_show(_box_with_new_finding, 0, flags, False, 1.0))
     sys.exit(_show(hostile_box, 0, DisplayFlags(), False, 1.0))

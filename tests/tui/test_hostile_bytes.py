@@ -14,6 +14,7 @@ from textual.strip import Strip
 
 from foretop.dialogs.dialog_parts import OptionCycler
 from foretop.terminal.cell_diff import drawable
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from tests.terminal import Terminal
 from tests.tui.hostile_box import MARK
 
@@ -35,6 +36,8 @@ _ALLOWED = re.compile(
     r"|\x1b\]52;c;(?P<copied>[A-Za-z0-9+/=]*)\x07"
     r"|[\r\n]"
 )
+_NOTICE = re.compile(r"\x1b\]777;notify;foretop;(?P<text>[^\x00-\x1f\x7f-\x9f;]*)\x1b\\")
+_TITLE = re.compile(r"\x1b\]2;(?P<text>[^\x00-\x1f\x7f-\x9f;]*)\x1b\\")
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
@@ -74,6 +77,24 @@ def test_no_key_on_any_page_lets_a_sequence_of_an_object_through(pages: str, tmp
     assert all(not _UNSAFE.search(base64.b64decode(text).decode()) for text in copied)
     assert len(output) > 100_000
     assert list(tmp_path.glob("foretop/crash-*")) == []
+
+
+@pytest.mark.sweep
+def test_a_new_finding_is_one_bell_one_notification_and_the_title(tmp_path: Path) -> None:
+    environ = {"PYTHONPATH": _CODE, "XDG_STATE_HOME": str(tmp_path)}
+    with Terminal((*_BOX, "notify"), 120, 40, environ, tmp_path) as terminal:
+        terminal.shows("live")
+        terminal.until(lambda _lines: b"\x1b]777;" in terminal.output)
+        terminal.settled()
+        output = bytes(terminal.output).decode()
+    notices = [found["text"] for found in _NOTICE.finditer(output)]
+    titles = [found["text"] for found in _TITLE.finditer(output)]
+    assert len(notices) == 1
+    assert f"storage {HOME}/late: unavailable" in notices[0]
+    assert titles
+    rest = _TITLE.sub("", _NOTICE.sub("", output))
+    assert rest.count("\x07") - len(re.findall(r"\x1b\](?:22|52);[^\x07]*\x07", rest)) == 1
+    assert [part for part in foreign(rest.encode()) if "\x07" not in part] == []
 
 
 def test_a_choice_is_shown_without_its_sequences() -> None:
