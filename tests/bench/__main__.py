@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bench import box, cron, scenes, table, triage
+from tests.bench import box, cron, protection, scenes, table, triage
 
-MODULES = (cron, table, triage, box, scenes)
+MODULES = (cron, table, triage, protection, box, scenes)
 
 
 def main() -> None:
