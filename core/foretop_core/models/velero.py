@@ -308,6 +308,11 @@ class BackupRepository(Resource, frozen=True):
         return self.status.phase
 
     @property
+    def is_unready(self) -> bool:
+        """Velero tried it and failed; one that it has not tried yet is not unready."""
+        return self.phase == "NotReady"
+
+    @property
     def failed_maintenance(self) -> str:
         """Why the latest maintenance failed; "" where it did not."""
         recent = self.status.recent_maintenance
