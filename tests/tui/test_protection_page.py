@@ -56,7 +56,7 @@ async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_cop
         assert made["spec"]["backupName"].startswith("legacy-daily-")
 
 
-async def test_a_namespace_that_is_there_gets_a_place_beside_it_and_what_is_there_is_counted(
+async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is_there_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("protection", tmp_path, monkeypatch) as at:
@@ -65,10 +65,12 @@ async def test_a_namespace_that_is_there_gets_a_place_beside_it_and_what_is_ther
             at.box.storage.create(at.box.storage.kind("ConfigMap"), body)
         await command(at, "protection")
         await at.shown.press("slash", *"orders", "enter", "r")
-        await at.see("Bring back orders", "orders → orders-restored", "only pods and persistentvolumeclaims")
+        await at.see("Bring back orders", "only pods and persistentvolumeclaims", "Exists orders: 2 configmaps")
+        await at.see("orders exists already: what is in it stays, gaps are filled", "[ Bring back orders ]")
         into = at.dialog.query_one("#mapping", Prompt)
-        into.value = ""
-        await at.see("Exists orders: 2 configmaps", "into orders")
+        assert (into.value, into.placeholder) == ("", "orders itself; or: orders:orders-restored")
+        into.value = "orders:orders-restored"
+        await at.see("orders → orders-restored", "Exists orders-restored: not yet", "[ Restore into orders-restored ]")
         assert at.writes == []
 
 

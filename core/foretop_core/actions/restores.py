@@ -223,9 +223,9 @@ def _warnings(
         alone = len(there) == 1
         inside = f"what is in {'it' if alone else 'them'}"
         fate = f"{inside} is overwritten" if request.existing == "update" else f"{inside} stays, gaps are filled"
-        offer = ",".join(f"{old}:{new}" for old, new in offered_mapping(backup).items() if old in there)
-        beside = f" (to restore next to it: --namespace-mappings {offer})" if offer and not request.mapping else ""
-        found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{beside}.")
+        offer = ",".join(f"{name}:{beside(name)}" for name in there)
+        how = f" (to restore next to {'it' if alone else 'them'}, map {offer})" if not request.mapping else ""
+        found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{how}.")
     return tuple(found)
 
 

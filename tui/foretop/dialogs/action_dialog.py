@@ -135,8 +135,12 @@ class ActionDialog(DialogBoard):
         if len(self.keys) > 1:
             counted = several.format(humanize.count(self._number, self.noun))
             return counted if width(counted) <= self._knob_room else self.verb
-        room = self._knob_room - width(one.format(""))
-        return one.format(cut(clean(self.keys[0].name), room)) if room >= _SHORTEST_NAME else self.verb
+        return self.named_label(one, self.keys[0].name)
+
+    def named_label(self, label: str, name: str) -> str:
+        """A label of the knob with a name in it, which loses its middle; without it where there is no room."""
+        room = self._knob_room - width(label.format(""))
+        return label.format(cut(clean(name), room)) if room >= _SHORTEST_NAME else self.verb
 
     @property
     def _knob_room(self) -> int:
