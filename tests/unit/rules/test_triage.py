@@ -305,6 +305,26 @@ def test_a_volume_that_waits_names_its_node() -> None:
     assert "worker-3" in render(found.what, NOW)
 
 
+def test_a_volume_that_waits_behind_another_on_its_node_is_not_blamed_on_the_node_agent() -> None:
+    long_ago = at("02:10:00")
+    waits = upload(phase="Accepted", acceptedByNode="worker-3", acceptedTimestamp=long_ago.isoformat())
+    runs = [
+        backup("one", "WaitingForPluginOperations", started="02:00:04"),
+        backup("two", "WaitingForPluginOperations", started="02:00:05"),
+    ]
+    seen = ObservedChanges(moved={ObjectRef("", "Backup", "velero", "one"): long_ago})
+    moving = upload("big", "InProgress", of="two", node="worker-3")
+    found = only(location(), *runs, waits, moving, seen=seen)
+    assert (found.code, found.severity) == ("movement-waiting", Severity.NOTE)
+    assert render(found.what, NOW) == "volume data-0 waits its turn on node worker-3"
+    assert "Meanwhile worker-3 moves volume data-0 of two." in render(found.evidence, NOW)
+    assert "node agent pod" not in render(found.remedy, NOW)
+    elsewhere = upload("big", "InProgress", of="two", node="worker-4")
+    assert "Check the node agent pod" in render(findings(location(), *runs, waits, elsewhere, seen=seen)[0].remedy, NOW)
+    later = upload("big", "InProgress", of="two", node="worker-3", created="02:20:00")
+    assert "Check the node agent pod" in render(findings(location(), *runs, waits, later, seen=seen)[0].remedy, NOW)
+
+
 def test_an_old_ready_to_start_is_stuck_after_a_restart() -> None:
     seen = ObservedChanges(phase_since={ObjectRef("", "Backup", "velero", "one"): at("02:30:00")})
     found = only(location(), backup("one", "ReadyToStart", created="02:29:00"), seen=seen)

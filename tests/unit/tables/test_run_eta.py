@@ -33,6 +33,21 @@ def test_a_backup_that_waits_for_a_volume_names_it_and_its_node() -> None:
     assert shown.text("name", "when", "waits") == [["◐", "slow", "waits 8m", "volume data-0 on worker-4"]]
 
 
+def test_a_backup_whose_next_volume_waits_behind_another_says_what_moves() -> None:
+    accepted = {"acceptedByNode": "worker-4", "acceptedTimestamp": at("02:33:00").isoformat()}
+    slow = backup("slow", "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
+    moving = upload("first", "InProgress", of="slow", node="worker-4")
+    shown = Shown("queue", [slow, moving, upload(of="slow", **accepted)])
+    assert shown.text("when", "waits") == [["◐", "41m → ?", "volume data-0 on worker-4"]]
+    assert "Volume data-0 waits its turn for 8 minutes: worker-4 moves volume data-0 of slow." in _pane(shown, slow)
+    other = backup("other", "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
+    shown = Shown(
+        "queue",
+        [slow, other, upload("first", "InProgress", of="other", node="worker-4"), upload(of="slow", **accepted)],
+    )
+    assert shown.text("when", "waits")[1] == ["◐", "waits 8m", "volume data-0 on worker-4"]
+
+
 def test_the_volume_of_a_backup_with_a_long_name_is_found_by_its_label() -> None:
     name = f"team-pay-{'x' * 70}"
     waiting = backup(name, "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
