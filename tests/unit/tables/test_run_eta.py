@@ -77,6 +77,7 @@ def test_a_server_without_a_heartbeat_has_no_estimates() -> None:
     assert [row[-1].startswith(("21m → ", "~")) for row in alive.text("when")] == [True, True]
     silent = Shown("queue", [SILENT, runs, waits])
     assert [row[-1] for row in silent.text("when")] == ["silent 15m", "silent 15m"]
+    assert [row[-1] for row in silent.text("waits")] == ["Velero", "Velero"]
     assert {item["expectedStart"] for item in silent.items()} == {None}
     assert {item["note"] for item in silent.items()} == {"no sign of activity from Velero since 02:26:03Z"}
 
@@ -86,6 +87,7 @@ def test_a_backup_created_while_storage_hangs_is_not_stalled_for_longer_than_it_
     new = backup("hourly-2", "Queued", created="02:40:37", of="hourly", queuePosition=1)
     shown = Shown("queue", [SILENT, schedule("hourly", "* * * * *", last="02:40:37"), runs, new])
     assert [row[-1] for row in shown.text("when")] == ["stalled 15m", "stalled 30s"]
+    assert [row[-1] for row in shown.text("waits")] == ["the storage", "the storage"]
 
 
 def test_row_and_pane_agree_on_a_stalled_backup() -> None:

@@ -39,11 +39,12 @@ def run_eta(run: Run, render: RenderContext) -> RunEta:
         return RunEta()
     beat = render.beat(run.namespace)
     if (silence := beat.silent_for(render.now)) is not None:
+        awaited = beat.awaited_part(render.now)
         if not beat.still_submits(render.now):
-            return RunEta(f"{beat.silence_word(render.now)} {times.short(silence)}", _unknown(found))
+            return RunEta(f"{beat.silence_word(render.now)} {times.short(silence)}", _unknown(found), awaited)
         # A run that was created meanwhile has not been held up for longer than it exists.
         held = min(silence, render.now - run.created) if run.created is not None else silence
-        return RunEta(f"stalled {times.short(held)}", _unknown(found))
+        return RunEta(f"stalled {times.short(held)}", _unknown(found), awaited)
     if found.waits:
         return _start(found, render)
     if (volume := waiting_volume(render.snapshot.movements_of(run), render.now)) is not None:
