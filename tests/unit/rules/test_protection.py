@@ -39,7 +39,7 @@ from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.resources.protection import ProtectionView
 from tests.objects import NOW
 
-_DAY = timedelta(days=1)
+_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 def wire(at: datetime) -> str:
@@ -320,7 +320,7 @@ def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_it
     assert found["namespace-expiring"].since == NOW - _DAY / 2, "a day before its end"
 
 
-def repository(phase: str, storage: str = "default", **status: str) -> BackupRepository:
+def repository(phase: str, storage: str = "default", **status: Any) -> BackupRepository:
     body = {
         "metadata": {"name": f"shop-{phase}", "namespace": "velero"},
         "spec": {"volumeNamespace": "shop", "backupStorageLocation": storage, "repositoryType": "kopia"},
@@ -379,6 +379,35 @@ def test_a_repository_that_is_not_ready_is_told_with_what_velero_says_of_it() ->
         "error to connect to backup repo: bucket not found. "
         "Until it is ready no volume of shop is backed up to it or restored from it."
     )
+
+
+def _maintained(*results: str, phase: str = "Ready") -> list[Finding]:
+    recent = [
+        {
+            "result": result,
+            "message": "locked" if result == "Failed" else "",
+            "completeTimestamp": wire(NOW - hours * _HOUR),
+        }
+        for hours, result in zip(range(len(results), 0, -1), results, strict=True)
+    ]
+    one = repository(phase, lastMaintenanceTime=wire(NOW - _DAY), recentMaintenance=recent)
+    return [found for found in triage(assemble([location(), one]), NOW).findings if found.subject.name == one.name]
+
+
+def test_maintenance_of_a_repository_that_fails_is_told_since_the_first_failure() -> None:
+    (found,) = _maintained("Succeeded", "Failed", "Failed")
+    assert (found.code, found.severity) == ("repository-maintenance-failed", Severity.WARNING)
+    assert found.since == NOW - 2 * _HOUR
+    assert render(found.what, NOW) == "maintenance failed: locked"
+    assert "Its last 2 maintenances failed, the latest with: locked. It was last maintained at 14 Nov" in render(
+        found.evidence, NOW
+    )
+
+
+def test_maintenance_that_succeeded_since_or_of_a_repository_that_is_not_ready_is_not_told() -> None:
+    assert _maintained("Failed", "Succeeded") == []
+    assert _maintained() == []
+    assert [one.code for one in _maintained("Failed", phase="NotReady")] == ["repository-not-ready"]
 
 
 def test_only_partial_copies_are_told_with_what_they_lack() -> None:

@@ -109,6 +109,35 @@ def unready_repositories(snapshot: ClusterSnapshot, now: datetime, limits: Thres
         )
 
 
+def unmaintained_repositories(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Repositories whose maintenance fails; one that is not ready has a finding already."""
+    for repository in snapshot.repositories:
+        failed = repository.failed_maintenances
+        if not failed or repository.is_unready:
+            continue
+        why, kept = repository.failed_maintenance.rstrip("."), repository.status.last_maintenance_time
+        often = (
+            "Its latest maintenance failed with"
+            if len(failed) == 1
+            else f"Its last {len(failed)} maintenances failed, the latest with"
+        )
+        last = sentence(" It was last maintained at ", kept, ".") if kept is not None else " It was never maintained."
+        yield Finding(
+            "repository-maintenance-failed",
+            Severity.WARNING,
+            snapshot.ref(repository),
+            failed[0].complete_timestamp,
+            f"maintenance failed: {why}",
+            sentence(
+                f"{often}: {why}.",
+                last,
+                " Until it succeeds, volume data of deleted backups stays in the storage location.",
+            ),
+            f"Check the maintenance job of {repository.spec.volume_namespace} and Velero's log (:pods); Velero tries "
+            "again when the next maintenance is due.",
+        )
+
+
 def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for backup in snapshot.lookups.backups_expiring_until(now):
         expiry = backup.status.expiration
