@@ -22,6 +22,7 @@ from foretop_core.models import (
     NonAdminBackupStorageLocation,
     NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
+    Pod,
     PreScaledCronJob,
     Resource,
     Restore,
@@ -129,6 +130,8 @@ class ClusterSnapshot:
     prescaled: tuple[PreScaledCronJob, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
     repositories: tuple[BackupRepository, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    """Those of Velero while a page shows them, and the one that crashes while a server is down."""
     namespaces: tuple[Namespace, ...] | None = None
     """None where they were not seen: nobody can say then which ones lack a backup."""
     servers: Mapping[str, VeleroInfo] = field(default_factory=dict)

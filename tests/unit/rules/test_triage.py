@@ -13,6 +13,7 @@ from foretop_core.models import (
     CronJob,
     DeleteBackupRequest,
     NonAdminBackupStorageLocationRequest,
+    Pod,
     PreScaledCronJob,
     Resource,
     from_builtins,
@@ -122,6 +123,43 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     found = only(silent, alive, fresh)
     assert found.code == "velero-no-pulse"
     assert "storage hangs" in render(found.what, NOW)
+
+
+def crashing(**ended: object) -> Pod:
+    status = {
+        "name": "velero",
+        "restartCount": 5,
+        "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 2m40s"}},
+        "lastState": {"terminated": {"reason": "Error", "exitCode": 1, "finishedAt": "2026-11-15T02:30:00Z", **ended}},
+    }
+    body = {
+        "metadata": {"name": "velero-7d", "namespace": "velero", "labels": {"deploy": "velero"}},
+        "spec": {"containers": [{"name": "velero"}]},
+        "status": {"phase": "Running", "containerStatuses": [status]},
+    }
+    return from_builtins(Pod, body)
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [
+        ({"message": "starting\nexec format error\n"}, "exit code 1 (Error) at 02:30:00Z: exec format error."),
+        ({"reason": "OOMKilled", "exitCode": 137}, "exit code 137 (OOMKilled) at 02:30:00Z."),
+    ],
+)
+def test_a_server_that_is_down_names_the_crash_of_its_pod(ended: dict[str, object], told: str) -> None:
+    silent, pod = location(checked="02:36:03", synced="02:36:03"), crashing(**ended)
+    for place in (silent, location()):
+        held = replace(snapshot(place, pod), servers={"velero": VeleroInfo(False, 1, wanted_pods=1)})
+        (found,) = triage(held, NOW).findings
+        assert f"Pod velero-7d is in CrashLoopBackOff, 5 restarts; velero ended with {told}" in render(
+            found.evidence, NOW
+        )
+        assert found.related[0].name == "velero-7d"
+    held = replace(snapshot(silent, pod), servers={"velero": VeleroInfo(False, 1, wanted_pods=1)})
+    assert triage(held, NOW).findings[0].what == "Velero is down: its pod is in CrashLoopBackOff"
+    ready = replace(snapshot(silent, pod), servers={"velero": VeleroInfo(False, 1, wanted_pods=1, ready_pods=1)})
+    assert "CrashLoopBackOff" not in render(triage(ready, NOW).findings[0].evidence, NOW)
 
 
 def test_a_silent_server_without_a_ready_pod_is_down() -> None:
