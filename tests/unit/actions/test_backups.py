@@ -288,18 +288,31 @@ def test_a_nar_is_deleted_directly() -> None:
 
 
 def test_an_administrator_approves_or_rejects_storage_requests() -> None:
+    wanted = {
+        "provider": "aws",
+        "objectStorage": {"bucket": "iot-backups", "prefix": "velero"},
+        "config": {"region": "eu-1", "s3Url": "https://minio.example"},
+        "credential": {"name": "iot-keys", "key": "cloud"},
+    }
     request = from_builtins(
         NonAdminBackupStorageLocationRequest,
         {
             "metadata": {"name": "r", "namespace": "openshift-adp"},
             "spec": {"approvalDecision": "pending"},
-            "status": {"nonAdminBackupStorageLocation": {"name": "mine", "namespace": "team-a"}},
+            "status": {
+                "nonAdminBackupStorageLocation": {"name": "mine", "namespace": "team-a", "requestedSpec": wanted}
+            },
         },
     )
     (step,) = plan_decide(ClusterSnapshot(), [request], "approve", NOW).steps
     assert step.write.body["spec"] == {"approvalDecision": "approve"}
     assert step.changes == ("spec.approvalDecision pending → approve",)
-    assert "team-a/mine" in step.forecast
+    place = (
+        "aws bucket iot-backups, prefix velero, region eu-1, at https://minio.example, with secret iot-keys, key cloud"
+    )
+    assert step.forecast.startswith(f"the storage location team-a/mine ({place}) is created for Velero; ")
+    (no,) = plan_decide(ClusterSnapshot(), [request], "reject", NOW).steps
+    assert no.forecast.startswith(f"the storage location team-a/mine ({place}) is not created")
 
 
 def deployment(*args: str, **meta: Any) -> Deployment:

@@ -257,7 +257,7 @@ class ActionDialog(DialogBoard):
 
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go
-        cancel.say("Cancel" if self.dialog_state is DialogState.ASKING else "Close")
+        cancel.say(self.dismissal if self.dialog_state is DialogState.ASKING else "Close")
         if self.dialog_state is DialogState.ASKING:
             go.display = True
             go.say(READ_ONLY if self.is_read_only else self.confirm_label, dead=bool(self._why_not()))

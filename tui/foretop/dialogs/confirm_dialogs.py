@@ -91,6 +91,7 @@ class DeleteNarDialog(ActionDialog):
 
 class CancelMovementsDialog(ActionDialog):
     verb: ClassVar[str] = "Cancel transfers"
+    dismissal: ClassVar[str] = "Back"
     headline: ClassVar[str] = "Cancel the data movements of {}"
     titles: ClassVar[tuple[str, str]] = ("Cancel the data movements of {}", "Cancel the data movements of {}")
     noun: ClassVar[str] = "backup"

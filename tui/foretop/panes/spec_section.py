@@ -86,7 +86,7 @@ def spec_lines(resource: Resource) -> Iterator[tuple[str, str]]:
             yield "Default", "yes" if resource.spec.default else "no"
             yield "Access", resource.spec.access_mode
             yield "Checked every", duration_setting(resource.spec.validation_frequency)
-            yield "Credential", credential_text(resource)
+            yield "Credential", credential_text(resource.spec)
             yield "Config", ", ".join(f"{key}={value}" for key, value in sorted(resource.spec.config.items()))
         case _:
             return
