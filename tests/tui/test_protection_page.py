@@ -12,7 +12,7 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.minicluster.access import Rule, User
-from tests.tui.acting import stand
+from tests.tui.acting import HOME, stand
 from tests.tui.test_pods import command
 
 NO_NAMESPACES = User(
@@ -102,3 +102,21 @@ async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: p
         assert not at.has_dialog
         await at.shown.press("slash", "ctrl+u", *"crm-archive", "enter")
         await at.see("crm-archive: no copy, though its schedules promise one")
+
+
+async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"media", "enter", "r")
+        await at.see("Not possible: the storage location offsite is Unavailable", "[ Close ]", "esc/q close")
+        assert "Restore into" not in at.shown.text
+        assert "[ Bring back" not in at.shown.text
+        assert not at.dialog.query_one("#fields").display
+        assert at.dialog.cancel.has_focus
+        storage = at.box.storage
+        storage.patch_status(storage.kind("BackupStorageLocation"), HOME, "offsite", {"phase": "Available"})
+        await at.see("[ Cancel ]", "[ Bring back media ]", "Namespaces")
+        assert at.dialog.query_one("#namespaces", Prompt).has_focus
+        assert at.writes == []

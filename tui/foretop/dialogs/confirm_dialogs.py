@@ -107,6 +107,7 @@ class DeleteNabDialog(ActionDialog):
     headline: ClassVar[str] = "Delete NAB {}"
     titles: ClassVar[tuple[str, str]] = ("Delete NAB {} permanently", "Delete {} permanently")
     noun: ClassVar[str] = "NAB"
+    another_choice_helps: ClassVar[bool] = True
     _WAYS: ClassVar[tuple[str, ...]] = ("with its data (spec.deleteBackup)", "by force (spec.forceDeleteBackup)")
 
     def on_mount(self) -> None:
@@ -140,6 +141,7 @@ class DecideStorageDialog(ActionDialog):
     """Approves or rejects a tenant's storage location."""
 
     verb: ClassVar[str] = "Approve"
+    another_choice_helps: ClassVar[bool] = True
     headline: ClassVar[str] = "Storage request {}"
     _DECISIONS: ClassVar[tuple[Decision, ...]] = ("approve", "reject")
 
@@ -159,6 +161,7 @@ class ServerDefaultDialog(ActionDialog):
     """Sets Velero's default for skipImmediately; Velero restarts for it."""
 
     verb: ClassVar[str] = "Restart Velero"
+    another_choice_helps: ClassVar[bool] = True
     headline: ClassVar[str] = "Skip default of {}"
 
     def fields(self) -> Iterable[Widget]:

@@ -171,6 +171,7 @@ class CreateScheduleDialog(ActionDialog):
     """Creates a schedule; the meaning of the expression and its next runs are shown while it is typed."""
 
     verb: ClassVar[str] = "Create the schedule"
+    another_choice_helps: ClassVar[bool] = True
     headline: ClassVar[str] = "Create a schedule"
 
     def fields(self) -> Iterable[Widget]:

@@ -221,7 +221,7 @@ class DialogBoard(BaseModal[None]):
 
     def _ways(self) -> tuple[str, ...]:
         """The keys that work where the focus is."""
-        if not self.is_asking and not self.go.display:
+        if not self.go.display:
             return ()
         match self.focused:
             case Prompt():
