@@ -120,3 +120,16 @@ async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
         await at.see("[ Cancel ]", "[ Bring back media ]", "Namespaces")
         assert at.dialog.query_one("#namespaces", Prompt).has_focus
         assert at.writes == []
+
+
+async def test_deleting_all_copies_of_a_namespace_at_once_says_so_before_all_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await at.shown.press("7", "slash", *"legacy", "enter", *("space",) * 5, "ctrl+d")
+        await at.see("Delete 5 backups permanently", "Together they are all good copies of 1 namespace: legacy.")
+        text = at.shown.text
+        assert text.index("Together they are") < text.index("legacy-daily-2")
+        await at.shown.press("escape", "space", "ctrl+d")
+        await at.see("Delete 4 backups permanently")
+        assert "Together they are" not in at.shown.text

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from foretop_core.actions.backups import (
+    last_copies_warning,
     plan_back_up_now,
     plan_cancel_movements,
     plan_delete_backup,
@@ -129,6 +130,9 @@ def test_deleting_the_last_good_copy_of_a_namespace_says_so() -> None:
     assert said(bad) == ""
     assert said(new) == "It is the last good copy of 1 namespace: crm."
     assert said(old, new) == "Among them is the last good copy of 2 namespaces: crm and shop."
+    assert last_copies_warning(snapshot, [old, new]) == "Together they are all good copies of 1 namespace: shop."
+    assert last_copies_warning(snapshot, [old, bad]) == ""
+    assert last_copies_warning(snapshot, [new]) == ""
 
 
 def test_deleting_the_backup_of_a_nab_advises_to_delete_the_nab() -> None:
