@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foretop.panes.detail_sections import describe_object
 from foretop_core.clock import ManualClock
 from foretop_core.cron import CronSchedule, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
@@ -258,6 +259,24 @@ def test_a_lane_knows_that_its_storage_is_gone_that_it_is_late_and_that_nothing_
     assert made is not None
     assert lane_obstacles(made, cold, _render(kept), None) == LaneObstacles(unwarmed=True)
     assert lane_obstacles(made, cold, _render(kept), from_builtins(CronJob, {})) == LaneObstacles()
+
+
+def test_the_overview_of_a_prescaled_job_has_its_runs_and_what_is_wrong_with_its_warm_ups() -> None:
+    shown = Shown("schedules", [location(), prescaled("0 * * * *", 5)])
+    shown.state.begin_frame()
+    shown.state.judge(at_once=True)
+
+    def told(section: str) -> str:
+        found = describe_object(shown.state, ObjectRef("prod", PRESCALED.name, "batch", "orders"), section)
+        return "\n".join(f"{one.label} {''.join(piece.text for piece in one.spans)}" for one in found)
+
+    overview = told("overview")
+    assert "PreScaledCronJob orders in batch, 0 * * * *, every hour" in overview
+    assert "Next in 18m: 03:00  04:00" in overview
+    assert "none is made 5 minutes before: 02:55 → 03:00" in overview
+    assert "has not created CronJob autogen-orders" in overview
+    assert "Do Set spec.primerSchedule to '55 * * * *'." in overview
+    assert "Warm-up 5 minutes" in " ".join(told("describe").split())
 
 
 def test_no_runs_give_no_warm_up_bits() -> None:
