@@ -324,6 +324,13 @@ def test_a_backup_without_progress_in_items_or_bytes() -> None:
     assert "1,204 of 9,880 items and 3.1 of 40.0 GB of volume data-0" in render(found.evidence, NOW)
 
 
+def test_a_backup_with_all_its_items_is_stuck_with_its_data() -> None:
+    done = {"totalItems": 9880, "itemsBackedUp": 9880}
+    stuck = backup("one", "WaitingForPluginOperations", started="01:00:03", progress=done)
+    seen = ObservedChanges(moved={ObjectRef("", "Backup", "velero", "one"): at("01:10:00")})
+    assert only(location(), stuck, seen=seen).what == "no progress: all items are done, its data does not move"
+
+
 def test_unchanged_items_are_not_a_stall_while_bytes_move() -> None:
     stuck = backup("one", "InProgress", started="01:00:03")
     moving = upload(phase="InProgress")

@@ -70,6 +70,14 @@ def test_finished_items_are_not_progress_while_the_data_waits() -> None:
     assert Shown("nonadmin", [waiting, tenant, moved, of_unknown_size]).text("progress") == [["◐", "data 50%"]]
 
 
+def test_backups_that_are_finishing_hold_no_slot_and_are_counted_apart() -> None:
+    runs = backup("runs", "InProgress", started="02:20:00")
+    ends = [backup(name, "WaitingForPluginOperations", started="02:10:00") for name in ("a", "b")]
+    waits = backup("waits", "Queued", created="02:21:00", queuePosition=1)
+    assert "1 backup running, 2 finishing, 1 waiting" in _pane(Shown("queue", [location(), runs, *ends, waits]), runs)
+    assert "1 backup running, 1 waiting" in _pane(Shown("queue", [location(), runs, waits]), runs)
+
+
 def test_a_server_without_a_heartbeat_has_no_estimates() -> None:
     runs = backup("runs", "InProgress", started="02:20:00", progress={"itemsBackedUp": 66, "totalItems": 100})
     waits = backup("waits", "Queued", created="02:21:00", queuePosition=1)

@@ -35,7 +35,7 @@ def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             Severity.WARNING,
             snapshot.ref(backup),
             moved,
-            f"no progress, {_percent(backup)}",
+            f"no progress{_percent(backup)}",
             sentence(f"{_progress(backup, movements)}, unchanged for {least}", now - moved, "."),
             "Read its logs and check the node agent of the stalled volume; cancel its data movements if it "
             "cannot continue.",
@@ -158,8 +158,10 @@ def _work_of(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMov
 def _percent(backup: Backup) -> str:
     progress = backup.status.progress
     if progress is None or not progress.total_items:
-        return "no items yet"
-    return f"{100 * progress.done // progress.total_items} % of the items"
+        return ", no items yet"
+    if progress.done >= progress.total_items:
+        return ": all items are done, its data does not move"
+    return f", {100 * progress.done // progress.total_items} % of the items"
 
 
 def _progress(backup: Backup, movements: tuple[DataMovement, ...]) -> str:
