@@ -19,10 +19,11 @@ from foretop_core.kube.connection.client_factory import Connections, connect
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
+from foretop_core.kube.watching.crashed_servers import LOOK_AGAIN, CrashedServers
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import Backup, Resource, Restore
-from foretop_core.models.kinds import BACKUP, KINDS, ON_DEMAND, RESTORE, Kind, by_name
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS, ON_DEMAND, RESTORE, Kind, by_name
 from foretop_core.models.kinds import EVENT as EVENTS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
@@ -70,6 +71,7 @@ class Session:
 
         self._watcher = watcher
         self._clusters = {name: watcher(name, client) for name, client in connections.clients.items()}
+        self._crashed = {name: self._crashed_in(name, client) for name, client in connections.clients.items()}
         self._running: asyncio.Task[None] | None = None
         self._group: asyncio.TaskGroup | None = None
 
@@ -122,6 +124,7 @@ class Session:
             return
         self.connections.clients[name] = client
         self._clocks[name] = self._clock_of(client)
+        self._crashed[name] = self._crashed_in(name, client)
         self._clusters[name] = self._watcher(name, client)
         if self._group is not None:
             self._group.create_task(self._clusters[name].run(), name=f"cluster {name}")
@@ -176,6 +179,7 @@ class Session:
                 kinds = {scope.kind for scope, _ in self.store.health.watches(context)}
                 wanted = len(self.clusters[context].kinds)
                 if len(kinds) >= wanted and all(health.state in _SETTLED for health in states):
+                    await self._look_at_crashed(context)
                     return
             await asyncio.sleep(0.01)
 
@@ -201,6 +205,29 @@ class Session:
             for name, cluster in self.clusters.items():
                 group.create_task(cluster.run(), name=f"cluster {name}")
             group.create_task(self._follow_movements(), name="movements")
+            group.create_task(self._follow_servers(), name="servers")
+
+    async def _follow_servers(self) -> None:
+        """Reads the pods of a server again and again for as long as its Deployment says that none is ready."""
+        changed = asyncio.Event()
+        feed = self.store.feed.subscribe((DEPLOYMENT.name,), changed.set)
+        down = False
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_AGAIN if down else None):
+                        await changed.wait()
+                changed.clear()
+                feed.drain()
+                down = any([await self._look_at_crashed(context) for context in self.contexts])
+        finally:
+            self.store.feed.unsubscribe(feed)
+
+    async def _look_at_crashed(self, context: str) -> bool:
+        """Whether a server of the cluster is down."""
+        down = [place for place, server in self.snapshot(context).servers.items() if server.is_down]
+        await self._crashed[context].look(down)
+        return bool(down)
 
     async def _follow_movements(self) -> None:
         """Keeps the watches of data movements to the runs that are not finished."""
@@ -220,6 +247,9 @@ class Session:
                     self.clusters[context].follow_movements(runs.values())
         finally:
             self.store.feed.unsubscribe(feed)
+
+    def _crashed_in(self, context: str, client: ApiClient) -> CrashedServers:
+        return CrashedServers(client, self.store, self._clocks[context])
 
     def _clock_of(self, client: ApiClient) -> Clock:
         return ShiftedClock(self.local_clock, lambda: client.skew)

@@ -211,7 +211,9 @@ def _dialog(name: str, base: tuple[str, ...], *way: str, without: frozenset[str]
         "dialog",
         base,
         way,
-        lambda seen: bool(seen.where.window and seen.where.focus) and "[ Cancel ]" in seen.text,
+        lambda seen: (
+            bool(seen.where.window and seen.where.focus) and ("[ Cancel ]" in seen.text or "[ Back ]" in seen.text)
+        ),
         without=without,
     )
 

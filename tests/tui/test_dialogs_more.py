@@ -90,7 +90,9 @@ async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
         await left_by_enter(at)
 
         await at.shown.press("a")
-        await at.see("spec.approvalDecision pending → approve", "the storage location team-iot/iot-minio is created")
+        await at.see(
+            "spec.approvalDecision pending → approve", "the storage location team-iot/iot-minio (aws bucket iot-backups"
+        )
         await at.see("[ Approve ]", "left/right/space change")
         await at.send()
         await at.see("✓ patched 02:3")
@@ -242,7 +244,9 @@ async def test_every_movement_of_the_backup_is_given_up_and_no_other(
         await at.shown.until(lambda: len(index.keys(CONTEXT, HOME, backup)) == 2)
         await at.go("7", at.key(BACKUP, backup))
         await at.shown.press("x")
-        await at.see("Cancel the data movements of mon", "volume mongo-0 is cancelled", "volume mongo-1 is cancelled")
+        await at.see(
+            "[ Back ]", "Cancel the data movements of mon", "volume mongo-0 is cancelled", "volume mongo-1 is cancelled"
+        )
         await left_by_enter(at)
         await at.shown.press("x")
         await confirm_wrongly_then(at, backup)

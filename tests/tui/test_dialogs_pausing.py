@@ -298,6 +298,7 @@ async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
         at.before_write = refuse
         await at.send()
         await at.see("2 of 3 done, 1 not.", "✗ mail-30m failed: a webhook would not have it", "[ Repeat for the rest ]")
+        assert [key.name for key in at.shown.table.marked] == ["mail-30m"], "what was done is not marked any more"
         await at.send()
         await at.see("Unpause mail-30m", "spec.paused true → false")
         assert len(at.writes) == 3
@@ -305,6 +306,7 @@ async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
         await at.see("patched", "lastSkipped set")
         assert len(at.writes) == 4
         assert schedule(at, "mail-30m")["paused"] is False
+        assert not at.shown.table.marked
 
 
 async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly_what_was_paused(

@@ -150,8 +150,8 @@ OPENED = (
 async def _open(at: Stand, keys: Sequence[str]) -> ActionDialog | DownloadScreen:
     await at.shown.press(*keys)
     await at.shown.until(lambda: isinstance(at.shown.app.screen, ActionDialog | DownloadScreen))
-    await at.see("[ Cancel ]")
     window = at.shown.app.screen
+    await at.see(f"[ {window.dismissal if isinstance(window, ActionDialog) else 'Cancel'} ]")
     assert isinstance(window, ActionDialog | DownloadScreen)
     return window
 

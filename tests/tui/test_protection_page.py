@@ -12,7 +12,7 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.minicluster.access import Rule, User
-from tests.tui.acting import stand
+from tests.tui.acting import HOME, stand
 from tests.tui.test_pods import command
 
 NO_NAMESPACES = User(
@@ -56,7 +56,7 @@ async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_cop
         assert made["spec"]["backupName"].startswith("legacy-daily-")
 
 
-async def test_a_namespace_that_is_there_gets_a_place_beside_it_and_what_is_there_is_counted(
+async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is_there_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("protection", tmp_path, monkeypatch) as at:
@@ -65,10 +65,12 @@ async def test_a_namespace_that_is_there_gets_a_place_beside_it_and_what_is_ther
             at.box.storage.create(at.box.storage.kind("ConfigMap"), body)
         await command(at, "protection")
         await at.shown.press("slash", *"orders", "enter", "r")
-        await at.see("Bring back orders", "orders → orders-restored", "only pods and persistentvolumeclaims")
+        await at.see("Bring back orders", "only pods and persistentvolumeclaims", "Exists orders: 2 configmaps")
+        await at.see("orders exists already: what is in it stays, gaps are filled", "[ Bring back orders ]")
         into = at.dialog.query_one("#mapping", Prompt)
-        into.value = ""
-        await at.see("Exists orders: 2 configmaps", "into orders")
+        assert (into.value, into.placeholder) == ("", "orders itself; or: orders:orders-restored")
+        into.value = "orders:orders-restored"
+        await at.see("orders → orders-restored", "Exists orders-restored: not yet", "[ Restore into orders-restored ]")
         assert at.writes == []
 
 
@@ -100,3 +102,34 @@ async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: p
         assert not at.has_dialog
         await at.shown.press("slash", "ctrl+u", *"crm-archive", "enter")
         await at.see("crm-archive: no copy, though its schedules promise one")
+
+
+async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"media", "enter", "r")
+        await at.see("Not possible: the storage location offsite is Unavailable", "[ Close ]", "esc/q close")
+        assert "Restore into" not in at.shown.text
+        assert "[ Bring back" not in at.shown.text
+        assert not at.dialog.query_one("#fields").display
+        assert at.dialog.cancel.has_focus
+        storage = at.box.storage
+        storage.patch_status(storage.kind("BackupStorageLocation"), HOME, "offsite", {"phase": "Available"})
+        await at.see("[ Cancel ]", "[ Bring back media ]", "Namespaces")
+        assert at.dialog.query_one("#namespaces", Prompt).has_focus
+        assert at.writes == []
+
+
+async def test_deleting_all_copies_of_a_namespace_at_once_says_so_before_all_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await at.shown.press("7", "slash", *"legacy", "enter", *("space",) * 5, "ctrl+d")
+        await at.see("Delete 5 backups permanently", "Together they are all good copies of 1 namespace: legacy.")
+        text = at.shown.text
+        assert text.index("Together they are") < text.index("legacy-daily-2")
+        await at.shown.press("escape", "space", "ctrl+d")
+        await at.see("Delete 4 backups permanently")
+        assert "Together they are" not in at.shown.text

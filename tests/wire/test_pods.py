@@ -96,6 +96,25 @@ def test_who_may_not_list_pods_is_told_so(
     assert "Not visible: Pod (not allowed in velero)" in capsys.readouterr().out
 
 
+DOWN = {**VELERO, "status": {"replicas": 1, "unavailableReplicas": 1}}
+
+
+def test_the_crash_of_a_server_that_is_down_is_in_its_finding_where_pods_may_be_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with box_in_thread([OBJECTS[0], DOWN], [NO_PODS]) as box:
+        put_pods(box.storage, "velero", "velero/velero:v1.18.3", NOW)
+        crash_server(box.storage, "velero", NOW, "no such plugin")
+        for user, told in (("admin", True), ("no-pods", False)):
+            config = kubeconfig(box, tmp_path, user)
+            run(["get", "findings", "-o", "json", "--kubeconfig", config])
+            answer = capsys.readouterr()
+            (found,) = (one for one in json.loads(answer.out)["items"] if one["code"] == "velero-not-ready")
+            assert (f"Pod {SERVER} is in CrashLoopBackOff, 5 restarts" in found["evidence"]) is told
+            assert ("no such plugin" in found["evidence"]) is told
+            assert "pods" not in answer.err
+
+
 def read(box: LocalApiServer, folder: Path, user: str = "admin", **more: Any) -> tuple[str, ...]:
     options = SessionOptions(ConnectionOptions(kubeconfig=kubeconfig(box, folder, user)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +20,7 @@ from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.pauses import ANNOTATIONS
-from foretop_core.rules.protection.last_copies import namespaces_losing_last_copy
+from foretop_core.rules.protection.last_copies import namespaces_losing_all_together, namespaces_losing_last_copy
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -84,6 +84,14 @@ def plan_delete_backup(snapshot: ClusterSnapshot, backups: Iterable[Backup], now
         last = f"{which} the last good copy of {humanize.count(len(losing), 'namespace')}: {humanize.join(losing)}."
         steps[0] = replace(steps[0], warnings=(last, *steps[0].warnings))
     return Plan(DELETE_BACKUP, now, tuple(steps), tuple(refused))
+
+
+def last_copies_warning(snapshot: ClusterSnapshot, deleted: Sequence[Backup]) -> str:
+    """What is lost only because several backups are deleted at once, which the plan of each alone does not say."""
+    losing = namespaces_losing_all_together(snapshot, deleted)
+    if not losing:
+        return ""
+    return f"Together they are all good copies of {humanize.count(len(losing), 'namespace')}: {humanize.join(losing)}."
 
 
 def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], now: datetime) -> Plan:

@@ -12,12 +12,12 @@ from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
-from foretop_core.actions.restores import copy_limits
+from foretop_core.actions.restores import copy_limits, unready_warnings
 from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
 from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
-from foretop_core.models import Backup, Resource
+from foretop_core.models import Backup, Resource, RestoreSpec
 from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize, phases
@@ -25,6 +25,7 @@ from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
 from foretop_core.rules.protection.drill_report import DRILLED_KINDS, SECRETS
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
+from foretop_core.rules.repository_readiness import unready_sources
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 USUAL_LIMIT, LONGEST_LIMIT = 30, 24 * 60
@@ -101,7 +102,8 @@ def plan_drill(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest,
     if why := _why_not(snapshot, backup):
         return Plan(DRILL, now, (), (Refusal(snapshot.ref(backup), why),))
     limits = copy_limits(backup, request.namespace)
-    warnings = (f"The copy has {humanize.join(limits)}.",) if limits else ()
+    unready = unready_sources(snapshot, backup, RestoreSpec(included_namespaces=(request.namespace,)))
+    warnings = (*((f"The copy has {humanize.join(limits)}.",) if limits else ()), *unready_warnings(unready))
     steps = (
         _namespace_step(snapshot, request),
         _modifiers_step(snapshot, backup, request),

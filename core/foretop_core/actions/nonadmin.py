@@ -14,6 +14,7 @@ from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationReq
 from foretop_core.rules import humanize
 from foretop_core.rules.nonadmin_lifecycle.paths import Path, path_of
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_users import credential_text, where_text
 
 Decision = Literal["approve", "reject"]
 FORCE_FIELD = ("spec", "forceDeleteBackup")
@@ -76,7 +77,8 @@ def plan_decide(
             refused.append(Refusal(where, f"already decided ({decision})"))
             continue
         source = request.status.non_admin_backup_storage_location
-        name = f"{source.namespace}/{source.name}"
+        asked = source.requested_spec
+        name = f"{source.namespace}/{source.name} ({where_text(asked)}, with {credential_text(asked)})"
         forecast = (
             f"the storage location {name} is created for Velero; NABs that were refused without it stay refused until "
             "they are changed or created again"

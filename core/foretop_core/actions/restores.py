@@ -13,7 +13,7 @@ from foretop_core.actions.step_builders import create_step, delete_step, restore
 from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.errors import BadInput
-from foretop_core.models import Backup, Restore, RestoreSpec
+from foretop_core.models import Backup, BackupRepository, Restore, RestoreSpec
 from foretop_core.models.kinds import RESTORE
 from foretop_core.models.nonadmin import NAR_NAME_ANNOTATION, NAR_NAMESPACE_ANNOTATION
 from foretop_core.models.wire import ObjectRef
@@ -25,6 +25,7 @@ from foretop_core.rules.protection.coverage import (
     template_coverage,
     volume_method,
 )
+from foretop_core.rules.repository_readiness import unready_names, unready_repository, unready_sources
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -165,13 +166,14 @@ def _step(
     if request.volumes is not None:
         spec["restorePVs"] = request.volumes
     places = targets(backup, request)
+    unready = unready_sources(snapshot, backup, request.more) if request.volumes is not False else ()
     moved = [f"{old} → {new}" for old, new in request.mapping.items()]
     changes = (
         f"{where} is created from {backup.name}: {holds(backup, now)}",
         f"into {', '.join(places) or 'its original namespaces'}{f' ({humanize.join(moved)})' if moved else ''}",
-        f"existing resources {_policy(request.existing)}; {_volumes(request.volumes)}",
+        f"existing resources {_policy(request.existing)}; {_volumes(request.volumes, unready)}",
     )
-    warnings = _warnings(backup, request, places, present)
+    warnings = (*unready_warnings(unready), *_warnings(backup, request, places, present))
     command = _command(snapshot, backup, request, name)
     beat = snapshot.heartbeat(backup.namespace)
     silence = beat.silence(now)
@@ -187,10 +189,17 @@ def _policy(existing: str) -> str:
     return "are overwritten with the backup" if existing == "update" else "stay unchanged"
 
 
-def _volumes(wanted: bool | None) -> str:
-    if wanted is None:
-        return "volumes are restored (Velero's default)"
-    return "volumes are restored" if wanted else "volumes are not restored"
+def _volumes(wanted: bool | None, unready: Iterable[BackupRepository]) -> str:
+    if wanted is False:
+        return "volumes are not restored"
+    names = [one.name for one in unready]
+    default = " (Velero's default)" if wanted is None else ""
+    return f"volumes are restored{default}{f', but none from {humanize.join(names)}' if names else ''}"
+
+
+def unready_warnings(unready: Iterable[BackupRepository]) -> tuple[str, ...]:
+    """Of each repository that volumes cannot be restored from, why."""
+    return tuple(f"{unready_names([one])}: {unready_repository(one)}" for one in unready)
 
 
 def _warnings(
@@ -214,9 +223,9 @@ def _warnings(
         alone = len(there) == 1
         inside = f"what is in {'it' if alone else 'them'}"
         fate = f"{inside} is overwritten" if request.existing == "update" else f"{inside} stays, gaps are filled"
-        offer = ",".join(f"{old}:{new}" for old, new in offered_mapping(backup).items() if old in there)
-        beside = f" (to restore next to it: --namespace-mappings {offer})" if offer and not request.mapping else ""
-        found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{beside}.")
+        offer = ",".join(f"{name}:{beside(name)}" for name in there)
+        how = f" (to restore next to {'it' if alone else 'them'}, map {offer})" if not request.mapping else ""
+        found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{how}.")
     return tuple(found)
 
 

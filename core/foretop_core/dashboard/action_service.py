@@ -50,10 +50,13 @@ class ActionService:
         source: ClusterSession,
         environ: Mapping[str, str],
         tell_undone: Callable[[UndoneChange], None] | None = None,
+        tell_done: Callable[[ObjectRef], None] | None = None,
     ) -> None:
-        """`tell_undone` hears of every write that somebody undoes within five minutes."""
+        """`tell_undone` hears of every write that somebody undoes within five minutes, `tell_done` of every object
+        that an action was asked for and carried out on."""
         self.source = source
         self._tell_undone = tell_undone
+        self._tell_done = tell_done
         self._watched: dict[ObjectRef, asyncio.Task[None]] = {}
         self.undone: dict[ObjectRef, UndoneChange] = {}
         """What was put back since it was last written here."""
@@ -128,6 +131,10 @@ class ActionService:
                 if result.outcome is Outcome.DONE:
                     self._watch(result)
                 yield result
+
+    def note_done(self, origin: ObjectRef) -> None:
+        if self._tell_done is not None:
+            self._tell_done(origin)
 
     def _watch(self, result: Result) -> None:
         """Until it is undone or five minutes have passed; a later write of one's own to the object ends it."""

@@ -308,10 +308,22 @@ class BackupRepository(Resource, frozen=True):
         return self.status.phase
 
     @property
+    def is_unready(self) -> bool:
+        """Velero tried it and failed; one that it has not tried yet is not unready."""
+        return self.phase == "NotReady"
+
+    @property
+    def failed_maintenances(self) -> tuple[RepositoryMaintenance, ...]:
+        """Those that failed since the last one that did not, the oldest first, of those that Velero keeps."""
+        recent = self.status.recent_maintenance
+        good = [place for place, one in enumerate(recent, 1) if one.result != "Failed"]
+        return recent[max(good, default=0) :]
+
+    @property
     def failed_maintenance(self) -> str:
         """Why the latest maintenance failed; "" where it did not."""
-        recent = self.status.recent_maintenance
-        return (recent[-1].message or "no reason given") if recent and recent[-1].result == "Failed" else ""
+        failed = self.failed_maintenances
+        return (failed[-1].message or "no reason given") if failed else ""
 
 
 class ServerStatusRequestStatus(Wire, frozen=True):

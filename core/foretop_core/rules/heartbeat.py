@@ -89,6 +89,10 @@ class Heartbeat:
         """What must happen before a silent server completes a backup."""
         return "the storage responds" if self.still_submits(now) else "Velero is back"
 
+    def awaited_part(self, now: datetime) -> str:
+        """Whom every backup of a silent server waits for."""
+        return "the storage" if self.still_submits(now) else "Velero"
+
     def holds_back(self, now: datetime) -> str:
         """What a backup that is created now does not do: `does not start until the storage responds`."""
         runs = self.still_submits(now) and not self.has_waiting

@@ -11,6 +11,8 @@ from foretop_core.rules import humanize
 from foretop_core.rules.pauses import PAUSED_BATCH, PauseInfo, pause_info
 from foretop_core.rules.sentences import Text, render, sentence
 
+_MOST_PAUSES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class PauseWindow:
@@ -59,6 +61,29 @@ def pause_reason(paused: PauseInfo) -> Text:
     why = f": {paused.why}" if paused.why else ", no reason given"
     until = sentence("; meant until ", paused.until) if paused.until else ""
     return sentence(who, why, until)
+
+
+def other_pauses(schedules: Iterable[Schedule]) -> Text:
+    """Who paused those that are in no window, why and since when, the largest group first; "" where there are none."""
+    alike: dict[tuple[str, str, datetime | None], list[tuple[Schedule, PauseInfo]]] = {}
+    for schedule in schedules:
+        if not schedule.annotation(PAUSED_BATCH):
+            info = pause_info(schedule)
+            alike.setdefault((info.who, info.why, info.until), []).append((schedule, info))
+    groups = sorted(alike.values(), key=len, reverse=True)
+    if not groups:
+        return ""
+    rest = sum(len(group) for group in groups[_MOST_PAUSES:])
+    parts = [part for group in groups[:_MOST_PAUSES] for part in ("; ", _paused_alike(group))][1:]
+    return sentence(" Paused: ", *parts, f"; and {humanize.count(rest, 'other')}." if rest else ".")
+
+
+def _paused_alike(group: list[tuple[Schedule, PauseInfo]]) -> Text:
+    first = min((info.since for _, info in group if info.since), default=None)
+    differ = len({info.since for _, info in group}) > 1
+    who = group[0][0].name if len(group) == 1 else humanize.count(len(group), "schedule")
+    since = sentence("since ", first, " or later" if differ else "") if first else "at an unknown time"
+    return sentence(f"{who} ", since, pause_reason(group[0][1]))
 
 
 def window_line(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> str:

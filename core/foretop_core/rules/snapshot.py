@@ -22,6 +22,7 @@ from foretop_core.models import (
     NonAdminBackupStorageLocation,
     NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
+    Pod,
     PreScaledCronJob,
     Resource,
     Restore,
@@ -36,6 +37,7 @@ from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.lookups import Keyed, Lookups, ScannedLookups
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
+from foretop_core.rules.queue.longest_waiting_volume import moved_before
 from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
 
@@ -128,6 +130,8 @@ class ClusterSnapshot:
     prescaled: tuple[PreScaledCronJob, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
     repositories: tuple[BackupRepository, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    """Those of Velero while a page shows them, and the one that crashes while a server is down."""
     namespaces: tuple[Namespace, ...] | None = None
     """None where they were not seen: nobody can say then which ones lack a backup."""
     servers: Mapping[str, VeleroInfo] = field(default_factory=dict)
@@ -276,6 +280,18 @@ class ClusterSnapshot:
         """The volumes of a backup or restore on their way."""
         known = self.movements_by_backup if isinstance(run, Backup) else self.movements_by_restore
         return known.get((run.namespace, label_value(run.name)), ())
+
+    def moved_before(self, waiting: DataMovement) -> str:
+        """What the node of a waiting volume moves before it; "" where it does not wait its turn."""
+        return moved_before(waiting, self.moving_by_node.get((waiting.namespace, waiting.node), ()))
+
+    @cached_property
+    def moving_by_node(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
+        grouped: defaultdict[tuple[str, str], list[DataMovement]] = defaultdict(list)
+        for movement in self.movements:
+            if movement.node and movement.phase == "InProgress":
+                grouped[movement.namespace, movement.node].append(movement)
+        return {key: tuple(movements) for key, movements in grouped.items()}
 
     @cached_property
     def movements_by_restore(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from foretop_core.models import Backup, BackupStorageLocation
+from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -33,21 +34,20 @@ def is_stored(backup: Backup) -> bool:
     return backup.phase not in WAITING and backup.phase not in {"ReadyToStart", "FailedValidation"}
 
 
-def credential_text(place: BackupStorageLocation) -> str:
+def credential_text(spec: BackupStorageLocationSpec) -> str:
     """The Secret and its key by name; what Velero takes where the location names none."""
-    credential = place.spec.credential
+    credential = spec.credential
     if credential is None or not credential.name:
         return "the server's own credentials"
     return f"secret {credential.name}, key {credential.key or 'not set'}"
 
 
-def where_text(place: BackupStorageLocation) -> str:
+def where_text(spec: BackupStorageLocationSpec) -> str:
     """Provider, bucket, prefix, region and address."""
-    return ", ".join(_where(place))
+    return ", ".join(_where(spec))
 
 
-def _where(place: BackupStorageLocation) -> Iterator[str]:
-    spec = place.spec
+def _where(spec: BackupStorageLocationSpec) -> Iterator[str]:
     yield f"{spec.provider or 'no provider'} bucket {spec.object_storage.bucket or 'not set'}"
     if prefix := spec.object_storage.prefix.strip("/"):
         yield f"prefix {prefix}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
 from foretop_core.models import Pod
+from foretop_core.rules import humanize
+from foretop_core.rules.sentences import Text, sentence
 
 _SERVER_LABELS = (
     ("deploy", "velero"),
@@ -65,6 +68,7 @@ class LastExit:
     reason: str
     code: int
     at: datetime | None
+    message: str = ""
 
 
 def pod_role(pod: Pod) -> PodRole | None:
@@ -119,7 +123,7 @@ def restarts(pod: Pod) -> int:
 def last_exit(pod: Pod) -> LastExit | None:
     """Of the container that ended last."""
     found = [
-        LastExit(container.name, ended.reason, ended.exit_code, ended.finished_at)
+        LastExit(container.name, ended.reason, ended.exit_code, ended.finished_at, ended.message)
         for container in pod.status.container_statuses
         if (ended := container.state.terminated or container.last_state.terminated) is not None
     ]
@@ -131,6 +135,36 @@ def why_not_ready(pod: Pod) -> str:
     waiting = (container.state.waiting for container in pod.status.container_statuses)
     said = [one.message for one in waiting if one is not None and one.message]
     return said[0] if said else pod.status.message
+
+
+def failing_server(pods: Iterable[Pod], namespace: str) -> Pod | None:
+    """The server's pod that fails, of those of one namespace; the newest where there are several."""
+    found = [
+        pod
+        for pod in pods
+        if pod.namespace == namespace and pod_role(pod) is PodRole.SERVER and pod_health(pod) is PodHealth.FAILING
+    ]
+    return max(found, key=lambda pod: (pod.created.timestamp() if pod.created else 0.0, pod.name), default=None)
+
+
+def crash_text(pod: Pod) -> Text:
+    """How a pod fails: its state, how often it was restarted, how it last ended and the last that it said."""
+    ended, count = last_exit(pod), restarts(pod)
+    often = f", {humanize.count(count, 'restart')}" if count else ""
+    last: Text = ""
+    if ended is not None:
+        said = f": {_last_line(ended.message)}" if ended.message.strip() else ""
+        reason = f" ({ended.reason})" if ended.reason else ""
+        at = sentence(" at ", ended.at) if ended.at is not None else ""
+        last = sentence(f"; {ended.container} ended with exit code {ended.code}{reason}", at, said)
+    elif why := why_not_ready(pod):
+        last = f": {_last_line(why)}"
+    return sentence(f"Pod {pod.name} is in {pod_state(pod)}{often}", last, ".")
+
+
+def _last_line(text: str) -> str:
+    """Of several lines the last one: the error that ended it."""
+    return text.strip().splitlines()[-1].strip().rstrip(".")
 
 
 def main_container(pod: Pod) -> str:

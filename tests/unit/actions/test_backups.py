@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from foretop_core.actions.backups import (
+    last_copies_warning,
     plan_back_up_now,
     plan_cancel_movements,
     plan_delete_backup,
@@ -129,6 +130,9 @@ def test_deleting_the_last_good_copy_of_a_namespace_says_so() -> None:
     assert said(bad) == ""
     assert said(new) == "It is the last good copy of 1 namespace: crm."
     assert said(old, new) == "Among them is the last good copy of 2 namespaces: crm and shop."
+    assert last_copies_warning(snapshot, [old, new]) == "Together they are all good copies of 1 namespace: shop."
+    assert last_copies_warning(snapshot, [old, bad]) == ""
+    assert last_copies_warning(snapshot, [new]) == ""
 
 
 def test_deleting_the_backup_of_a_nab_advises_to_delete_the_nab() -> None:
@@ -192,7 +196,7 @@ def test_a_restore_into_an_existing_namespace_suggests_a_new_one() -> None:
     (step,) = plan_restore(ClusterSnapshot(backups=(done,)), [done], RestoreRequest(), NOW, ["shop"]).steps
     (warning,) = step.warnings
     assert warning.startswith("shop exists already: what is in it stays, gaps are filled")
-    assert "--namespace-mappings shop:shop-restored" in warning
+    assert "to restore next to it, map shop:shop-restored" in warning
 
 
 @pytest.mark.parametrize(
@@ -288,18 +292,31 @@ def test_a_nar_is_deleted_directly() -> None:
 
 
 def test_an_administrator_approves_or_rejects_storage_requests() -> None:
+    wanted = {
+        "provider": "aws",
+        "objectStorage": {"bucket": "iot-backups", "prefix": "velero"},
+        "config": {"region": "eu-1", "s3Url": "https://minio.example"},
+        "credential": {"name": "iot-keys", "key": "cloud"},
+    }
     request = from_builtins(
         NonAdminBackupStorageLocationRequest,
         {
             "metadata": {"name": "r", "namespace": "openshift-adp"},
             "spec": {"approvalDecision": "pending"},
-            "status": {"nonAdminBackupStorageLocation": {"name": "mine", "namespace": "team-a"}},
+            "status": {
+                "nonAdminBackupStorageLocation": {"name": "mine", "namespace": "team-a", "requestedSpec": wanted}
+            },
         },
     )
     (step,) = plan_decide(ClusterSnapshot(), [request], "approve", NOW).steps
     assert step.write.body["spec"] == {"approvalDecision": "approve"}
     assert step.changes == ("spec.approvalDecision pending → approve",)
-    assert "team-a/mine" in step.forecast
+    place = (
+        "aws bucket iot-backups, prefix velero, region eu-1, at https://minio.example, with secret iot-keys, key cloud"
+    )
+    assert step.forecast.startswith(f"the storage location team-a/mine ({place}) is created for Velero; ")
+    (no,) = plan_decide(ClusterSnapshot(), [request], "reject", NOW).steps
+    assert no.forecast.startswith(f"the storage location team-a/mine ({place}) is not created")
 
 
 def deployment(*args: str, **meta: Any) -> Deployment:

@@ -189,7 +189,7 @@ def test_the_protection_scene_has_a_namespace_in_every_state() -> None:
         "shop": "protected",
         "team-pay": "protected",
         "crm-archive": "late",
-        "ledger": "partial",
+        "ledger": "repo not ready",
         "orders": "partial",
         "metrics": "expiring",
         "media": "unreachable",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foretop_core.actions.restores import RestoreRequest, plan_restore
 from foretop_core.clock import ManualClock
 from foretop_core.models import (
     Backup,
@@ -19,6 +20,7 @@ from foretop_core.models import (
     NonAdminBackup,
     Resource,
     Restore,
+    RestoreSpec,
     Schedule,
     from_builtins,
 )
@@ -37,7 +39,7 @@ from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.resources.protection import ProtectionView
 from tests.objects import NOW
 
-_DAY = timedelta(days=1)
+_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 def wire(at: datetime) -> str:
@@ -318,15 +320,57 @@ def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_it
     assert found["namespace-expiring"].since == NOW - _DAY / 2, "a day before its end"
 
 
-def test_a_repository_that_is_not_ready_is_told_with_what_velero_says_of_it() -> None:
-    def repository(phase: str, **status: str) -> BackupRepository:
-        body = {
-            "metadata": {"name": f"shop-{phase}", "namespace": "velero"},
-            "spec": {"volumeNamespace": "shop", "backupStorageLocation": "default", "repositoryType": "kopia"},
-            "status": {"phase": phase, **status},
-        }
-        return from_builtins(BackupRepository, body)
+def repository(phase: str, storage: str = "default", **status: Any) -> BackupRepository:
+    body = {
+        "metadata": {"name": f"shop-{phase}", "namespace": "velero"},
+        "spec": {"volumeNamespace": "shop", "backupStorageLocation": storage, "repositoryType": "kopia"},
+        "status": {"phase": phase, **status},
+    }
+    return from_builtins(BackupRepository, body)
 
+
+@pytest.mark.parametrize(
+    ("objects", "told"),
+    [
+        pytest.param((SHOP, DAILY, repository("NotReady")), "repo not ready", id="a copy is in it"),
+        pytest.param((DAILY, wiki := namespace("wiki"), repository("NotReady")), "repo not ready", id="it is gone"),
+        pytest.param((DAILY, wiki, repository("Ready")), "deleted", id="it is gone and the repository is ready"),
+        pytest.param((SHOP, DAILY, repository("NotReady", "elsewhere")), "protected", id="in another location"),
+        pytest.param((SHOP, DAILY, repository("")), "protected", id="not tried yet"),
+    ],
+)
+def test_a_repository_that_is_not_ready_is_said_of_the_namespace_too(objects: tuple[Resource, ...], told: str) -> None:
+    assert state("shop", location(), copy("one", "shop"), *objects) == told
+
+
+@pytest.mark.parametrize(
+    ("wanted", "storage", "told"),
+    [
+        pytest.param(
+            RestoreRequest(), "default", "volumes are restored (Velero's default), but none from shop-NotReady"
+        ),
+        pytest.param(RestoreRequest(volumes=True), "default", "volumes are restored, but none from shop-NotReady"),
+        pytest.param(RestoreRequest(volumes=False), "default", "volumes are not restored"),
+        pytest.param(RestoreRequest(), "elsewhere", "volumes are restored (Velero's default)"),
+        pytest.param(
+            RestoreRequest(more=RestoreSpec(included_namespaces=("wiki",))),
+            "default",
+            "volumes are restored (Velero's default)",
+        ),
+    ],
+)
+def test_a_restore_names_the_repository_that_its_volumes_cannot_come_from(
+    wanted: RestoreRequest, storage: str, told: str
+) -> None:
+    kept = copy("one", "shop", "wiki")
+    snapshot = assemble([location(), location("elsewhere"), kept, repository("NotReady", storage, message="locked")])
+    (step,) = plan_restore(snapshot, [kept], wanted, NOW, ["shop"]).steps
+    assert f"existing resources stay unchanged; {told}" in step.changes
+    (found,) = (one for one in triage(snapshot, NOW).findings if one.subject.kind == "BackupRepository")
+    assert (f"shop-NotReady is not ready: {found.evidence}" in step.warnings) is ("but none" in told)
+
+
+def test_a_repository_that_is_not_ready_is_told_with_what_velero_says_of_it() -> None:
     broken = repository("NotReady", message="error to connect to backup repo: bucket not found.")
     snapshot = assemble([location(), repository("Ready"), repository(""), broken])
     (found,) = (one for one in triage(snapshot, NOW).findings if one.subject.kind == "BackupRepository")
@@ -335,6 +379,35 @@ def test_a_repository_that_is_not_ready_is_told_with_what_velero_says_of_it() ->
         "error to connect to backup repo: bucket not found. "
         "Until it is ready no volume of shop is backed up to it or restored from it."
     )
+
+
+def _maintained(*results: str, phase: str = "Ready") -> list[Finding]:
+    recent = [
+        {
+            "result": result,
+            "message": "locked" if result == "Failed" else "",
+            "completeTimestamp": wire(NOW - hours * _HOUR),
+        }
+        for hours, result in zip(range(len(results), 0, -1), results, strict=True)
+    ]
+    one = repository(phase, lastMaintenanceTime=wire(NOW - _DAY), recentMaintenance=recent)
+    return [found for found in triage(assemble([location(), one]), NOW).findings if found.subject.name == one.name]
+
+
+def test_maintenance_of_a_repository_that_fails_is_told_since_the_first_failure() -> None:
+    (found,) = _maintained("Succeeded", "Failed", "Failed")
+    assert (found.code, found.severity) == ("repository-maintenance-failed", Severity.WARNING)
+    assert found.since == NOW - 2 * _HOUR
+    assert render(found.what, NOW) == "maintenance failed: locked"
+    assert "Its last 2 maintenances failed, the latest with: locked. It was last maintained at 14 Nov" in render(
+        found.evidence, NOW
+    )
+
+
+def test_maintenance_that_succeeded_since_or_of_a_repository_that_is_not_ready_is_not_told() -> None:
+    assert _maintained("Failed", "Succeeded") == []
+    assert _maintained() == []
+    assert [one.code for one in _maintained("Failed", phase="NotReady")] == ["repository-not-ready"]
 
 
 def test_only_partial_copies_are_told_with_what_they_lack() -> None:

@@ -55,7 +55,7 @@ def test_bucket_prefix_region_and_the_names_of_the_credential() -> None:
         config={"region": "eu-central-1", "s3Url": "https://minio.example"},
         credential={"name": "cloud", "key": "main"},
     )
-    assert where_text(found) == "aws bucket backups, prefix prod, region eu-central-1, at https://minio.example"
-    assert credential_text(found) == "secret cloud, key main"
-    assert where_text(place("bare")) == "no provider bucket not set"
-    assert credential_text(place("bare")) == "the server's own credentials"
+    assert where_text(found.spec) == "aws bucket backups, prefix prod, region eu-central-1, at https://minio.example"
+    assert credential_text(found.spec) == "secret cloud, key main"
+    assert where_text(place("bare").spec) == "no provider bucket not set"
+    assert credential_text(place("bare").spec) == "the server's own credentials"

@@ -13,6 +13,7 @@ from foretop_core.models import (
     CronJob,
     DeleteBackupRequest,
     NonAdminBackupStorageLocationRequest,
+    Pod,
     PreScaledCronJob,
     Resource,
     from_builtins,
@@ -122,6 +123,43 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     found = only(silent, alive, fresh)
     assert found.code == "velero-no-pulse"
     assert "storage hangs" in render(found.what, NOW)
+
+
+def crashing(**ended: object) -> Pod:
+    status = {
+        "name": "velero",
+        "restartCount": 5,
+        "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 2m40s"}},
+        "lastState": {"terminated": {"reason": "Error", "exitCode": 1, "finishedAt": "2026-11-15T02:30:00Z", **ended}},
+    }
+    body = {
+        "metadata": {"name": "velero-7d", "namespace": "velero", "labels": {"deploy": "velero"}},
+        "spec": {"containers": [{"name": "velero"}]},
+        "status": {"phase": "Running", "containerStatuses": [status]},
+    }
+    return from_builtins(Pod, body)
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [
+        ({"message": "starting\nexec format error\n"}, "exit code 1 (Error) at 02:30:00Z: exec format error."),
+        ({"reason": "OOMKilled", "exitCode": 137}, "exit code 137 (OOMKilled) at 02:30:00Z."),
+    ],
+)
+def test_a_server_that_is_down_names_the_crash_of_its_pod(ended: dict[str, object], told: str) -> None:
+    silent, pod = location(checked="02:36:03", synced="02:36:03"), crashing(**ended)
+    for place in (silent, location()):
+        held = replace(snapshot(place, pod), servers={"velero": VeleroInfo(False, 1, wanted_pods=1)})
+        (found,) = triage(held, NOW).findings
+        assert f"Pod velero-7d is in CrashLoopBackOff, 5 restarts; velero ended with {told}" in render(
+            found.evidence, NOW
+        )
+        assert found.related[0].name == "velero-7d"
+    held = replace(snapshot(silent, pod), servers={"velero": VeleroInfo(False, 1, wanted_pods=1)})
+    assert triage(held, NOW).findings[0].what == "Velero is down: its pod is in CrashLoopBackOff"
+    ready = replace(snapshot(silent, pod), servers={"velero": VeleroInfo(False, 1, wanted_pods=1, ready_pods=1)})
+    assert "CrashLoopBackOff" not in render(triage(ready, NOW).findings[0].evidence, NOW)
 
 
 def test_a_silent_server_without_a_ready_pod_is_down() -> None:
@@ -286,6 +324,13 @@ def test_a_backup_without_progress_in_items_or_bytes() -> None:
     assert "1,204 of 9,880 items and 3.1 of 40.0 GB of volume data-0" in render(found.evidence, NOW)
 
 
+def test_a_backup_with_all_its_items_is_stuck_with_its_data() -> None:
+    done = {"totalItems": 9880, "itemsBackedUp": 9880}
+    stuck = backup("one", "WaitingForPluginOperations", started="01:00:03", progress=done)
+    seen = ObservedChanges(moved={ObjectRef("", "Backup", "velero", "one"): at("01:10:00")})
+    assert only(location(), stuck, seen=seen).what == "no progress: all items are done, its data does not move"
+
+
 def test_unchanged_items_are_not_a_stall_while_bytes_move() -> None:
     stuck = backup("one", "InProgress", started="01:00:03")
     moving = upload(phase="InProgress")
@@ -303,6 +348,26 @@ def test_a_volume_that_waits_names_its_node() -> None:
     found = only(location(), backup("one", "WaitingForPluginOperations", started="02:00:04"), waits)
     assert found.code == "movement-waiting"
     assert "worker-3" in render(found.what, NOW)
+
+
+def test_a_volume_that_waits_behind_another_on_its_node_is_not_blamed_on_the_node_agent() -> None:
+    long_ago = at("02:10:00")
+    waits = upload(phase="Accepted", acceptedByNode="worker-3", acceptedTimestamp=long_ago.isoformat())
+    runs = [
+        backup("one", "WaitingForPluginOperations", started="02:00:04"),
+        backup("two", "WaitingForPluginOperations", started="02:00:05"),
+    ]
+    seen = ObservedChanges(moved={ObjectRef("", "Backup", "velero", "one"): long_ago})
+    moving = upload("big", "InProgress", of="two", node="worker-3")
+    found = only(location(), *runs, waits, moving, seen=seen)
+    assert (found.code, found.severity) == ("movement-waiting", Severity.NOTE)
+    assert render(found.what, NOW) == "volume data-0 waits its turn on node worker-3"
+    assert "Meanwhile worker-3 moves volume data-0 of two." in render(found.evidence, NOW)
+    assert "node agent pod" not in render(found.remedy, NOW)
+    elsewhere = upload("big", "InProgress", of="two", node="worker-4")
+    assert "Check the node agent pod" in render(findings(location(), *runs, waits, elsewhere, seen=seen)[0].remedy, NOW)
+    later = upload("big", "InProgress", of="two", node="worker-3", created="02:20:00")
+    assert "Check the node agent pod" in render(findings(location(), *runs, waits, later, seen=seen)[0].remedy, NOW)
 
 
 def test_an_old_ready_to_start_is_stuck_after_a_restart() -> None:

@@ -101,13 +101,28 @@ def test_all_schedules_paused_is_one_warning_with_the_number_due() -> None:
     assert {each.code for each in findings(location(), *window, later, running)} == {"schedule-paused-long"}
 
 
-def test_the_last_of_all_pauses_is_told_with_who_made_it() -> None:
-    window = [paused(name, "0 * * * *", last="2026-11-12T02:00:03Z") for name in ("a", "b")]
-    owner = {"manager": "kubectl", "time": "2026-11-12T03:00:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
-    last = schedule("c", "0 * * * *", last="2026-11-12T02:00:03Z", paused=True, managedFields=[owner])
-    told = render(only(location(), *window, last).evidence, NOW)
-    assert "The last of them was paused at 12 Nov 03:00Z at the latest with kubectl." in told
-    assert "maria" not in told
+def paused_by(name: str, who: str, time: str) -> Schedule:
+    owner = {"manager": who, "time": f"2026-11-12T{time}Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    return schedule(name, "0 * * * *", last="2026-11-12T02:00:03Z", paused=True, managedFields=[owner])
+
+
+def test_of_all_pauses_is_told_who_made_how_many_and_since_when() -> None:
+    made = [
+        paused_by("a", "kubectl", "03:00:00"),
+        paused_by("b", "maria", "02:14:00"),
+        paused_by("c", "maria", "02:20:00"),
+    ]
+    told = render(only(location(), *made).evidence, NOW)
+    assert (
+        "Paused: 2 schedules since 12 Nov 02:14Z or later by maria, no reason given; "
+        "a since 12 Nov 03:00Z with kubectl, no reason given. Unpaused" in told
+    )
+
+
+def test_of_the_pauses_of_many_the_rest_is_counted() -> None:
+    told = render(only(location(), *(paused_by(who, who, "02:14:00") for who in "abcde")).evidence, NOW)
+    assert "by a, no reason given; b since 12 Nov 02:14Z by b, no reason given; c since" in told
+    assert "by c, no reason given; and 2 others. Unpaused" in told
 
 
 def test_a_maintenance_window_does_not_hide_an_expiring_last_backup() -> None:

@@ -34,6 +34,21 @@ def test_a_backup_that_waits_for_a_volume_names_it_and_its_node() -> None:
     assert shown.text("name", "when", "waits") == [["◐", "slow", "waits 8m", "volume data-0 on worker-4"]]
 
 
+def test_a_backup_whose_next_volume_waits_behind_another_says_what_moves() -> None:
+    accepted = {"acceptedByNode": "worker-4", "acceptedTimestamp": at("02:33:00").isoformat()}
+    slow = backup("slow", "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
+    moving = upload("first", "InProgress", of="slow", node="worker-4")
+    shown = Shown("queue", [slow, moving, upload(of="slow", **accepted)])
+    assert shown.text("when", "waits") == [["◐", "41m → ?", "volume data-0 on worker-4"]]
+    assert "Volume data-0 waits its turn for 8 minutes: worker-4 moves volume data-0 of slow." in _pane(shown, slow)
+    other = backup("other", "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
+    shown = Shown(
+        "queue",
+        [slow, other, upload("first", "InProgress", of="other", node="worker-4"), upload(of="slow", **accepted)],
+    )
+    assert shown.text("when", "waits")[1] == ["◐", "waits 8m", "volume data-0 on worker-4"]
+
+
 def test_the_volume_of_a_backup_with_a_long_name_is_found_by_its_label() -> None:
     name = f"team-pay-{'x' * 70}"
     waiting = backup(name, "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
@@ -56,6 +71,14 @@ def test_finished_items_are_not_progress_while_the_data_waits() -> None:
     assert Shown("nonadmin", [waiting, tenant, moved, of_unknown_size]).text("progress") == [["◐", "data 50%"]]
 
 
+def test_backups_that_are_finishing_hold_no_slot_and_are_counted_apart() -> None:
+    runs = backup("runs", "InProgress", started="02:20:00")
+    ends = [backup(name, "WaitingForPluginOperations", started="02:10:00") for name in ("a", "b")]
+    waits = backup("waits", "Queued", created="02:21:00", queuePosition=1)
+    assert "1 backup running, 2 finishing, 1 waiting" in _pane(Shown("queue", [location(), runs, *ends, waits]), runs)
+    assert "1 backup running, 1 waiting" in _pane(Shown("queue", [location(), runs, waits]), runs)
+
+
 def test_a_server_without_a_heartbeat_has_no_estimates() -> None:
     runs = backup("runs", "InProgress", started="02:20:00", progress={"itemsBackedUp": 66, "totalItems": 100})
     waits = backup("waits", "Queued", created="02:21:00", queuePosition=1)
@@ -63,6 +86,7 @@ def test_a_server_without_a_heartbeat_has_no_estimates() -> None:
     assert [row[-1].startswith(("21m → ", "~")) for row in alive.text("when")] == [True, True]
     silent = Shown("queue", [SILENT, runs, waits])
     assert [row[-1] for row in silent.text("when")] == ["silent 15m", "silent 15m"]
+    assert [row[-1] for row in silent.text("waits")] == ["Velero", "Velero"]
     assert {item["expectedStart"] for item in silent.items()} == {None}
     assert {item["note"] for item in silent.items()} == {"no sign of activity from Velero since 02:26:03Z"}
 
@@ -72,6 +96,7 @@ def test_a_backup_created_while_storage_hangs_is_not_stalled_for_longer_than_it_
     new = backup("hourly-2", "Queued", created="02:40:37", of="hourly", queuePosition=1)
     shown = Shown("queue", [SILENT, schedule("hourly", "* * * * *", last="02:40:37"), runs, new])
     assert [row[-1] for row in shown.text("when")] == ["stalled 15m", "stalled 30s"]
+    assert [row[-1] for row in shown.text("waits")] == ["the storage", "the storage"]
 
 
 def test_row_and_pane_agree_on_a_stalled_backup() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foretop.panes.detail_sections import describe_object
 from foretop_core.clock import ManualClock
 from foretop_core.cron import CronSchedule, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
@@ -17,12 +18,22 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, readings
 from foretop_core.rules.primer import warmups
 from foretop_core.store import Store
-from foretop_core.tables.timeline.lanes import StartLoad, TimelineItem, lane, next_runs, timeline_item
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.timeline.lanes import (
+    LaneObstacles,
+    StartLoad,
+    TimelineItem,
+    lane,
+    next_runs,
+    timeline_item,
+)
+from foretop_core.tables.timeline.obstacles import lane_obstacles
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, ruler_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
-from tests.objects import NOW, at, schedule
+from tests.objects import NOW, at, location, schedule
 from tests.unit.cron.strategies import expressions, moments, schedules
+from tests.unit.tables.test_views import Shown
 
 QUICK = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 TICK = timedelta(microseconds=1)
@@ -217,6 +228,55 @@ def test_a_started_warm_up_is_drawn_even_if_its_run_is_beyond_the_axis() -> None
     made = timeline_item(ObjectRef("prod", PRESCALED.name, "batch", "orders"), prescaled("0 12 * * *", 600), of_robfig)
     assert made is not None
     assert lane(made, SIX_HOURS, NOW) == "░" * SIX_HOURS.cells
+
+
+def test_refused_runs_and_warm_ups_that_are_not_made_are_drawn_with_signs_of_their_own() -> None:
+    refused = lane(item("0 * * * *"), SIX_HOURS, NOW, LaneObstacles(refused=True))
+    assert set(refused) == {" ", "x"}
+    assert refused.replace("x", "|") == lane(item("0 * * * *"), SIX_HOURS, NOW)
+    cold = lane(item("0 * * * *", warm_up=10), SIX_HOURS, NOW, LaneObstacles(unwarmed=True))
+    assert set(cold) == {" ", "|", "·"}
+    assert cold.replace("·", "░") == lane(item("0 * * * *", warm_up=10), SIX_HOURS, NOW)
+    paused = item("0 * * * *", paused=True)
+    assert set(lane(paused, SIX_HOURS, NOW, LaneObstacles(refused=True))) == {" ", ":"}
+
+
+def _render(*objects: Resource) -> RenderContext:
+    return Shown("schedules", objects).render_context()
+
+
+def test_a_lane_knows_that_its_storage_is_gone_that_it_is_late_and_that_nothing_warms_it() -> None:
+    lost, kept = location(phase="Unavailable"), location()
+    late = schedule(cron="0 * * * *", last="01:00:03")
+    made = timeline_item(key(), late, of_robfig)
+    assert made is not None
+    assert lane_obstacles(made, late, _render(lost, late), None) == LaneObstacles(
+        refused=True, late=NOW - at("02:00:00")
+    )
+    assert not lane_obstacles(made, late, _render(kept, late), None).refused
+    cold = prescaled("0 * * * *", 5)
+    made = timeline_item(key(), cold, of_robfig)
+    assert made is not None
+    assert lane_obstacles(made, cold, _render(kept), None) == LaneObstacles(unwarmed=True)
+    assert lane_obstacles(made, cold, _render(kept), from_builtins(CronJob, {})) == LaneObstacles()
+
+
+def test_the_overview_of_a_prescaled_job_has_its_runs_and_what_is_wrong_with_its_warm_ups() -> None:
+    shown = Shown("schedules", [location(), prescaled("0 * * * *", 5)])
+    shown.state.begin_frame()
+    shown.state.judge(at_once=True)
+
+    def told(section: str) -> str:
+        found = describe_object(shown.state, ObjectRef("prod", PRESCALED.name, "batch", "orders"), section)
+        return "\n".join(f"{one.label} {''.join(piece.text for piece in one.spans)}" for one in found)
+
+    overview = told("overview")
+    assert "PreScaledCronJob orders in batch, 0 * * * *, every hour" in overview
+    assert "Next in 18m: 03:00  04:00" in overview
+    assert "none is made 5 minutes before: 02:55 → 03:00" in overview
+    assert "has not created CronJob autogen-orders" in overview
+    assert "Do Set spec.primerSchedule to '55 * * * *'." in overview
+    assert "Warm-up 5 minutes" in " ".join(told("describe").split())
 
 
 def test_no_runs_give_no_warm_up_bits() -> None:

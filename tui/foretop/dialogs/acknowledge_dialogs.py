@@ -45,6 +45,7 @@ class FindingsDialog(ActionDialog):
     """A dialog about findings, some of which may be about no object."""
 
     noun: ClassVar[str] = "finding"
+    another_choice_helps: ClassVar[bool] = True
 
     def __init__(
         self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool, state: DashboardState

@@ -63,6 +63,8 @@ class ActionDialog(DialogBoard):
     """What the knob says of one, whose name `{}` stands for, and of several, where it stands for `2 schedules`."""
     noun: ClassVar[str] = "schedule"
     """What several are counted as."""
+    another_choice_helps: ClassVar[bool] = False
+    """Whether what is refused with these choices may be possible with others: the form stays then."""
 
     def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(ascii)
@@ -79,6 +81,7 @@ class ActionDialog(DialogBoard):
         self._production = service.production([key.context for key in targets.keys])
         """As it was when the dialog was opened: what is to be typed does not change while somebody types it."""
         self._asked_rights = False
+        self._without_form = False
         self._news: list[Paragraph] = []
 
     @property
@@ -135,8 +138,12 @@ class ActionDialog(DialogBoard):
         if len(self.keys) > 1:
             counted = several.format(humanize.count(self._number, self.noun))
             return counted if width(counted) <= self._knob_room else self.verb
-        room = self._knob_room - width(one.format(""))
-        return one.format(cut(clean(self.keys[0].name), room)) if room >= _SHORTEST_NAME else self.verb
+        return self.named_label(one, self.keys[0].name)
+
+    def named_label(self, label: str, name: str) -> str:
+        """A label of the knob with a name in it, which loses its middle; without it where there is no room."""
+        room = self._knob_room - width(label.format(""))
+        return label.format(cut(clean(name), room)) if room >= _SHORTEST_NAME else self.verb
 
     @property
     def _knob_room(self) -> int:
@@ -199,8 +206,25 @@ class ActionDialog(DialogBoard):
         if self.planned is not None and self.planned.plan.steps and not self._asked_rights:
             self._asked_rights = True
             self._ask_rights(self.planned)
+        self._show_form()
         self.update_choices()
         self.draw()
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether nothing of it can be done, whatever is chosen: there is a reason to read, and nothing to fill in."""
+        plan = self.planned.plan if self.planned is not None else None
+        return plan is not None and not plan.steps and bool(plan.refused) and not self.another_choice_helps
+
+    def _show_form(self) -> None:
+        """It goes when the action becomes impossible, and comes back when it is possible again."""
+        if self.is_impossible != self._without_form:
+            self._without_form = self.is_impossible
+            self.show_fields(True)
+            self.start()
+
+    def show_fields(self, shown: bool) -> None:
+        super().show_fields(shown and not self.is_impossible)
 
     @work(exclusive=True, exit_on_error=False, group="rights")
     async def _ask_rights(self, planned: TrackedPlan) -> None:
@@ -253,9 +277,10 @@ class ActionDialog(DialogBoard):
 
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go
-        cancel.say("Cancel" if self.dialog_state is DialogState.ASKING else "Close")
-        if self.dialog_state is DialogState.ASKING:
-            go.display = True
+        asks = self.dialog_state is DialogState.ASKING
+        cancel.say(self.dismissal if asks and not self.is_impossible else "Close")
+        if asks:
+            go.display = not self.is_impossible
             go.say(READ_ONLY if self.is_read_only else self.confirm_label, dead=bool(self._why_not()))
         else:
             go.display = (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from operator import is_
 from typing import Any, ClassVar
 
 from textual import work
@@ -13,6 +15,7 @@ from textual.widget import Widget
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop_core.actions.backups import (
+    last_copies_warning,
     plan_back_up_now,
     plan_cancel_movements,
     plan_delete_backup,
@@ -25,9 +28,11 @@ from foretop_core.actions.restores import plan_delete_restore
 from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.actions.schema_probe import serves_field
 from foretop_core.actions.set_skip_immediately_default import plan_server_default
+from foretop_core.dashboard.action_service import TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, DataMovement
 from foretop_core.models.kinds import NAB
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
@@ -65,8 +70,29 @@ class DeleteBackupDialog(ActionDialog):
     titles: ClassVar[tuple[str, str]] = ("Delete backup {} permanently", "Delete {} permanently")
     noun: ClassVar[str] = "backup"
 
+    _judged: tuple[tuple[ClusterSnapshot, ...], tuple[ObjectRef, ...], tuple[str, ...]] | None = None
+
     def planner(self) -> Planner:
         return plan_delete_backup
+
+    def make_plan(self) -> TrackedPlan:
+        """Each backup is planned alone; what only all of them together lose is said once for all."""
+        tracked = super().make_plan()
+        warnings = (*self._lost_together(tracked.origins), *tracked.plan.warnings)
+        return replace(tracked, plan=replace(tracked.plan, warnings=warnings))
+
+    def _lost_together(self, deleted: tuple[ObjectRef, ...]) -> tuple[str, ...]:
+        """Worked out anew only where something has changed: it looks at all backups."""
+        snapshots = tuple(self.service.snapshot(context) for context in self.contexts)
+        held = self._judged
+        if held is not None and held[1] == deleted and all(map(is_, held[0], snapshots)):
+            return held[2]
+        found = []
+        for snapshot in snapshots:
+            items = (self.service.item(key) for key in deleted if key.context == snapshot.context)
+            found.append(last_copies_warning(snapshot, [item for item in items if isinstance(item, Backup)]))
+        self._judged = (snapshots, deleted, tuple(filter(None, found)))
+        return self._judged[2]
 
 
 class DeleteRestoreDialog(ActionDialog):
@@ -91,6 +117,7 @@ class DeleteNarDialog(ActionDialog):
 
 class CancelMovementsDialog(ActionDialog):
     verb: ClassVar[str] = "Cancel transfers"
+    dismissal: ClassVar[str] = "Back"
     headline: ClassVar[str] = "Cancel the data movements of {}"
     titles: ClassVar[tuple[str, str]] = ("Cancel the data movements of {}", "Cancel the data movements of {}")
     noun: ClassVar[str] = "backup"
@@ -106,6 +133,7 @@ class DeleteNabDialog(ActionDialog):
     headline: ClassVar[str] = "Delete NAB {}"
     titles: ClassVar[tuple[str, str]] = ("Delete NAB {} permanently", "Delete {} permanently")
     noun: ClassVar[str] = "NAB"
+    another_choice_helps: ClassVar[bool] = True
     _WAYS: ClassVar[tuple[str, ...]] = ("with its data (spec.deleteBackup)", "by force (spec.forceDeleteBackup)")
 
     def on_mount(self) -> None:
@@ -139,6 +167,7 @@ class DecideStorageDialog(ActionDialog):
     """Approves or rejects a tenant's storage location."""
 
     verb: ClassVar[str] = "Approve"
+    another_choice_helps: ClassVar[bool] = True
     headline: ClassVar[str] = "Storage request {}"
     _DECISIONS: ClassVar[tuple[Decision, ...]] = ("approve", "reject")
 
@@ -158,6 +187,7 @@ class ServerDefaultDialog(ActionDialog):
     """Sets Velero's default for skipImmediately; Velero restarts for it."""
 
     verb: ClassVar[str] = "Restart Velero"
+    another_choice_helps: ClassVar[bool] = True
     headline: ClassVar[str] = "Skip default of {}"
 
     def fields(self) -> Iterable[Widget]:

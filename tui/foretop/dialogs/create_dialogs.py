@@ -60,17 +60,16 @@ class RestoreDialog(ActionDialog):
         self._look_at_namespaces()
 
     def _offered(self) -> dict[str, str]:
-        """A namespace that is gone comes back as it was; one that is there gets a place beside it."""
-        space = self.targets.namespace
-        if not space:
-            return offered_mapping(self._backup) if self._backup is not None else {}
-        known = self.service.snapshot(self.keys[0].context).namespaces
-        is_gone = known is not None and all(item.name != space for item in known)
-        return {} if is_gone else {space: beside(space)}
+        """A namespace is brought back where it was; the namespaces of a backup get places beside them."""
+        if self._backup is None or self.targets.namespace:
+            return {}
+        return offered_mapping(self._backup)
 
     def fields(self) -> Iterable[Widget]:
         offered = clean(", ".join(f"{old}:{new}" for old, new in self._offer.items()))
-        mapping = Prompt(placeholder="from:to, from:to; empty: original namespace", id="mapping")
+        space = clean(self.targets.namespace)
+        other = f"{space} itself; or: {space}:{beside(space)}" if space else ""
+        mapping = Prompt(placeholder=other or "from:to, from:to; empty: original namespace", id="mapping")
         mapping.value, mapping.cursor_position = offered, len(offered)
         chosen = Prompt(placeholder="all in the backup; or: orders, ledger", id="namespaces")
         chosen.value, chosen.cursor_position = self.targets.namespace, len(self.targets.namespace)
@@ -86,6 +85,15 @@ class RestoreDialog(ActionDialog):
         if not self.targets.namespace:
             return super().title_line
         return plan_text.title("Bring back {}", self.targets.namespace, self.cells)
+
+    @property
+    def confirm_label(self) -> str:
+        """Where a namespace comes back to, as far as there is room for it."""
+        space = self.targets.namespace
+        if not space:
+            return super().confirm_label
+        into = self._places[0] if len(self._places) == 1 else space
+        return self.named_label("Bring back {}" if into == space else "Restore into {}", into)
 
     def more(self) -> list[Paragraph]:
         """Of a namespace how old its copy is and how little it has; of every target what is there already."""
@@ -163,6 +171,7 @@ class CreateScheduleDialog(ActionDialog):
     """Creates a schedule; the meaning of the expression and its next runs are shown while it is typed."""
 
     verb: ClassVar[str] = "Create the schedule"
+    another_choice_helps: ClassVar[bool] = True
     headline: ClassVar[str] = "Create a schedule"
 
     def fields(self) -> Iterable[Widget]:

@@ -53,6 +53,8 @@ class DialogBoard(BaseModal[None]):
     ]
     verb: ClassVar[str] = ""
     """The word on the knob that sends."""
+    dismissal: ClassVar[str] = "Cancel"
+    """The word on the knob that leaves without sending; another one where the action itself cancels something."""
     is_asking = True
     _notice_timer: Timer | None = None
 
@@ -88,7 +90,7 @@ class DialogBoard(BaseModal[None]):
                 yield MessageBody(ascii=self.ascii, id="said")
             yield Label("", id="notice", markup=False)
             with Horizontal(classes="knobs"):
-                yield DialogButton("Cancel", "cancel")
+                yield DialogButton(self.dismissal, "cancel")
                 yield DialogButton(self.verb, "go", dangerous=self.is_dangerous)
 
     def on_mount(self) -> None:
@@ -219,7 +221,7 @@ class DialogBoard(BaseModal[None]):
 
     def _ways(self) -> tuple[str, ...]:
         """The keys that work where the focus is."""
-        if not self.is_asking and not self.go.display:
+        if not self.go.display:
             return ()
         match self.focused:
             case Prompt():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
 from foretop_core.tables.resources.schedule_runs import RUN_WORDS
-from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WORK
+from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,11 @@ SIGNS: Mapping[str, tuple[Sign, ...]] = {
     "calendar": (
         Sign(f"{RUN}{WORK}{WORK}", "a run, and how long it usually takes where that is more than one cell"),
         Sign(PAUSED_RUN, "a run that a pause prevents"),
+        Sign(REFUSED_RUN, "a run that Velero will refuse: its storage location cannot be used"),
         Sign(WARM_UP, "a warm-up"),
+        Sign(MISSING_WARM_UP, "a warm-up that nothing makes: the prescaler has no CronJob for it"),
         Sign("▂▃▄", "load: how many start in that cell, one step for each"),
-        *_status(paused="paused", broken="does not run"),
+        *_status(paused="paused", look="late, refused or not warmed up", broken="does not run"),
     ),
     "primer": (
         Sign(WARM_UP, "the warm-up"),
@@ -97,7 +99,7 @@ SIGNS: Mapping[str, tuple[Sign, ...]] = {
         waiting="no copy yet, and none is due",
         paused="all that would back it up is paused",
         look="covered by nothing, or only partial copies",
-        broken="no copy in time, copies about to expire, or all out of reach",
+        broken="no copy in time, copies about to expire or out of reach, or a repository that is not ready",
         unset="deleted, or not looked at (see thresholds.ignoredNamespaces)",
     ),
     "pods": _status(

@@ -75,6 +75,9 @@ class PlanRun:
             context = result.step.target.context
             self.told.append(StepReport(result, sent[context]))
             sent[context] = self._service.now(context)
+            done = result.outcome is Outcome.DONE and bool(self.planned.origins)
+            if done and (origin := self.planned.origin(result.step)) is not None:
+                self._service.note_done(origin)
             self._tell()
 
     async def _follow(self, place: int, probe: Probe) -> None:

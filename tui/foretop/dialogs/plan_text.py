@@ -61,9 +61,9 @@ def proposal(plan: Plan, targets: ActionTargets, cells: int, *, copies: bool = T
     if len(plan.steps) == 1:
         said += _one(plan.steps[0])
     elif plan.steps:
-        said += _many(plan.steps)
+        said += [*map(look, plan.warnings), *_many(plan.steps)]  # At the end of many they would be out of sight.
     said += [_refused(refusal, plan) for refusal in plan.refused]
-    said += [look(warning) for warning in plan.warnings]
+    said += [look(warning) for warning in plan.warnings] if len(plan.steps) < 2 else []
     if not plan.steps:
         return [*said, paragraph("Nothing to send.")]
     return [*said, command_line(plan.steps, cells, copies=copies)]

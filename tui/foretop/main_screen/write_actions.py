@@ -284,7 +284,7 @@ class WriteActions:
 
         assert self.host.state is not None
         if self._service is None or self._service.source is not self.host.state.source:
-            self._service = ActionService(self.host.state.source, os.environ, self._tell_undone)
+            self._service = ActionService(self.host.state.source, os.environ, self._tell_undone, self._unmark)
         return self._service
 
     def _tell_undone(self, undone: UndoneChange) -> None:
@@ -294,6 +294,13 @@ class WriteActions:
             at = humanize.time(undone.at, self.host.state.clock(undone.target.context), self.host.state.zone)
             told = f"{undone.target}: {undone.brief} at {at}"
             self.host.app.notify(told, severity="warning")
+
+    def _unmark(self, key: ObjectRef) -> None:
+        """What was done needs no mark: the next key would be about it again."""
+        page = self.host.page
+        if isinstance(page, TablePage) and page.rows is not None:
+            subject = page.rows.subject
+            page.table.unmark([row for row in page.table.marked if subject(row) == key])
 
     def _open(self, intent: ActionRecord, chosen: ActionTargets) -> None:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.

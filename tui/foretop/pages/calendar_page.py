@@ -33,11 +33,21 @@ from foretop_core.rules.queue.usual_lengths import usual_length
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean, width
-from foretop_core.tables.timeline.lanes import HORIZONS, MinuteCollision, RepeatedCollision
-from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WORK
+from foretop_core.tables.timeline.lanes import (
+    HORIZONS,
+    NO_OBSTACLES,
+    LaneObstacles,
+    MinuteCollision,
+    RepeatedCollision,
+    warmer,
+)
+from foretop_core.tables.timeline.obstacles import lane_obstacles
+from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, WORK
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 _LEGEND = f"{WARM_UP} warm-up  {RUN}{WORK} run  {PAUSED_RUN} paused"
+_SOMETIMES = {REFUSED_RUN: "refused", MISSING_WARM_UP: "no warm-up"}
+"""Signs that the legend has where a lane has them."""
 _MOST_CROWDS = 3
 _LEAST_WITH_PANE = 12
 """Lines of a page that has room for the pane."""
@@ -75,6 +85,7 @@ class CalendarPage(FilterablePage):
             self.timeline.close()
         self.timeline = self.lanes.timeline = TimelineModel(state.store, state.contexts)
         self.lanes.length_of = self._length_of
+        self.lanes.obstacles_of = self._obstacles_of
         self.lanes.names = short_names(state.contexts) if len(state.contexts) > 1 else {}
         self.narrow_to(self.prompt.value)
 
@@ -144,6 +155,12 @@ class CalendarPage(FilterablePage):
 
     _pane_lines = 0
 
+    def _obstacles_of(self, key: ObjectRef) -> LaneObstacles:
+        if self.state is None or self.timeline is None:
+            return NO_OBSTACLES
+        store, render = self.state.store, self.state.render_context(key.context)
+        return lane_obstacles(self.timeline[key], store.get(key), render, warmer(store, key))
+
     def _length_of(self, key: ObjectRef) -> timedelta | None:
         """Worked out again when the schedule has another backup."""
         schedule = self.state.store.get(key) if self.state is not None else None
@@ -158,7 +175,8 @@ class CalendarPage(FilterablePage):
     def _show_crowds(self) -> None:
         assert self.state is not None
         load = self.lanes.load
-        words = [Span("─ "), Span(_LEGEND, DIM), Span(" ")] if load is not None else []
+        also = "".join(f"  {sign} {word}" for sign, word in _SOMETIMES.items() if sign in self.lanes.signs)
+        words = [Span("─ "), Span(f"{_LEGEND}{also}", DIM), Span(" ")] if load is not None else []
         used = sum(width(word.text) for word in words)
         for crowd in load.crowds(self.state.now(), _MOST_CROWDS) if load is not None else ():
             room = self.size.width - used - 4

@@ -14,6 +14,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.forecast import overdue
 from foretop_core.rules.primer import PrimerError, warmups
+from foretop_core.rules.primer.prescaler_emulation import is_always_warm
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.timeline.lanes import StartLoad, TimelineItem, next_runs, warmer
@@ -100,19 +101,19 @@ def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]
         return (paragraph(str(problem), Tone.BAD, label="Warm"),)
     shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
     job = warmer(state.store, item.key)
-    made = (
-        f"by {job.name}, {job.spec.schedule}" if job else "none of them is made: there is no CronJob of the prescaler"
-    )
-    ahead = f"{humanize.count(item.warm_up, 'minute')} before"
-    said = [
-        paragraph(f"{ahead}: {shown}" if job else f"needed {ahead}: {shown}", label="Warm"),
-        paragraph(made, Tone.PLAIN if job else Tone.WARN, label=" "),
+    ahead = f"{humanize.count(item.warm_up, 'minute')} before: {shown}"
+    told = [
+        paragraph(state.render_context_of(one).text(one.evidence), Tone.BAD, label=" ")
+        for one in (*state.findings, *state.acknowledged)
+        if one.subject == item.key
     ]
-    for finding in (*state.findings, *state.acknowledged):
-        if finding.subject == item.key:
-            evidence = state.render_context_of(finding).text(finding.evidence)
-            said.append(paragraph(evidence, Tone.BAD, label=" "))
-    return tuple(said)
+    if job is not None:
+        by = paragraph(f"by {job.name}, {job.spec.schedule}", label=" ")
+        return paragraph(ahead, label="Warm"), by, *told
+    if is_always_warm(item.expression):
+        return paragraph("it runs every minute and needs no warm-up", label="Warm"), *told
+    why = "there is no CronJob of the prescaler"
+    return paragraph(f"none is made {ahead}", Tone.WARN, label="Warm"), *(told or [paragraph(why, label=" ")])
 
 
 def _name(at: datetime, item: TimelineItem, state: DashboardState) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 
+from foretop.panes.calendar_pane import lane_pane
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
 from foretop.panes.pod_pane import pod_pane
@@ -30,6 +31,7 @@ from foretop_core.models import (
     NonAdmin,
     NonAdminBackupStorageLocation,
     Pod,
+    PreScaledCronJob,
     Resource,
     Restore,
     Schedule,
@@ -43,6 +45,7 @@ from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.schedules import SchedulesView
+from foretop_core.tables.timeline.lanes import timeline_item
 
 _LISTED = "Every object in it: :resources fetches the list from storage."
 SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
@@ -136,9 +139,19 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
             return movement_pane(resource, render)
         case BackupRepository():
             return repository_pane(resource, render)
+        case PreScaledCronJob():
+            return _prescaled(state, key, resource)
         case _:
             phase = getattr(resource, "phase", "")
             return (Paragraph((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
+
+
+def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> tuple[Paragraph, ...]:
+    """As in the calendar, and what to do where something is wrong."""
+    lane = timeline_item(key, job, lambda context, schedule: state.store.snapshot(context).readings(schedule))
+    remedies = [one.remedy for one in (*state.findings, *state.acknowledged) if one.subject == key]
+    to_do = [paragraph(state.render_context(key.context).text(one), label="Do") for one in remedies]
+    return (*lane_pane(lane, None, state), *to_do) if lane is not None else ()
 
 
 def _tenant_facts(state: DashboardState, key: ObjectRef, resource: Resource) -> tuple[Paragraph, ...]:

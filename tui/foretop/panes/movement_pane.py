@@ -5,7 +5,7 @@ from __future__ import annotations
 from foretop.panes.volumes_section import volume_line
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import BackupRepository, DataMovement
-from foretop_core.rules.triage.storage import unready_repository
+from foretop_core.rules.repository_readiness import unready_repository
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.movements import how_moved
@@ -29,7 +29,7 @@ def repository_pane(repository: BackupRepository, render: RenderContext) -> tupl
     spec, status = repository.spec, repository.status
     tone = repository_mark(repository).tone
     said = [Paragraph((span(repository.name, bold=True), span(": "), span(repository.phase or "New", tone)))]
-    if repository.phase == "NotReady":
+    if repository.is_unready:
         said.append(paragraph(unready_repository(repository), Tone.BAD, label="Why"))
     elif status.message:
         said.append(paragraph(status.message, Tone.BAD, label="Says"))

@@ -26,7 +26,7 @@ def pod_pane(pod: Pod, render: RenderContext) -> tuple[Paragraph, ...]:
     head = Paragraph((span(pod.name, bold=True), span(": "), span(pod_state(pod), pod_mark(pod).tone)))
     node = f" on {pod.spec.node_name}" if pod.spec.node_name else ", not on a node yet"
     since = f", since {render.time(pod.created, pod)}" if pod.created else ""
-    said = [head, paragraph(f"{role.value if role else 'pod'}{node}{since}", label="Runs")]
+    said = [head, paragraph(f"{role.value if role else 'pod'}{node}{since}", label="Role")]
     ended = last_exit(pod)
     if ended is not None:
         at = f" at {render.time(ended.at, pod)}" if ended.at else ""

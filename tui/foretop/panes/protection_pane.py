@@ -13,6 +13,7 @@ from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import cluster_scoped_text
 from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection
 from foretop_core.rules.protection.protection_state import EXPIRING_TEXT, ProtectionState, late_text
+from foretop_core.rules.repository_readiness import unready_names
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.protection import ProtectionRow, protection_mark
@@ -35,7 +36,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
     found = row.protection
     state = render.protection.state(found)
     tone = protection_mark(state).tone
-    words = late_text(found) if state is ProtectionState.LATE else _WORDS[state]
+    words = _words(found, state)
     said = [Paragraph((span(found.namespace, bold=True), span(": "), span(words, tone)))]
     said += _copy_lines(row, render)
     said += _cover_lines(row, render)
@@ -54,6 +55,17 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
         unseen = "You may not list namespaces: one without a copy or a schedule that names it is not shown."
         said.append(paragraph(unseen, Tone.WARN))
     return tuple(said)
+
+
+def _words(found: NamespaceProtection, state: ProtectionState) -> str:
+    match state:
+        case ProtectionState.LATE:
+            return late_text(found)
+        case ProtectionState.REPOSITORY_NOT_READY:
+            gone = "it no longer exists, and " if found.exists is False else ""
+            return f"{gone}its volumes cannot be moved: {unready_names(found.unready)}"
+        case _:
+            return _WORDS[state]
 
 
 def _copy_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
+from foretop_core.rules.phases import FINISHING
 from foretop_core.rules.queue import Run
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -66,11 +67,14 @@ def _scope(run: Run) -> tuple[Paragraph, ...]:
 
 
 def _totals(run: Run, render: RenderContext) -> Paragraph:
-    """How many are at work and how many wait, of the same kind on the same server."""
+    """How many are at work, finish and wait, of the same kind on the same server; one that finishes holds no slot."""
     others = [item for item in render.unfinished(run.namespace) if type(item) is type(run)]
     items = [found for other in others if (found := render.queued(other)) is not None]
     waiting = sum(item.waits for item in items)
+    finishing = sum(item.phase in FINISHING for item in items)
     slots = render.snapshot.server(run.namespace).concurrency if isinstance(run, Backup) else 1
     at_once = f"{slots} at a time, " if slots else ""
     noun = "backup" if isinstance(run, Backup) else "restore"
-    return paragraph(f"{at_once}{humanize.count(len(items) - waiting, noun)} running, {waiting} waiting", Tone.DIM)
+    running = humanize.count(len(items) - waiting - finishing, noun)
+    ends = f", {finishing} finishing" if finishing else ""
+    return paragraph(f"{at_once}{running} running{ends}, {waiting} waiting", Tone.DIM)

@@ -13,7 +13,9 @@ from foretop_core.models import (
     Backup,
     BackupStorageLocation,
     NonAdminBackup,
+    NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
+    PreScaledCronJob,
     Resource,
     Restore,
     Schedule,
@@ -22,7 +24,7 @@ from foretop_core.models.velero import BackupSpec, RestoreSpec, RunStatus
 from foretop_core.models.wire import NONE, ObjectRef, Wire, as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.go_durations import duration_setting
-from foretop_core.rules.storage_users import credential_text
+from foretop_core.rules.storage_users import credential_text, where_text
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _LABEL = 20
@@ -86,8 +88,20 @@ def spec_lines(resource: Resource) -> Iterator[tuple[str, str]]:
             yield "Default", "yes" if resource.spec.default else "no"
             yield "Access", resource.spec.access_mode
             yield "Checked every", duration_setting(resource.spec.validation_frequency)
-            yield "Credential", credential_text(resource)
+            yield "Credential", credential_text(resource.spec)
             yield "Config", ", ".join(f"{key}={value}" for key, value in sorted(resource.spec.config.items()))
+        case PreScaledCronJob():
+            yield "Cron", resource.spec.cron_job.spec.schedule
+            yield "Time zone", resource.spec.cron_job.spec.time_zone
+            yield "Suspended", "yes" if resource.spec.cron_job.spec.suspend else "no"
+            yield "Warm-up", humanize.count(resource.spec.warm_up_time_mins, "minute")
+            yield "Primer schedule", resource.spec.primer_schedule
+        case NonAdminBackupStorageLocationRequest():
+            asked = resource.status.non_admin_backup_storage_location
+            yield "Asked for by", f"{asked.namespace}/{asked.name}"
+            yield "Decision", resource.spec.approval_decision
+            yield "Where", where_text(asked.requested_spec)
+            yield "Credential", credential_text(asked.requested_spec)
         case _:
             return
 

@@ -40,8 +40,8 @@ def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[P
     said = [head]
     if status.message:
         said.append(paragraph(status.message, Tone.BAD, label="Says"))
-    said.append(paragraph(where_text(place), label="Where"))
-    said.append(paragraph(credential_text(place), label="Access"))
+    said.append(paragraph(where_text(place.spec), label="Where"))
+    said.append(paragraph(credential_text(place.spec), label="Access"))
     checked = render.time(status.last_validation_time, place) if status.last_validation_time else "never"
     synced = render.time(status.last_synced_time, place) if status.last_synced_time else "never"
     said.append(paragraph(f"checked {checked}, synced {synced}", label="Status"))

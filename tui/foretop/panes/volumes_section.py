@@ -57,7 +57,9 @@ def volume_line(movement: DataMovement, render: RenderContext) -> Paragraph:
     to_go = f", about {humanize.duration(left)} left" if left is not None else ""
     waits = ""
     if status.start_timestamp is None and movement.created is not None:
-        waits = f", waiting for {humanize.duration(render.now - movement.created)}"
+        busy = render.snapshot.moved_before(movement)
+        reason = f" while {busy}" if busy else ""
+        waits = f", waiting for {humanize.duration(render.now - movement.created)}{reason}"
     tone = Tone.BAD if movement.phase in ("Failed", "Canceled") else Tone.PLAIN
     message = f": {status.message}" if status.message else ""
     return Paragraph(

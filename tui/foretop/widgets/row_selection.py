@@ -41,6 +41,10 @@ class RowSelection:
     def add(self, keys: Iterable[ObjectRef]) -> None:
         self.keys.update(dict.fromkeys(keys))
 
+    def remove(self, keys: Iterable[ObjectRef]) -> None:
+        for key in keys:
+            self.keys.pop(key, None)
+
     def clear(self) -> None:
         self.keys.clear()
         self._anchor = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -179,6 +180,10 @@ class Table(TableBase, can_focus=True):
 
     def clear_marks(self) -> None:
         self._marks.clear()
+        self.refresh()
+
+    def unmark(self, keys: Iterable[ObjectRef]) -> None:
+        self._marks.remove(keys)
         self.refresh()
 
     @property

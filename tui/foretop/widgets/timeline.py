@@ -20,7 +20,15 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
-from foretop_core.tables.timeline.lanes import HORIZONS, StartLoad, TimelineItem, lane, next_runs
+from foretop_core.tables.timeline.lanes import (
+    HORIZONS,
+    NO_OBSTACLES,
+    LaneObstacles,
+    StartLoad,
+    TimelineItem,
+    lane,
+    next_runs,
+)
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over, with_lengths
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
@@ -59,6 +67,10 @@ class Timeline(Widget, can_focus=True):
         """What goes before a name to tell clusters apart."""
         self.length_of: Callable[[ObjectRef], timedelta | None] = lambda _: None
         """How long the runs of a schedule usually take."""
+        self.obstacles_of: Callable[[ObjectRef], LaneObstacles] = lambda _: NO_OBSTACLES
+        """What keeps its runs from being made."""
+        self.signs: set[str] = set()
+        """The signs in the lanes on the screen."""
         self._moved = False
         self._place = 0
         self._top = 0
@@ -208,6 +220,7 @@ class Timeline(Widget, can_focus=True):
             self._load = None
             return []
         load = self._counted(ruler)
+        self.signs.clear()
         shown = self.timeline.order[self._top : self._top + self.height]
         strip = Span(bars(load.peaks(self._now), ascii=self._ascii), style_of(Tone.RUNNING))
         return [
@@ -243,7 +256,8 @@ class Timeline(Widget, can_focus=True):
 
     def _lane(self, item: TimelineItem, ruler: TimeAxis) -> Line:
         assert self._now is not None
-        mark = StatusGlyph.PAUSED if item.paused else StatusGlyph.BROKEN if item.problem else None
+        obstacles = self.obstacles_of(item.key)
+        mark = _mark(item, obstacles)
         on = CURSOR if item.key == self.cursor else PLAIN
         ellipsis = "~" if self._ascii else "…"
         room = self._name_room
@@ -252,11 +266,12 @@ class Timeline(Widget, can_focus=True):
         head = [Span(f" {name} ", style_of(tone) + on)]
         head.append(Span(f"{mark.value if mark else ' '} ", (style_of(mark.tone) if mark else PLAIN) + on))
         if self._is_wide:
-            head.append(Span(pad(_next(item, self._now), _NEXT), style_of(tone) + on))
+            head.append(Span(pad(_next(item, self._now, obstacles), _NEXT), style_of(tone) + on))
         if item.problem:
             said = pad(cut_end(clean(item.problem), ruler.cells, ellipsis), ruler.cells)
             return (*head, span(said, Tone.BAD) if not on else Span(said, style_of(Tone.BAD) + on))
-        cells = lane(item, ruler, self._now)
+        cells = lane(item, ruler, self._now, obstacles)
+        self.signs.update(cells)
         if (length := self.length_of(item.key)) is not None:
             cells = with_lengths(cells, length, ruler.step)
         return (*head, Span(cells, style_of(tone) + on) if item.paused else Span(cells, on))
@@ -277,9 +292,19 @@ def _horizon_word(horizon: timedelta) -> str:
     return f"next {horizon.days}d" if horizon.days > 1 else f"next {horizon // timedelta(hours=1)}h"
 
 
-def _next(item: TimelineItem, now: datetime) -> str:
+def _mark(item: TimelineItem, obstacles: LaneObstacles) -> StatusGlyph | None:
+    if item.paused:
+        return StatusGlyph.PAUSED
+    if item.problem:
+        return StatusGlyph.BROKEN
+    return StatusGlyph.LOOK if obstacles != NO_OBSTACLES else None
+
+
+def _next(item: TimelineItem, now: datetime, obstacles: LaneObstacles) -> str:
     if item.paused:
         return "paused"
+    if obstacles.late is not None:
+        return f"late {times.short(obstacles.late)}"
     runs = next_runs(item, now, 1)
     return times.until(runs[0] - now) if runs else ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from foretop_core.models import Backup
@@ -27,3 +27,11 @@ def namespaces_losing_last_copy(snapshot: ClusterSnapshot, deleted: Iterable[Bac
     left = tuple(backup for backup in snapshot.backups if (backup.namespace, backup.name) not in gone)
     after = replace(snapshot, backups=left, live=None).protection
     return tuple(name for name in few if (row := after.row(name)) is None or not row.copies.good)
+
+
+def namespaces_losing_all_together(snapshot: ClusterSnapshot, deleted: Sequence[Backup]) -> tuple[str, ...]:
+    """Those that none of the backups alone leaves without a good copy, but all of them together do."""
+    if len(deleted) < 2:
+        return ()
+    alone = {name for backup in deleted for name in namespaces_losing_last_copy(snapshot, (backup,))}
+    return tuple(name for name in namespaces_losing_last_copy(snapshot, deleted) if name not in alone)

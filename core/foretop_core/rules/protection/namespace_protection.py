@@ -57,6 +57,8 @@ class NamespaceProtection:
     reachable: bool = True
     """False where it has copies and all of them are in such a location."""
     repositories: tuple[BackupRepository, ...] = ()
+    unready: tuple[BackupRepository, ...] = ()
+    """Those of the repositories that Velero cannot use, in a location that its copies are in or will be."""
     restored: datetime | None = None
     drill: DrillOutcome | None = None
     coverage: Coverage = NOTHING

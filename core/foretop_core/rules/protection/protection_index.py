@@ -160,6 +160,7 @@ class ProtectionIndex:
             tuple(sorted({name for _, name in lost})),
             not lost or len(lost) < len(copies.places),
             tuple(self._repositories.get(namespace, {}).values()),
+            self._unready(namespace, copies, shared.covers),
             shared.restored,
             max(drills.values(), key=lambda one: one.at) if drills else None,
             coverage,
@@ -489,6 +490,20 @@ class ProtectionIndex:
             elif location is not None and location.phase == "Unavailable":
                 found.append((namespace, location.name))
         return found
+
+    def _unready(
+        self, namespace: str, copies: CopySummary, covers: Iterable[NamespaceCover]
+    ) -> tuple[BackupRepository, ...]:
+        found = [one for one in self._repositories.get(namespace, {}).values() if one.is_unready]
+        if not found:
+            return ()
+        homes = ((cover.schedule.namespace, cover.schedule.spec.template.storage_location) for cover in covers)
+        used = {(home, name or self._default_name(home)) for home, name in (*copies.places, *homes)}
+        return tuple(one for one in found if (one.namespace, one.spec.backup_storage_location) in used)
+
+    def _default_name(self, namespace: str) -> str:
+        location = self._default_location(namespace)
+        return location.name if location is not None else "default"
 
     def _default_location(self, namespace: str) -> BackupStorageLocation | None:
         mine = [one for one in self._storage.values() if one.namespace == namespace]

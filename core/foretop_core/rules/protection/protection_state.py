@@ -28,6 +28,7 @@ class ProtectionState(StrEnum):
     UNCOVERED = "not covered"
     LATE = "late"
     EXPIRING = "expiring"
+    REPOSITORY_NOT_READY = "repo not ready"
     PARTIAL = "partial"
     NO_COPY = "no copy yet"
     PAUSED = "paused"
@@ -71,7 +72,7 @@ class ProtectionJudge:
 
     def state(self, row: NamespaceProtection) -> ProtectionState:
         if row.exists is False:
-            return ProtectionState.UNREACHABLE if not row.reachable else ProtectionState.DELETED
+            return _gone(row)
         if not row.covers and not row.nabs:
             return ProtectionState.IGNORED if self.is_ignored(row.namespace) else self._uncovered(row)
         copies = row.copies
@@ -83,6 +84,8 @@ class ProtectionJudge:
             return ProtectionState.LATE
         if self.is_expiring(row):
             return ProtectionState.EXPIRING
+        if row.unready:
+            return ProtectionState.REPOSITORY_NOT_READY
         if not copies.good or row.coverage.extent is not Extent.ALL:
             return ProtectionState.PARTIAL
         return ProtectionState.PAUSED if row.is_paused else ProtectionState.PROTECTED
@@ -147,6 +150,12 @@ class ProtectionJudge:
             return None
         found = should_have_by(cover.parsed, self.now, self.limits.gap)
         return None if found is None or schedule.created >= found else found
+
+
+def _gone(row: NamespaceProtection) -> ProtectionState:
+    if not row.reachable:
+        return ProtectionState.UNREACHABLE
+    return ProtectionState.REPOSITORY_NOT_READY if row.unready else ProtectionState.DELETED
 
 
 def _without_copy(row: NamespaceProtection) -> ProtectionState:

@@ -1,7 +1,13 @@
 """Velero's queue: the order of backups, what blocks each, and when it should start and end."""
 
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
-from foretop_core.rules.queue.longest_waiting_volume import NOT_MOVING_YET, WaitingVolume, waiting_volume
+from foretop_core.rules.queue.longest_waiting_volume import (
+    NOT_MOVING_YET,
+    WaitingVolume,
+    moved_before,
+    waiting_since,
+    waiting_volume,
+)
 from foretop_core.rules.queue.positions import (
     Run,
     estimated_position,
@@ -34,8 +40,10 @@ __all__ = [
     "has_ended",
     "learn",
     "live_positions",
+    "moved_before",
     "owner_of",
     "queue",
     "queue_stalled",
+    "waiting_since",
     "waiting_volume",
 ]

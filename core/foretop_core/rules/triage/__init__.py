@@ -70,6 +70,7 @@ RULES: tuple[Rule, ...] = (
     storage.unsynced_locations,
     storage.unusable_locations,
     storage.unready_repositories,
+    storage.unmaintained_repositories,
     storage.expired_backups,
     nonadmin.refused,
     nonadmin.went_back,

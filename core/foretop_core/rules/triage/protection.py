@@ -51,7 +51,7 @@ def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
                 yield from _late(snapshot, row, judge)
             case ProtectionState.EXPIRING:
                 yield from _expiring(snapshot, row, judge)
-            case ProtectionState.PARTIAL if row.covers and not row.copies.good:
+            case ProtectionState.PARTIAL | ProtectionState.REPOSITORY_NOT_READY if row.covers and not row.copies.good:
                 yield _partial(snapshot, row)
     for places, names in unreachable.items():
         yield _unreachable(snapshot, places, names)

@@ -20,7 +20,7 @@ from foretop_core.rules.forecast import (
     next_run,
     overdue,
 )
-from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_reason, pause_windows
+from foretop_core.rules.pause_windows import PauseWindow, other_pauses, pause_note, pause_reason, pause_windows
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.promise import should_have_by
@@ -149,10 +149,7 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
         if len(paused) < max(limits.fewest_paused, len(schedules)):
             continue
         counts = count_unpause(((snapshot, schedule, now) for schedule in paused), Choice.DO_NOT_SKIP)
-        pauses = [pause_info(schedule) for schedule in paused]
-        since, who = max(((one.since, one.who) for one in pauses if one.since), default=(None, ""))
-        by = f" {who}" if who else ""
-        lasts = sentence(" The last of them was paused at ", since, f" at the latest{by}.") if since else ""
+        since = max((one for one in (pause_info(schedule).since for schedule in paused) if one), default=None)
         notes = [
             sentence(f" Window {one.id}: {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
             for one in pause_windows(paused)
@@ -166,7 +163,7 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             since,
             f"all {len(paused)} schedules are paused, {counts.due} due",
-            sentence(f"No schedule in {namespace} makes a backup.", lasts, *notes, at_once),
+            sentence(f"No schedule in {namespace} makes a backup.", *notes, other_pauses(paused), at_once),
             "Unpause them when the work is done; choose skip if an immediate backup would be a problem.",
             tuple(snapshot.ref(schedule) for schedule in paused),
             blames=blamed.pop() if len(blamed) == 1 else None,

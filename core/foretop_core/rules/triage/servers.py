@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from foretop_core.models import Pod
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import PERIOD, Heartbeat, last_start
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
+from foretop_core.rules.velero_pods import crash_text, failing_server, pod_state
 
 
 def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -20,7 +22,8 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             continue
         alive = beat.still_submits(now)
         pods = _unready(snapshot.server(namespace))
-        what, check = _what(beat, now), f"the Velero pod in {namespace} (:pods) and its log"
+        failing = failing_server(snapshot.pods, namespace) if pods else None
+        what, check = _what(beat, now, failing), f"the Velero pod in {namespace} (:pods) and its log"
         also = (
             sentence(
                 " It still created a backup at ",
@@ -42,15 +45,18 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
                 beat.pulse,
                 ".",
                 f" {pods}." if pods else "",
+                sentence(" ", crash_text(failing)) if failing is not None else "",
                 also,
             ),
             f"Check {check}." if pods else f"Check the object store, {check}.",
+            (snapshot.ref(failing),) if failing is not None else (),
         )
 
 
-def _what(beat: Heartbeat, now: datetime) -> str:
+def _what(beat: Heartbeat, now: datetime, failing: Pod | None) -> str:
     if beat.is_down:
-        return "Velero is down: it has no ready pod"
+        why = f"its pod is in {pod_state(failing)}" if failing is not None else "it has no ready pod"
+        return f"Velero is down: {why}"
     if beat.still_submits(now):
         return "storage hangs: Velero has not checked it"
     return "no sign of activity from Velero: server down or storage hanging"
@@ -63,16 +69,22 @@ def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         if not pods or snapshot.heartbeat(namespace).silent_for(now) is not None:
             continue
         scaled = known.wanted_pods == 0
+        failing = failing_server(snapshot.pods, namespace)
         yield Finding(
             "velero-not-ready",
             Severity.ERROR,
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             None,
             "Velero is scaled down to no pods" if scaled else "Velero has no ready pod",
-            f"{pods}. Nothing is backed up or restored until a pod is ready.",
+            sentence(
+                f"{pods}.",
+                sentence(" ", crash_text(failing)) if failing is not None else "",
+                " Nothing is backed up or restored until a pod is ready.",
+            ),
             f"Scale the Deployment velero in {namespace} up again."
             if scaled
             else f"See why the pod is not ready: :pods shows its state, restarts and log. It is in {namespace}.",
+            (snapshot.ref(failing),) if failing is not None else (),
         )
 
 

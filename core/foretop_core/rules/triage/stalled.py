@@ -9,7 +9,7 @@ from foretop_core.models import Backup, DataMovement
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FINISHING
-from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled
+from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled, waiting_since
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
@@ -28,12 +28,14 @@ def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             continue
         least = "" if _was_seen_moving(snapshot, backup, movements) else "at least "
         waiting = [movement for movement in movements if movement.phase in NOT_MOVING_YET]
+        if waiting and all(snapshot.moved_before(one) for one in waiting):
+            continue  # Each of them has its turn after another one: waiting_movements says so.
         yield Finding(
             "backup-stuck",
             Severity.WARNING,
             snapshot.ref(backup),
             moved,
-            f"no progress, {_percent(backup)}",
+            f"no progress{_percent(backup)}",
             sentence(f"{_progress(backup, movements)}, unchanged for {least}", now - moved, "."),
             "Read its logs and check the node agent of the stalled volume; cancel its data movements if it "
             "cannot continue.",
@@ -49,24 +51,28 @@ def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         if not backup.status.completion_timestamp
     }
     for movement in snapshot.movements:
-        since = movement.status.accepted_timestamp or movement.created
+        since = waiting_since(movement)
         if movement.phase not in NOT_MOVING_YET or since is None or now - since < limits.movement_waiting:
             continue
         if movement.backup_name and (movement.namespace, movement.backup_name) not in unfinished:
             continue
         node = f" on node {movement.node}" if movement.node else ", no node has picked it up"
+        busy = snapshot.moved_before(movement)
         yield Finding(
             "movement-waiting",
-            Severity.WARNING,
+            Severity.NOTE if busy else Severity.WARNING,
             snapshot.ref(movement),
             since,
-            f"volume {movement.volume or movement.name} waits{node}",
+            f"volume {movement.volume or movement.name} waits{' its turn' if busy else ''}{node}",
             sentence(
                 f"{movement.phase or 'New'} since ",
                 since,
                 f"{node}; {movement.backup_name or movement.restore_name} waits for it.",
+                f" Meanwhile {busy}." if busy else "",
             ),
-            "Check the node agent pod there and whether its data mover pod can be scheduled.",
+            "Nothing while data moves there; the node agent's loadConcurrency is how many volumes a node moves at once."
+            if busy
+            else "Check the node agent pod there and whether its data mover pod can be scheduled.",
             (ObjectRef(snapshot.context, "Backup", movement.namespace, movement.backup_name),)
             if movement.backup_name
             else (),
@@ -152,8 +158,10 @@ def _work_of(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMov
 def _percent(backup: Backup) -> str:
     progress = backup.status.progress
     if progress is None or not progress.total_items:
-        return "no items yet"
-    return f"{100 * progress.done // progress.total_items} % of the items"
+        return ", no items yet"
+    if progress.done >= progress.total_items:
+        return ": all items are done, its data does not move"
+    return f", {100 * progress.done // progress.total_items} % of the items"
 
 
 def _progress(backup: Backup, movements: tuple[DataMovement, ...]) -> str:

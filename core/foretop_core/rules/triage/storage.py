@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from foretop_core.models import Backup, BackupRepository
+from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD
+from foretop_core.rules.repository_readiness import unready_repository
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -91,7 +92,7 @@ def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
 def unready_repositories(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Repositories of volumes that Velero cannot use."""
     for repository in snapshot.repositories:
-        if repository.phase != "NotReady":
+        if not repository.is_unready:
             continue
         spec, where = repository.spec, snapshot.location(repository.namespace, repository.spec.backup_storage_location)
         yield Finding(
@@ -108,11 +109,33 @@ def unready_repositories(snapshot: ClusterSnapshot, now: datetime, limits: Thres
         )
 
 
-def unready_repository(repository: BackupRepository) -> str:
-    """What a repository that is not ready keeps from being done, and why, where Velero says why."""
-    why = (repository.status.message or "Velero gives no reason").rstrip(".")
-    of = repository.spec.volume_namespace
-    return f"{why}. Until it is ready no volume of {of} is backed up to it or restored from it."
+def unmaintained_repositories(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Repositories whose maintenance fails; one that is not ready has a finding already."""
+    for repository in snapshot.repositories:
+        failed = repository.failed_maintenances
+        if not failed or repository.is_unready:
+            continue
+        why, kept = repository.failed_maintenance.rstrip("."), repository.status.last_maintenance_time
+        often = (
+            "Its latest maintenance failed with"
+            if len(failed) == 1
+            else f"Its last {len(failed)} maintenances failed, the latest with"
+        )
+        last = sentence(" It was last maintained at ", kept, ".") if kept is not None else " It was never maintained."
+        yield Finding(
+            "repository-maintenance-failed",
+            Severity.WARNING,
+            snapshot.ref(repository),
+            failed[0].complete_timestamp,
+            f"maintenance failed: {why}",
+            sentence(
+                f"{often}: {why}.",
+                last,
+                " Until it succeeds, volume data of deleted backups stays in the storage location.",
+            ),
+            f"Check the maintenance job of {repository.spec.volume_namespace} and Velero's log (:pods); Velero tries "
+            "again when the next maintenance is due.",
+        )
 
 
 def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

@@ -39,6 +39,7 @@ _MARKS = {
     ProtectionState.UNCOVERED: StatusGlyph.LOOK,
     ProtectionState.LATE: StatusGlyph.BROKEN,
     ProtectionState.EXPIRING: StatusGlyph.BROKEN,
+    ProtectionState.REPOSITORY_NOT_READY: StatusGlyph.BROKEN,
     ProtectionState.PARTIAL: StatusGlyph.LOOK,
     ProtectionState.NO_COPY: StatusGlyph.WAITING,
     ProtectionState.PAUSED: StatusGlyph.PAUSED,

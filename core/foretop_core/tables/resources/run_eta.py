@@ -39,15 +39,16 @@ def run_eta(run: Run, render: RenderContext) -> RunEta:
         return RunEta()
     beat = render.beat(run.namespace)
     if (silence := beat.silent_for(render.now)) is not None:
+        awaited = beat.awaited_part(render.now)
         if not beat.still_submits(render.now):
-            return RunEta(f"{beat.silence_word(render.now)} {times.short(silence)}", _unknown(found))
+            return RunEta(f"{beat.silence_word(render.now)} {times.short(silence)}", _unknown(found), awaited)
         # A run that was created meanwhile has not been held up for longer than it exists.
         held = min(silence, render.now - run.created) if run.created is not None else silence
-        return RunEta(f"stalled {times.short(held)}", _unknown(found))
+        return RunEta(f"stalled {times.short(held)}", _unknown(found), awaited)
     if found.waits:
         return _start(found, render)
     if (volume := waiting_volume(render.snapshot.movements_of(run), render.now)) is not None:
-        return _waits(volume, render)
+        return _waits(found, volume, render)
     if (standing := render.stands_for(run)) is not None:
         least = "" if render.was_seen_moving(run) else "at least "
         return RunEta(
@@ -102,19 +103,24 @@ def _called(run: Run) -> str:
     assert_never(owner.kind)
 
 
-def _waits(volume: WaitingVolume, render: RenderContext) -> RunEta:
+def _waits(found: QueueItem, volume: WaitingVolume, render: RenderContext) -> RunEta:
+    """A run whose other volumes move does not wait: only one of its volumes does."""
     length = render.now - volume.since
     where = f" on {volume.node}" if volume.node else ""
     taken = where or ", not picked up by a node,"
-    return RunEta(
-        f"waits {times.short(length)}",
-        sentence(
+    moves = any(one.phase == "InProgress" for one in render.snapshot.movements_of(found.run))
+    busy = render.snapshot.moved_before(volume.movement)
+    so_far = f"{times.short(found.running_for)} " if found.running_for is not None else ""
+    told = (
+        sentence(f"Volume {volume.name} waits its turn for ", length, f": {busy}.")
+        if busy
+        else sentence(
             f"It waits for volume {volume.name}: {volume.phase}{taken} for ",
             length,
-            ", with no data moved yet; no estimated end.",
-        ),
-        f"volume {volume.name}{where}",
+            ", with no data of it moved yet; no estimated end.",
+        )
     )
+    return RunEta(f"{so_far}→ ?" if moves else f"waits {times.short(length)}", told, f"volume {volume.name}{where}")
 
 
 def _end(found: QueueItem, render: RenderContext) -> RunEta:

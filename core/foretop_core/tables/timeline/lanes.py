@@ -22,7 +22,7 @@ from foretop_core.rules.forecast import base_time, invalid
 from foretop_core.rules.internal_failures import problem_text
 from foretop_core.store import Store
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
-from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, TimeAxis
+from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, TimeAxis
 
 HORIZONS = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7))
 AUTOGEN = "autogen-"
@@ -57,6 +57,20 @@ class TimelineItem:
         """Whether it makes load at all."""
         return not (self.paused or self.problem)
 
+
+@dataclass(frozen=True, slots=True)
+class LaneObstacles:
+    """What keeps the coming runs of a lane from being what they look like; it changes with other objects."""
+
+    refused: bool = False
+    """Velero refuses them as things stand."""
+    unwarmed: bool = False
+    """Nothing makes the warm-ups before them."""
+    late: timedelta | None = None
+    """How long one of them is overdue."""
+
+
+NO_OBSTACLES = LaneObstacles()
 
 ReadingsOf = Callable[[str, Schedule], tuple[Reading, ...]]
 """How the server of a schedule in a context may read it."""
@@ -116,12 +130,15 @@ def _never(parsed: CronSchedule | CronError) -> str:
     return "it never fires" if not isinstance(parsed, CronError) and parsed.never_fires else ""
 
 
-def lane(item: TimelineItem, ruler: TimeAxis, now: datetime) -> str:
+def lane(item: TimelineItem, ruler: TimeAxis, now: datetime, obstacles: LaneObstacles = NO_OBSTACLES) -> str:
     """One sign for each cell: a run, a warm-up before one, or nothing; only what is still to come."""
     if item.problem:
         return " " * ruler.cells
     since = ruler.minute_of(now)
-    return _lane(item.parsed, item.base, item.warm_up, item.paused, ruler, max(0, since))
+    drawn = _lane(item.parsed, item.base, item.warm_up, item.paused, ruler, max(0, since))
+    if obstacles.unwarmed:
+        drawn = drawn.replace(WARM_UP, MISSING_WARM_UP)
+    return drawn.replace(RUN, REFUSED_RUN) if obstacles.refused else drawn
 
 
 @lru_cache(maxsize=1024)

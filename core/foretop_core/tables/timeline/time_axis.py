@@ -13,6 +13,7 @@ _INTERVALS = (10, 15, 30, 60, 120, 180, 240, 360, 720, *(_DAY * days for days in
 _LABEL_ROOM = 8
 
 WARM_UP, RUN, PAUSED_RUN, WORK = "░", "|", ":", "="
+MISSING_WARM_UP, REFUSED_RUN = "·", "x"
 _BARS, _BARS_ASCII = "▂▃▄▅▆▇█", "123456789#"
 
 

@@ -1,0 +1,29 @@
+"""What keeps the coming runs of a lane from being what they look like, as the cluster is now."""
+
+from __future__ import annotations
+
+from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
+from foretop_core.rules.forecast import overdue
+from foretop_core.rules.storage_refusal import schedule_refusal
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, TimelineItem
+
+
+def lane_obstacles(
+    item: TimelineItem, resource: Resource | None, render: RenderContext, warmer: CronJob | None
+) -> LaneObstacles:
+    """`warmer` is the CronJob that the prescaler made for it."""
+    if not item.starts:
+        return NO_OBSTACLES
+    match resource:
+        case Schedule():
+            beat = render.beat(resource.namespace)
+            late = overdue(resource, render.now, item.dialect, beat, render.snapshot.runs(resource))
+            return LaneObstacles(
+                refused=bool(schedule_refusal(render.snapshot, resource)),
+                late=render.now - late.since if late is not None else None,
+            )
+        case PreScaledCronJob():
+            return LaneObstacles(unwarmed=warmer is None)
+        case _:
+            return NO_OBSTACLES
