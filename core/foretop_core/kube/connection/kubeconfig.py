@@ -15,10 +15,9 @@ from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
 from foretop_core.kube.connection.flag_overrides import override_cluster, override_user, server_name
 from foretop_core.kube.connection.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
 from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
-from foretop_core.yaml_guard import check_yaml
+from foretop_core.yaml_guard import PlainLoader, check_yaml
 
 _SECTIONS = ("clusters", "users", "contexts")
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,8 @@ def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
     what = f"Cannot read the kubeconfig {path}"
     try:
         text = path.read_text("utf-8")
-        check_yaml(text, _Loader)
-        content = yaml.load(text, Loader=_Loader)
+        check_yaml(text, PlainLoader)
+        content = yaml.load(text, Loader=PlainLoader)
     except FileNotFoundError:
         if required:
             raise BadInput(what, "file not found", "check --kubeconfig") from None
