@@ -64,6 +64,33 @@ async def test_a_line_of_a_watch_without_an_end_is_left() -> None:
         await client.close()
 
 
+@pytest.mark.parametrize("unit", [b"\n", b"{}\n", b"{}" + b" " * 500_000 + b"\n"], ids=["empty", "short", "long"])
+async def test_a_packed_flood_of_lines_leaves_time_for_keys(unit: bytes) -> None:
+    flood = gzip.compress(unit * (4_000_000 // len(unit)), compresslevel=1)
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=flood, headers={"Content-Encoding": "gzip"})
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        turns = 0
+
+        async def count_turns() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async with client.stream(SCHEDULES, {"watch": "true"}, 30.0) as lines:
+            others = asyncio.create_task(count_turns())
+            before = turns
+            read = [len(line) async for line in lines]
+            others.cancel()
+        await client.close()
+    assert len(read) == (4_000_000 // len(unit) if unit != b"\n" else 0)
+    assert turns - before >= max(3, len(read) // 200)
+
+
 @pytest.mark.parametrize(
     ("token", "items", "words"),
     [("same", 1, "repeats its pages"), ("", 0, "more than 1,000 objects"), ("", 500, "more than 1,000 objects")],
