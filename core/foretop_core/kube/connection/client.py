@@ -49,6 +49,8 @@ MOST_BYTES = 64 * 2**20
 LONGEST_LINE = 4 * 2**20
 """A line of a watch; etcd takes objects of 1.5 MiB."""
 _LINES_AT_A_TIME = 100
+_WHOLE_WITHIN = 5
+"""Times the silence that is borne: an answer that drips must come to an end as well."""
 _MOST_REDIRECTS = 5
 T = TypeVar("T")
 
@@ -123,12 +125,16 @@ class ApiClient:
     ) -> Response:
         """One request; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
         silence = self.config.request_timeout or limit
-        async with (
-            self._requests,
-            self._open(method.upper(), path, params, body, content_type, silence) as response,
-        ):
-            content = await self._read(response)
-            return Response(response.status, response.headers, content)
+        async with self._requests:
+            try:
+                async with (
+                    asyncio.timeout(silence * _WHOLE_WITHIN),
+                    self._open(method.upper(), path, params, body, content_type, silence) as response,
+                ):
+                    content = await self._read(response)
+                    return Response(response.status, response.headers, content)
+            except TimeoutError as problem:
+                raise self._explained(problem) from None
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:
@@ -319,5 +325,5 @@ class ApiClient:
 
 
 async def _let_others_go_on() -> None:
-    """Packed data is unpacked without a wait in between: keys and other watches would wait for all that one answer has."""
+    """Packed data is unpacked without a wait in between: keys and other watches would wait for all of one answer."""
     await asyncio.sleep(0)
