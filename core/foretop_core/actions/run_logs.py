@@ -66,14 +66,14 @@ async def log_of(
         return await _run_log(executor, item, trust, progress)
     owner = await asked_of(executor, item, RunFile.LOG)
     if isinstance(owner, NonAdmin):
-        return RunLog(_lines(await tenant_file(executor, owner, RunFile.LOG, trust, progress)))
+        return RunLog(await asyncio.to_thread(_lines, await tenant_file(executor, owner, RunFile.LOG, trust, progress)))
     return await _run_log(executor, owner, trust, progress)
 
 
 async def _run_log(executor: PlanExecutor, run: Run, trust: TlsTrust | None, progress: Progress | None) -> RunLog:
     """The whole log, or what Velero's pod has of it, said to be partial."""
     try:
-        return RunLog(_lines(await run_file(executor, run, RunFile.LOG, trust, progress)))
+        return RunLog(await asyncio.to_thread(_lines, await run_file(executor, run, RunFile.LOG, trust, progress)))
     except (ActionRefused, FileUnavailable, DownloadFailed, ApiError, Unreachable) as problem:
         found = await _of_pod(executor, run, problem)
         if not found:
