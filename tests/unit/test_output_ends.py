@@ -7,16 +7,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from foretop.commands.output import emit
+from foretop.commands.output import emit, without_controls
+from foretop.commands.report_metrics import metrics_text
 from foretop_core.config.config_reader import read_settings
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
 from foretop_core.models import manifest_reader
+from foretop_core.tables.engine.jsonpath import parse_jsonpath
 
 HOSTILE = {"name": "a\x7fb\x9b31mc\u202ed\u2066e\u200bf\u0085g\u2028h\x1bi", "plain": "Zürich 日本"}
 
@@ -31,6 +34,17 @@ def test_what_is_printed_for_machines_moves_no_terminal_and_means_the_same(
     assert (json.loads(said) if form == "json" else yaml.safe_load(said)) == HOSTILE
     emit({"plain": HOSTILE["plain"]}, form)
     assert HOSTILE["plain"] in capsys.readouterr().out
+
+
+def test_a_template_and_metrics_move_no_terminal_and_stay_readable() -> None:
+    shown = without_controls(parse_jsonpath("{.name}{'\\t'}{.plain}{'\\n'}").render(HOSTILE))
+    assert shown.endswith("h\\u001bi\tZürich 日本\n")
+    empty: dict[str, Any] = {"schedules": [], "queue": [], "unreadable": [], "notSeen": []}
+    finding = {"context": "c", "severity": "error", "code": f"\x00{HOSTILE['name']}\r\n"}
+    metrics = metrics_text({**empty, "at": "2026-11-15T03:00:00Z", "findings": [finding]})
+    assert not [letter for letter in shown + metrics if not letter.isprintable() and letter not in "\n\t"]
+    assert 'code="\\\\u0000a' in metrics, "a backslash of ours is escaped as Prometheus wants it"
+    assert 'd\\n"} 1\n' in metrics
 
 
 def foretop(*arguments: str) -> list[str]:
