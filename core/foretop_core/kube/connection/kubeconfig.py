@@ -17,6 +17,7 @@ from foretop_core.kube.connection.incluster import SERVICE_ACCOUNT, in_cluster, 
 from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
+MOST_BYTES = 32 * 2**20
 _SECTIONS = ("clusters", "users", "contexts")
 
 
@@ -100,7 +101,11 @@ def _paths(options: ConnectionOptions, environ: Mapping[str, str]) -> list[Path]
 def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
     what = f"Cannot read the kubeconfig {path}"
     try:
-        text = path.read_text("utf-8")
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise BadInput(what, f"it is larger than {MOST_BYTES // 2**20} MiB", "use another file")
+        text = data.decode("utf-8")
         check_yaml(text, PlainLoader)
         content = yaml.load(text, Loader=PlainLoader)
     except FileNotFoundError:
