@@ -1,8 +1,9 @@
-"""YAML that would break its reader: nested beyond the stack of the C library, or aliases that grow without measure."""
+"""YAML from anybody: what would break its reader is refused, and every fault of a document is a YAMLError."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -10,11 +11,50 @@ import yaml
 MOST_DEPTH = 100
 MOST_NODES = 1_000_000
 """Of a document whose aliases are written out."""
-_RUNS = re.compile(r"(?:[-?] ){20}|^ {200}", re.MULTILINE)
+_RUNS = re.compile(r"(?:[-?:] +){20}|^ {200}", re.MULTILINE)
+_TIMESTAMP = "tag:yaml.org,2002:timestamp"
+_SCALARS = tuple(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float", "binary", "timestamp"))
 
 
 class YamlBomb(yaml.YAMLError):
-    """Such a document; the message says which sort."""
+    """Nested beyond the stack of the C library, or aliases that grow without measure; the message says which."""
+
+
+class PlainLoader(yaml.CSafeLoader):
+    """Times are text: the models parse them, and name the field of an invalid one. So are numbers to the base of 60.
+
+    Go has none of those, and reading a long one takes minutes.
+    """
+
+
+PlainLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _fitting(construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The library raises whatever Python raises for `!!bool perhaps` or a number of 5,000 digits."""
+
+    def read(loader: Any, node: Any) -> Any:
+        text = loader.construct_scalar(node)
+        try:
+            return text if ":" in text else construct(loader, node)
+        except (ValueError, KeyError, AttributeError, OverflowError):
+            raise yaml.constructor.ConstructorError(None, None, "a value is not valid", node.start_mark) from None
+
+    return read
+
+
+for _tag in _SCALARS:
+    PlainLoader.add_constructor(_tag, _fitting(yaml.CSafeLoader.yaml_constructors[_tag]))
+
+
+def scalar_value(text: str) -> Any:
+    """What a word without quotes means: true, 5, or itself; raises YAMLError."""
+    loader = PlainLoader("")
+    tag = loader.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return loader.construct_object(yaml.ScalarNode(tag, text))
 
 
 def check_yaml(text: str, loader: Any) -> None:

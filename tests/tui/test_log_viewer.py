@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
 
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.widgets.log_lines import LogLines
+from foretop_core.actions import run_logs
+from foretop_core.actions.run_logs import RunLog
+from foretop_core.actions.signed_url_download import DownloadFailed
 from foretop_core.models.kinds import BACKUP
+from foretop_core.tables.text.terminal_text import fold
 from tests.tui.acting import Stand, stand
 from tests.tui.test_dialogs import newest
 from tests.tui.test_results import REQUESTS, faulty
@@ -26,6 +31,49 @@ async def fetch_log(at: Stand) -> LogLines:
     await at.send()
     await at.see("Setting up backup log")
     return lines_of(at)
+
+
+class _LogApp(App[None]):
+    def compose(self) -> ComposeResult:
+        yield LogLines(ascii=False)
+
+
+async def test_half_a_million_lines_are_neither_measured_one_by_one_nor_judged_on_the_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    measured: list[str] = []
+
+    def counted(text: str, cells: int) -> list[str]:
+        measured.append(text)
+        return fold(text, cells)
+
+    monkeypatch.setattr("foretop.widgets.log_lines.fold", counted)
+    plain = tuple(f"level=info msg=line-{number} {'x' * 100}" for number in range(250_000))
+    odd = tuple(f"漢字 {number} {'é' * 100}" for number in range(250_000))
+    app = _LogApp()
+    async with app.run_test(size=(80, 10)) as pilot:
+        lines = app.query_one(LogLines)
+        log = await RunLog(plain + odd).with_levels()
+        lines.show(log.lines, log.levels)
+        lines.toggle_wrap()
+        first = sum(map(len, measured))
+        assert first <= 100_000, "only so many odd characters are measured"
+        assert lines.rows == 500_000 + 250_000 + len(measured), (
+            "plain lines are whole, and the odd ones that were measured"
+        )
+        measured.clear()
+        lines.search("line-249999")
+        assert lines.matches == [249_999]
+        lines.to_end()
+        await pilot.pause()
+        assert len(measured) < 100, "a search and a page measure what is on the screen"
+
+
+def test_a_log_of_too_many_lines_is_refused_before_it_is_taken_apart() -> None:
+    assert run_logs._lines(b"one\r\ntwo\n\nfour") == ("one", "two", "", "four")
+    assert run_logs._lines(b"") == ()
+    with pytest.raises(DownloadFailed, match="more than 1,000,000 lines"):
+        run_logs._lines(b"\n" * 1_000_001)
 
 
 async def test_errors_are_marked_counted_jumped_to_and_shown_alone(

@@ -27,7 +27,9 @@ def test_a_list_is_in_order_and_counted() -> None:
     assert found.lines() == ("2 objects of 2 kinds", "apps/v1/Deployment:", "v1/Pod:", "  - a/one", "  - b/two")
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b"{", b'{"v1/Pod": 3}', b'{"v1/Pod": [1]}'])
+@pytest.mark.parametrize(
+    "text", [b"", b"[]", b"{", b'{"v1/Pod": 3}', b'{"v1/Pod": [1]}', b'{"\xff": []}', b'{"a":' * 9999]
+)
 def test_what_is_not_a_list_is_refused(text: bytes) -> None:
     with pytest.raises(Unreadable):
         parse_resource_list(text)

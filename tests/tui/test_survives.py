@@ -105,3 +105,15 @@ async def test_a_pane_that_fails_says_so_and_is_listed(monkeypatch: pytest.Monke
         await shown.press("escape")
         await _still_works(shown)
         assert "the section overview failed" in shown.text
+
+
+async def test_thousands_of_messages_leave_one_toast_and_the_latest_of_the_list() -> None:
+    async with screen(FilledSource(calm())) as shown:
+        for number in range(2_000):
+            shown.app.notify(f"message {number}")
+            if number % 100 == 0:
+                await shown.idle()
+        await shown.idle()
+        assert len(shown.app._notifications) == 1
+        assert [text for _, text in shown.app.told] == [f"message {number}" for number in range(1_800, 2_000)]
+        await _still_works(shown)

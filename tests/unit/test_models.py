@@ -11,6 +11,7 @@ import pytest
 from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, BackupSpec, NonAdminBackup, Schedule, decode, from_builtins, to_builtins
 from foretop_core.models.kinds import BACKUP, KINDS, by_name, find
+from foretop_core.models.wire import is_earlier
 from tests.recordings import NAMES, events
 
 
@@ -141,3 +142,16 @@ def test_kinds_are_found_by_their_api_names() -> None:
     assert by_name("Backup") is BACKUP
     assert by_name("backups") is None
     assert by_name("Gateway") is None
+
+
+@pytest.mark.parametrize("rest", ['"\\udc00"', "[" * 9_999, '"\\x"'])
+def test_an_object_that_is_wrong_in_two_places_is_unreadable(rest: str) -> None:
+    with pytest.raises(Unreadable, match=r"metadata\.labels"):
+        decode(Schedule, f'{{"metadata": {{"name": "s", "labels": {{"a": 1}}}}, "odd": {rest}}}'.encode())
+
+
+def test_versions_of_thousands_of_digits_are_not_compared() -> None:
+    assert is_earlier("9", "10")
+    assert not is_earlier("10", "9")
+    assert not is_earlier("1", "9" * 5_000)
+    assert not is_earlier("1" * 5_000, "9" * 5_000)

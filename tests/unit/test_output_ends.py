@@ -7,15 +7,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from foretop.commands.output import emit
+from foretop.commands.output import emit, without_controls
+from foretop.commands.report_metrics import metrics_text
+from foretop_core.config.config_reader import read_settings
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
 from foretop_core.models import manifest_reader
+from foretop_core.tables.engine.jsonpath import parse_jsonpath
 
 HOSTILE = {"name": "a\x7fb\x9b31mc\u202ed\u2066e\u200bf\u0085g\u2028h\x1bi", "plain": "Zürich 日本"}
 
@@ -30,6 +34,17 @@ def test_what_is_printed_for_machines_moves_no_terminal_and_means_the_same(
     assert (json.loads(said) if form == "json" else yaml.safe_load(said)) == HOSTILE
     emit({"plain": HOSTILE["plain"]}, form)
     assert HOSTILE["plain"] in capsys.readouterr().out
+
+
+def test_a_template_and_metrics_move_no_terminal_and_stay_readable() -> None:
+    shown = without_controls(parse_jsonpath("{.name}{'\\t'}{.plain}{'\\n'}").render(HOSTILE))
+    assert shown.endswith("h\\u001bi\tZürich 日本\n")
+    empty: dict[str, Any] = {"schedules": [], "queue": [], "unreadable": [], "notSeen": []}
+    finding = {"context": "c", "severity": "error", "code": f"\x00{HOSTILE['name']}\r\n"}
+    metrics = metrics_text({**empty, "at": "2026-11-15T03:00:00Z", "findings": [finding]})
+    assert not [letter for letter in shown + metrics if not letter.isprintable() and letter not in "\n\t"]
+    assert 'code="\\\\u0000a' in metrics, "a backslash of ours is escaped as Prometheus wants it"
+    assert 'd\\n"} 1\n' in metrics
 
 
 def foretop(*arguments: str) -> list[str]:
@@ -64,6 +79,9 @@ DEEP = {
     "closed brackets": "[" * 30_000 + "]" * 30_000,
     "braces": "{a: " * 30_000,
     "items": "- " * 30_000,
+    "items far apart": "-  " * 30_000,
+    "keys": "?  " * 30_000,
+    "items of keys": "-   ?  " * 20_000,
     "beside things": "[a, " * 5_000,
     "indentation": "\n".join(f"{' ' * depth}a:" for depth in range(2_000)),
 }
@@ -79,6 +97,29 @@ def test_a_file_that_would_break_its_reader_is_refused(text: str, tmp_path: Path
     (tmp_path / "config").write_text(text)
     with pytest.raises(BadInput, match="Cannot read the kubeconfig"):
         choose_contexts(ConnectionOptions(kubeconfig=str(tmp_path / "config")), {})
+
+
+@pytest.mark.parametrize("value", ['!!bool "perhaps"', "!!timestamp soon", "!!int abc", "9" * 5_000, "!!float x"])
+def test_a_value_that_does_not_fit_is_one_line(value: str, tmp_path: Path) -> None:
+    text = f"apiVersion: v1\nkind: Config\nodd: {value}\n"
+    with pytest.raises(BadInput, match="is not valid YAML at line 3"):
+        manifest_reader.read(text, "a file")
+    (tmp_path / "config").write_text(text)
+    with pytest.raises(BadInput, match="Cannot read the kubeconfig"):
+        choose_contexts(ConnectionOptions(kubeconfig=str(tmp_path / "config")), {})
+
+
+@pytest.mark.parametrize("value", ["1" + ":1" * 100_000, "1" + ":1" * 100_000 + ".5", "2026-02-30", "!!int '1:30'"])
+def test_times_and_numbers_to_the_base_of_60_are_text_as_in_go(value: str) -> None:
+    (found,) = manifest_reader.read_documents(f"odd: {value}\n", "a file")
+    assert found == {"odd": value.removeprefix("!!int ").strip("'")}
+
+
+@pytest.mark.parametrize("value", ["2026-02-30", "9" * 5_000, "1" + ":1" * 50_000, "'[[[[[[[['", "'&a [*a]'"])
+def test_a_setting_that_is_no_value_is_a_mistake_and_the_rest_is_used(value: str) -> None:
+    found = read_settings(f"warmUpMinutes: {value}\npage: queue\n")
+    assert [mistake.line for mistake in found.mistakes] == [1]
+    assert found.settings.page == "queue"
 
 
 def test_ordinary_anchors_and_many_brackets_are_read() -> None:

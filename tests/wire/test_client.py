@@ -137,6 +137,29 @@ async def test_the_servers_time_is_learned_from_its_answers(server: RoughServer)
     assert abs(client.skew) < timedelta(seconds=60)
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Fri, 31 Dec 9999 23:59:59 GMT",
+        "Fri, 31 Dec 9999 12:00:00 GMT",
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+        "Mon, 16 Nov 99999999999999999999 04:24:42 GMT",
+        "Mon, 16 Nov 2026 04:24:42 +99999999",
+        "",
+    ],
+)
+def test_a_date_that_is_nobody_s_clock_moves_no_time(header: str) -> None:
+    known = ClockSkew()
+    sent = datetime(2026, 11, 15, 3, 0, 0, tzinfo=UTC)
+    known.learn(header, sent, sent)
+    assert known.at(sent) is None
+    known.learn("Sun, 15 Nov 2026 04:00:00 GMT", sent, sent)
+    known.learn(header, sent, sent)
+    found = known.at(sent)
+    assert found is not None
+    assert abs(found - timedelta(hours=1)) <= timedelta(seconds=1)
+
+
 def test_many_answers_tell_the_skew_much_finer_than_one() -> None:
     true_skew = timedelta(minutes=-7, milliseconds=-380)
     known = ClockSkew()

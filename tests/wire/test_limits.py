@@ -6,7 +6,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -14,15 +14,20 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from foretop_core.actions.pod_log import container_log, pod_log
+from foretop_core.actions.schema_probe import serves_field
 from foretop_core.clock import SystemClock
 from foretop_core.errors import ForetopError
+from foretop_core.kube.access.doctor_checks import diagnose
+from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import LONGEST_LINE, MOST_BYTES, ApiClient
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, Impersonation
-from foretop_core.kube.connection.connection_errors import ApiError
+from foretop_core.kube.connection.connection_errors import ApiError, Unreachable
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.watching.watch_sink import WatchState
-from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving
+from foretop_core.models.kinds import BACKUP
+from tests.wire.faulty_server import PATIENCE, SCHEDULES, RoughServer, answer, serving
 from tests.wire.watching import connect, following
 
 Handler = Callable[[web.Request], Any]
@@ -62,6 +67,99 @@ async def test_a_line_of_a_watch_without_an_end_is_left() -> None:
             with pytest.raises(ApiError, match=f"longer than {LONGEST_LINE // 2**20} MiB"):
                 await anext(lines)
         await client.close()
+
+
+@pytest.mark.parametrize("unit", [b"\n", b"{}\n", b"{}" + b" " * 500_000 + b"\n"], ids=["empty", "short", "long"])
+async def test_a_packed_flood_of_lines_leaves_time_for_keys(unit: bytes) -> None:
+    flood = gzip.compress(unit * (4_000_000 // len(unit)), compresslevel=1)
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=flood, headers={"Content-Encoding": "gzip"})
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        turns = 0
+
+        async def count_turns() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async with client.stream(SCHEDULES, {"watch": "true"}, 30.0) as lines:
+            others = asyncio.create_task(count_turns())
+            before = turns
+            read = [len(line) async for line in lines]
+            others.cancel()
+        await client.close()
+    assert len(read) == (4_000_000 // len(unit) if unit != b"\n" else 0)
+    assert turns - before >= max(3, len(read) // 200)
+
+
+async def test_a_log_without_an_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foretop_core.actions.pod_log.MOST_BYTES", 2**20)
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        if request.path.endswith("/pods"):
+            return web.json_response({"items": [{"metadata": {"name": "velero-0"}}]})
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b"msg=again\n" * 1000)
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        with pytest.raises(ApiError, match="the log is longer than 1 MiB"):
+            await container_log(client, "velero", "velero-0")
+        with pytest.raises(ApiError, match="the log is longer than 1 MiB"):
+            await pod_log(client, "velero", "one")
+        await client.close()
+
+
+@pytest.mark.parametrize("body", [b"<html>sign in</html>", b"[]", b'{"items": [{"metadata": 5}]}', b"[" * 100_000])
+async def test_what_is_no_answer_of_an_api_server_is_one_line_wherever_it_is_asked(body: bytes) -> None:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=body)
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        with pytest.raises(ApiError, match="the answer cannot be read"):
+            await pod_log(client, "velero", "one")
+        assert not await serves_field(client, BACKUP, ("spec", "ttl"))
+        with suppress(ForetopError):
+            async for _ in diagnose(client, SystemClock(), NamespaceSelection(), ()):
+                pass
+        await client.close()
+
+
+@pytest.mark.parametrize("inside", ["the headers", "the body"])
+async def test_an_answer_that_drips_without_an_end_is_left(inside: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foretop_core.kube.connection.client._WHOLE_WITHIN", 0.02)
+
+    left = asyncio.Event()
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n" if inside == "the headers" else b"HTTP/1.1 200 OK\r\n\r\n")
+        try:
+            while not writer.is_closing():
+                writer.write(b"a")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+            left.set()
+
+    server = await asyncio.start_server(drip, "127.0.0.1", 0)
+    client = connect(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    with pytest.raises(Unreachable, match="no answer in time"):
+        await client.request("PATCH", SCHEDULES, body={}, limit=30.0)
+    await client.close()
+    async with asyncio.timeout(PATIENCE):
+        await left.wait()
+    server.close()
+    await server.wait_closed()
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
 
 from foretop.cli import run
+from foretop.commands.view_rows import RowChange
+from foretop.commands.watch import _run as run_hook
 from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_core.models.wire import ObjectRef
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS, change, obj
 
@@ -209,6 +213,19 @@ def test_findings_are_one_sentence_each(config: str, capsys: pytest.CaptureFixtu
     lines = printed(config, capsys, "get", "findings", "--plain").splitlines()
     assert any(line.startswith("New error: Schedule velero/broken: invalid cron") for line in lines)
     assert all(line.endswith(".") for line in lines)
+
+
+async def test_a_finding_too_long_for_a_command_does_not_end_the_watch(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item: dict[str, Any] = dict.fromkeys(("severity", "code", "context", "kind", "namespace", "name"), "x")
+    change = RowChange("ADDED", ObjectRef("c", "Schedule", "velero", "s"), {**item, "what": "w" * 300_000})
+    await run_hook(f'echo "${{#FORETOP_WHAT}}" > {tmp_path}/length; cat > {tmp_path}/body', change)
+    assert (tmp_path / "length").read_text() == "32768\n"
+    assert len(json.loads((tmp_path / "body").read_text())["finding"]["what"]) == 300_000
+    monkeypatch.setenv("FAR_TOO_LONG", "x" * 200_000)
+    await run_hook("true", change)
+    assert "The command of --exec cannot be run: Argument list too long" in capfd.readouterr().err
 
 
 def test_each_change_of_a_finding_is_a_sentence_and_runs_the_hook(tmp_path: Path) -> None:

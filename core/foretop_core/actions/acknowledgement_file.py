@@ -14,6 +14,7 @@ import msgspec
 from foretop_core.actions.journal import default_path
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
+from foretop_core.own_files import read_own_file
 from foretop_core.rules.triage.acknowledging import LONGEST, OwnAcknowledgements
 from foretop_core.rules.triage.finding import Acknowledgement
 
@@ -77,8 +78,7 @@ class AcknowledgementFile:
 
     def _lines(self) -> Iterator[Acknowledgement]:
         try:
-            with self.path.open("rb") as file:
-                lines = file.read(_MOST_BYTES).splitlines()
+            lines = read_own_file(self.path, _MOST_BYTES).splitlines()
         except OSError:
             return
         for line in lines:

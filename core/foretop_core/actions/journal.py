@@ -16,9 +16,12 @@ from typing import Any, BinaryIO
 import msgspec
 
 from foretop_core.errors import ForetopError
+from foretop_core.own_files import check_regular, read_own_file
 
 MOST_BYTES = 4 * 1024 * 1024
 """At this size the older half goes: a bastion's home is small."""
+_MOST_READ = 4 * MOST_BYTES
+"""Of a file that somebody else has made so large."""
 
 
 class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -71,6 +74,7 @@ class Journal:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             with os.fdopen(descriptor, "r+b") as file:
+                check_regular(descriptor)
                 os.fchmod(descriptor, 0o600)
                 yield file
         except OSError as problem:
@@ -90,7 +94,7 @@ class Journal:
 
     def _entries(self) -> Iterator[JournalEntry]:
         try:
-            lines = self.path.read_bytes().splitlines()
+            lines = read_own_file(self.path, _MOST_READ, from_end=True).splitlines()
         except FileNotFoundError:
             return
         except OSError as problem:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 import msgspec
 
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.error_answers import too_long
 
 SELECTORS = ("deploy=velero", "name=velero", "component=velero")
 """As velero install, the chart and OADP label the pod."""
 MOST_LINES = "200000"
+MOST_BYTES = 128 * 2**20
+"""Of one log, however long its lines are: a server need not keep to the number of them."""
 
 
 class _Meta(msgspec.Struct):
@@ -48,11 +52,7 @@ async def pod_log(client: ApiClient, namespace: str, name: str) -> tuple[str, ..
         params = {"tailLines": MOST_LINES}
         if any(one.name == "velero" for one in pod.spec.containers):
             params["container"] = "velero"
-        async with client.stream(path, params, 60.0) as lines:
-            async for line in lines:
-                text = line.decode("utf-8", "replace")
-                if wanted.search(text):
-                    found.append(text)
+        found += [line async for line in _lines(client, path, params) if wanted.search(line)]
     return tuple(found)
 
 
@@ -65,8 +65,17 @@ async def container_log(
         params["container"] = container
     if previous:
         params["previous"] = "true"
-    async with client.stream(_log_path(namespace, pod), params, 60.0) as lines:
-        return tuple([line.decode("utf-8", "replace") async for line in lines])
+    return tuple([line async for line in _lines(client, _log_path(namespace, pod), params)])
+
+
+async def _lines(client: ApiClient, path: str, params: dict[str, str]) -> AsyncIterator[str]:
+    read = 0
+    async with client.stream(path, params, 60.0) as lines:
+        async for line in lines:
+            read += len(line)
+            if read > MOST_BYTES:
+                raise too_long("the log", MOST_BYTES)
+            yield line.decode("utf-8", "replace")
 
 
 def _log_path(namespace: str, pod: str) -> str:
@@ -77,7 +86,7 @@ async def _pods(client: ApiClient, namespace: str) -> list[_Pod]:
     for selector in SELECTORS:
         path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods"
         answer = await client.request("GET", path, {"labelSelector": selector})
-        pods = msgspec.json.decode(answer.body, type=_Pods).items
+        pods = answer.read(_Pods).items
         if pods:
             return pods
     return []

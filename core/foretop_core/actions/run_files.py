@@ -49,8 +49,8 @@ class RunFile(Enum):
 
     @property
     def most_bytes(self) -> int:
-        """A log is shown line by line; the others are taken apart whole."""
-        return MOST_BYTES if self is RunFile.LOG else MOST_BYTES // 8
+        """A log is shown line by line; the others are taken apart whole, which takes many times their size."""
+        return {RunFile.LOG: MOST_BYTES, RunFile.RESOURCES: MOST_BYTES // 2, RunFile.RESULTS: MOST_BYTES // 8}[self]
 
     def intent(self, *, of_tenant: bool) -> ActionRecord:
         if self is RunFile.RESOURCES:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foretop_core.actions.guard import ActionRefused
@@ -15,9 +16,11 @@ from foretop_core.actions.signed_url_download import DownloadFailed, Progress, T
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.connection_errors import ApiError, Unreachable
 from foretop_core.models import NonAdmin
+from foretop_core.rules.log_levels import LogLevel, log_level
 
 _HARMLESS = frozenset(f"{string.ascii_letters}{string.digits}.-_")
 _LONGEST_NAME = 200
+MOST_LINES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,12 @@ class RunLog:
     lines: tuple[str, ...]
     partial: bool = False
     why: str = ""
+    levels: tuple[LogLevel, ...] = ()
+    """Of each line, where they were looked for."""
+
+    async def with_levels(self) -> RunLog:
+        """The log with the level of each line; keys go on meanwhile, since half a million lines take seconds."""
+        return replace(self, levels=await asyncio.to_thread(lambda: tuple(map(log_level, self.lines))))
 
     def search(self, text: str) -> tuple[tuple[int, str], ...]:
         """The lines that hold a text, whatever its case, with their numbers from 1."""
@@ -57,14 +66,14 @@ async def log_of(
         return await _run_log(executor, item, trust, progress)
     owner = await asked_of(executor, item, RunFile.LOG)
     if isinstance(owner, NonAdmin):
-        return RunLog(_lines(await tenant_file(executor, owner, RunFile.LOG, trust, progress)))
+        return RunLog(await asyncio.to_thread(_lines, await tenant_file(executor, owner, RunFile.LOG, trust, progress)))
     return await _run_log(executor, owner, trust, progress)
 
 
 async def _run_log(executor: PlanExecutor, run: Run, trust: TlsTrust | None, progress: Progress | None) -> RunLog:
     """The whole log, or what Velero's pod has of it, said to be partial."""
     try:
-        return RunLog(_lines(await run_file(executor, run, RunFile.LOG, trust, progress)))
+        return RunLog(await asyncio.to_thread(_lines, await run_file(executor, run, RunFile.LOG, trust, progress)))
     except (ActionRefused, FileUnavailable, DownloadFailed, ApiError, Unreachable) as problem:
         found = await _of_pod(executor, run, problem)
         if not found:
@@ -73,7 +82,10 @@ async def _run_log(executor: PlanExecutor, run: Run, trust: TlsTrust | None, pro
 
 
 def _lines(text: bytes) -> tuple[str, ...]:
-    return tuple(text.decode("utf-8", "replace").splitlines())
+    if text.count(b"\n") > MOST_LINES:
+        raise DownloadFailed("The log is too long", f"more than {MOST_LINES:,} lines", "use velero's own command")
+    lines = text.removesuffix(b"\n").split(b"\n") if text else []
+    return tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines)
 
 
 async def _of_pod(executor: PlanExecutor, run: Run, problem: ForetopError) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import ssl
 import zlib
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Bytes that have come, and how many there are, 0 where that is not told."""
 CONNECT_LIMIT = 10.0
-MOST_BYTES = 512 * 1024 * 1024
+MOST_BYTES = 128 * 1024 * 1024
+"""Unpacked. A tenant's own storage holds whatever the tenant puts there."""
 _ANY_HEADER = zlib.MAX_WBITS | 32
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
@@ -156,7 +158,8 @@ async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: in
     try:
         async for chunk in answer.content.iter_any():
             done += len(chunk)
-            unpacker.feed(chunk)
+            # A chunk can be a thousand times as long when it is unpacked.
+            await asyncio.to_thread(unpacker.feed, chunk)
             progress(done, total)
     except zlib.error:
         raise DownloadFailed(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import DEFAULT_SETTINGS, ContextSettings, Settings
+from foretop_core.own_files import read_own_file
 
 if TYPE_CHECKING:
     from foretop_core.config.config_reader import SettingPath
@@ -103,8 +104,7 @@ def read_config(environ: Mapping[str, str]) -> ConfigFile:
 def _text(path: Path) -> tuple[str, str]:
     """What is in the file, or why that cannot be had."""
     try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+        data = read_own_file(path, _MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             return "", f"it is larger than {_MOST_BYTES:,} bytes"
         return data.decode("utf-8"), ""

@@ -11,7 +11,7 @@ import msgspec
 import yaml
 
 from foretop_core.config.settings import ConfigSection, ContextSettings, Settings
-from foretop_core.yaml_guard import check_yaml
+from foretop_core.yaml_guard import check_yaml, scalar_value
 
 SettingPath = tuple[str, ...]
 """The names that lead to a setting."""
@@ -194,7 +194,7 @@ class _SettingsWalk:
         words = [str(one) for one in get_args(wanted) if one] if get_origin(wanted) is Literal else []
         try:
             # A version such as 1.10 is text here, and not the number 1.1.
-            value = node.value if words or _is_text(wanted) else yaml.safe_load(node.value)
+            value = node.value if words or _is_text(wanted) else scalar_value(node.value)
             return msgspec.convert(value, wanted)
         except (msgspec.ValidationError, yaml.YAMLError):
             said = quoted(node.value)

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from foretop_core.own_files import read_own_file
+
 _LONGEST = 100
 
 
 def remembered_theme(environ: Mapping[str, str]) -> str:
     """The theme that was last chosen on the screen; "" where none was."""
     try:
-        with _file(environ).open(encoding="utf-8") as file:
-            return file.read(_LONGEST).strip()
+        return read_own_file(_file(environ), _LONGEST).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
 

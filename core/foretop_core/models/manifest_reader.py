@@ -11,7 +11,7 @@ import yaml
 from foretop_core.errors import BadInput, Unreadable
 from foretop_core.models.kinds import Kind, find
 from foretop_core.models.wire import Resource, from_builtins
-from foretop_core.yaml_guard import check_yaml
+from foretop_core.yaml_guard import PlainLoader, check_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,6 @@ class Manifest:
 
     def of(self, kind: Kind) -> tuple[Resource, ...]:
         return tuple(item for known, item in self.objects if known is kind)
-
-
-class _Loader(yaml.CSafeLoader):
-    """YAML with times kept as text: the models parse them, and name the field of an invalid one."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}
 
 
 def read(text: str, source: str) -> Manifest:
@@ -61,8 +51,8 @@ def read_documents(text: str, source: str) -> list[object]:
         except (ValueError, RecursionError):
             pass
     try:
-        check_yaml(text, _Loader)
-        return [document for document in yaml.load_all(text, _Loader) if document is not None]
+        check_yaml(text, PlainLoader)
+        return [document for document in yaml.load_all(text, PlainLoader) if document is not None]
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""

@@ -24,6 +24,8 @@ _ESCAPE = b"\\u003"
 _ESCAPED_DIGIT = re.compile(rb"\\u003[0-9]")
 """Bytes without any of these have no time outside of those years, so only others are looked through."""
 
+_LONGEST_VERSION = 20
+"""Digits of a resourceVersion, which is an int64 in etcd; Python refuses to count with thousands of them."""
 
 NONE: Mapping[str, Any] = MappingProxyType({})
 """The shared empty mapping: most objects have no hooks, no selector, no policy."""
@@ -138,7 +140,11 @@ def is_older(candidate: Resource, held: Resource) -> bool:
 
 def is_earlier(version: str, other: str) -> bool:
     """Of two resourceVersions; those that are not numbers cannot be compared."""
-    return version.isdecimal() and other.isdecimal() and int(version) < int(other)
+    return _is_number(version) and _is_number(other) and int(version) < int(other)
+
+
+def _is_number(version: str) -> bool:
+    return version.isdecimal() and len(version) <= _LONGEST_VERSION
 
 
 R = TypeVar("R", bound=Resource)
@@ -160,10 +166,18 @@ def decode(model: type[R], data: bytes | msgspec.Raw) -> R:
             return from_builtins(model, msgspec.json.decode(raw))
         made: R = _decoder(model).decode(raw)
     except msgspec.ValidationError as problem:
-        raise _unreadable(model, msgspec.json.decode(raw), problem) from None
+        raise _unreadable(model, _as_far_as_read(raw), problem) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise Unreadable(f"{model.__name__} cannot be read", str(problem)) from None
     return _within_bounds(made) if _may_have_odd_time(raw) else made
+
+
+def _as_far_as_read(raw: bytes) -> object:
+    """The value in which a field is wrong; what comes after that field was not looked at yet, and may be no JSON."""
+    try:
+        return msgspec.json.decode(raw)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _may_have_odd_time(raw: bytes) -> bool:

@@ -37,6 +37,6 @@ def parse_resource_list(text: bytes) -> ResourceList:
     """Kinds and names in order, whatever the order of the file; raises Unreadable for what is not such a list."""
     try:
         held = msgspec.json.decode(text, type=dict[str, list[str] | None])
-    except msgspec.DecodeError as problem:
+    except (ValueError, RecursionError) as problem:
         raise Unreadable("The resource list cannot be read", str(problem)) from None
     return ResourceList(tuple(ResourceKind(kind, tuple(sorted(held[kind] or ()))) for kind in sorted(held)))

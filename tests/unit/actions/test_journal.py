@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -9,8 +10,13 @@ import msgspec
 import pytest
 
 from foretop_core.actions import journal as journals
+from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
-from foretop_core.errors import ForetopError
+from foretop_core.config.config_file import read_config
+from foretop_core.config.theme_memory import remembered_theme
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.kubeconfig import choose_contexts
 
 
 def entry(number: int, text: str = "") -> JournalEntry:
@@ -91,3 +97,40 @@ def test_a_write_has_the_result_of_its_last_line(tmp_path: Path) -> None:
     held.append(msgspec.structs.replace(entry(3), result="failed: no", id="id-3"))
     lines = [(one.name, one.result.partition(":")[0]) for one in held.read()]
     assert lines == [("s-0", "done"), ("s-1", "unknown"), ("s-3", "failed")]
+
+
+def test_a_journal_that_is_no_file_is_one_line_and_is_not_waited_for(tmp_path: Path) -> None:
+    pipe, device = tmp_path / "pipe", tmp_path / "device"
+    os.mkfifo(pipe)
+    device.symlink_to("/dev/zero")
+    for path in (pipe, device, tmp_path):
+        with pytest.raises(ForetopError, match="cannot be read"):
+            list(Journal(path).read())
+        with pytest.raises(ForetopError, match="cannot be written"):
+            Journal(path).check()
+
+
+def test_of_a_journal_that_somebody_made_huge_the_newest_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with path.open("wb") as file:
+        file.truncate(2**34)
+        file.seek(2**34)
+        file.write(b"\n" + msgspec.json.encode(entry(7)) + b"\n")
+    assert [one.name for one in Journal(path).read()] == ["s-7"]
+
+
+def test_no_other_file_of_ours_is_waited_for(tmp_path: Path) -> None:
+    for name in ("config/foretop/config.yaml", "state/foretop/theme", "state/foretop/acknowledged.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(tmp_path / name)
+    environ = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "state")}
+    found = read_config(environ)
+    assert found.protects_all
+    assert "not a regular file" in found.mistakes[0]
+    assert remembered_theme(environ) == ""
+    assert acknowledgements_of(environ).read() == {}
+
+
+def test_a_kubeconfig_without_an_end_is_one_line() -> None:
+    with pytest.raises(BadInput, match="it is larger than 32 MiB"):
+        choose_contexts(ConnectionOptions(kubeconfig="/dev/zero"), {})

@@ -231,6 +231,25 @@ def test_a_drill_is_read_from_the_backup_and_a_broken_annotation_tells_nothing()
     assert drills_of(copy("one", annotations={DRILLED: "[broken"})) == {}
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"shop":{"at":"2026-11-15T02:00:00Z","seconds":999999999999999999}}',
+        '{"shop":{"at":"2026-11-15T02:00:00Z","seconds":-1}}',
+        '{"shop":{"at":"0001-01-01T00:00:00+14:00"}}',
+        '{"shop":{"at":"9999-12-31T23:59:59-14:00"}}',
+        '{"shop":{"at":"2026-11-15T02:00:00"}}',
+        '{"shop":' * 5_000,
+        '{"shop":"\udc80"}',
+    ],
+)
+def test_an_absurd_outcome_of_a_drill_tells_nothing_and_costs_no_other_namespace(written: str) -> None:
+    odd, good = copy("odd", "shop", annotations={DRILLED: written}), copy("good", "wiki")
+    assert drills_of(odd) == {}
+    assert row("shop", SHOP, odd, good).drill is None
+    assert row("wiki", SHOP, odd, good).copies.good == 1
+
+
 # Findings
 
 

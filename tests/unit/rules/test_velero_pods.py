@@ -128,6 +128,8 @@ def test_the_time_left_follows_from_the_rate_so_far() -> None:
         upload(done=0),
         upload(total=0),
         upload(done=1200),
+        upload(done=1, total=2**53),
+        upload(done=1, total=2**53, startTimestamp="0002-01-02T00:00:00Z"),
         upload("Completed", completionTimestamp=NOW.isoformat()),
     ],
 )

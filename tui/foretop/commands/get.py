@@ -14,7 +14,7 @@ import click
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import FindingSentences
 from foretop.commands.live_session import running_session, wait_synced
-from foretop.commands.output import emit, say, table, warn
+from foretop.commands.output import emit, say, table, warn, without_controls
 from foretop.commands.output_form import OutputForm, OutputFormType, SortOrder, object_names
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
 from foretop_core.errors import BadInput, ForetopError
@@ -216,7 +216,7 @@ def _print(source: PrintedTable, chosen: PrintedRows, session: Session, plain: b
         for name in object_names(list(items.values())):
             say(name)
     elif form.template is not None:
-        click.echo(form.template.render(as_list(items.values())), nl=False)
+        click.echo(without_controls(form.template.render(as_list(items.values()))), nl=False)
     elif form.columns is not None:
         for line in form.columns.lines(items.values(), headers=chosen.headers):
             say(line)

@@ -28,6 +28,8 @@ version_option: Callable[[Any], Any] = click.option(
 )
 _CONTROLS = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
 """DEL, C1, and what is invisible or turns the order of letters around; JSON itself spells out the rest."""
+_ALL_CONTROLS = re.compile(f"[\x00-\x08\x0b-\x1f]|{_CONTROLS.pattern}")
+"""The same for text that no form of its own spells out; its lines and tabs stay."""
 file_help = "Manifests or output of kubectl get -o yaml|json; - for standard input."
 
 
@@ -47,6 +49,11 @@ def emit(value: Mapping[str, Any], form: str) -> None:
 
 def _escaped(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
+
+
+def without_controls(text: str) -> str:
+    """Text for a machine, of any number of lines, with its controls spelt out as in JSON."""
+    return _ALL_CONTROLS.sub(_escaped, text)
 
 
 def say(line: str = "") -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from foretop.commands.output import without_controls
+
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 Sample = tuple[Mapping[str, str], float]
 
@@ -62,5 +64,5 @@ def _seconds(time: str | None) -> float | None:
 
 
 def _labels(labels: Mapping[str, str]) -> str:
-    inner = ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in labels.items())
+    inner = ",".join(f'{name}="{without_controls(value).translate(_ESCAPES)}"' for name, value in labels.items())
     return f"{{{inner}}}" if inner else ""

@@ -19,6 +19,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules.triage import Severity
 from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.text.terminal_text import LONGEST
 
 _EVENTS = {"ADDED": "new", "MODIFIED": "changed", "DELETED": "resolved"}
 _LEVELS = {severity.value: tuple(Severity)[: at + 1] for at, severity in enumerate(Severity)}
@@ -70,9 +71,12 @@ async def _watch(
 
 async def _run(hook: str, change: RowChange) -> None:
     """One failure costs itself only: it is named, and the watch goes on."""
-    process = await asyncio.create_subprocess_shell(
-        hook, stdin=asyncio.subprocess.PIPE, env={**os.environ, **_environment(change.type, change.item)}
-    )
+    environ = {**os.environ, **_environment(change.type, change.item)}
+    try:
+        process = await asyncio.create_subprocess_shell(hook, stdin=asyncio.subprocess.PIPE, env=environ)
+    except OSError as problem:
+        warn([ForetopError("The command of --exec cannot be run", problem.strerror or str(problem))])
+        return
     body = json.dumps({"event": _EVENTS[change.type], "finding": change.item}, ensure_ascii=False)
     await process.communicate(f"{body}\n".encode())
     if process.returncode:
@@ -83,5 +87,5 @@ def _environment(event: str, item: Item) -> dict[str, str]:
     names = ("severity", "code", "context", "kind", "namespace", "name", "what")
     return {
         "FORETOP_EVENT": _EVENTS[event],
-        **{f"FORETOP_{name.upper()}": str(item[name]).replace("\0", "") for name in names},
+        **{f"FORETOP_{name.upper()}": str(item[name])[:LONGEST].replace("\0", "") for name in names},
     }

@@ -63,7 +63,7 @@ class LogViewer(DownloadScreen):
 
     async def get(self) -> None:
         item = self.item()
-        self.fetched = await log_of(self.executor, item, progress=self.came)
+        self.fetched = await (await log_of(self.executor, item, progress=self.came)).with_levels()
         self.service.downloads.keep_log(self.key, item, self.fetched)
 
     def got(self) -> None:
@@ -72,7 +72,7 @@ class LogViewer(DownloadScreen):
             text = f"Partial, from the log of the Velero pod. Full log unavailable: {self.fetched.why}"
             self.said = [paragraph(text, Tone.WARN)]
         lines = self.query_one(LogLines)
-        lines.show(self.fetched.lines)
+        lines.show(self.fetched.lines, self.fetched.levels)
         self.draw()
         lines.focus()
 

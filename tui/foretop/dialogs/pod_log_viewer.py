@@ -48,7 +48,7 @@ class PodLogViewer(LogViewer):
         client = self.service.client(self.key.context)
         container = main_container(pod)
         lines = await container_log(client, self.key.namespace, self.key.name, container, previous=self._previous)
-        self.fetched = RunLog(lines)
+        self.fetched = await RunLog(lines).with_levels()
 
     def got(self) -> None:
         self.said = [paragraph(_BEFORE, Tone.WARN)] if self._previous else []

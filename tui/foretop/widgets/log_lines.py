@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import ClassVar
 
@@ -16,13 +16,15 @@ from textual.widget import Widget
 from foretop.widgets.line_widgets import highlighted, strip_of
 from foretop.widgets.paragraphs import Line, Span
 from foretop.widgets.styles import CURSOR, PLAIN, style_of
-from foretop_core.rules.log_levels import LogLevel, log_level
+from foretop_core.rules.log_levels import LogLevel
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.terminal_text import clean, fold
+from foretop_core.tables.text.terminal_text import LONGEST, clean, fold
 
 _SIDEWAYS = 20
 _MARGIN = 2
 """Cells before the text: the sign of the level."""
+_MOST_MEASURED = 100_000
+"""Characters that are not plain: to measure them takes a hundred times as long."""
 _SIGNS = {LogLevel.ERROR: StatusGlyph.BROKEN, LogLevel.WARNING: StatusGlyph.LOOK}
 
 
@@ -59,7 +61,7 @@ class LogLines(Widget, can_focus=True):
         self.wraps = False
         self.current: int | None = None
         """The line that the last jump went to."""
-        self._levels: list[LogLevel] = []
+        self._levels: Sequence[LogLevel] = ()
         self._visible: Sequence[int] = ()
         self._starts: list[int] = [0]
         """With wrap, the first row of each visible line, and at the end the number of rows."""
@@ -67,9 +69,10 @@ class LogLines(Widget, can_focus=True):
         self._aside = 0
         self._ascii = ascii
 
-    def show(self, lines: Sequence[str]) -> None:
+    def show(self, lines: Sequence[str], levels: Sequence[LogLevel] = ()) -> None:
+        """Lines with their levels; those of lines that come without are OTHER."""
         self.lines = lines
-        self._levels = [log_level(line) for line in lines]
+        self._levels = levels or [LogLevel.OTHER] * len(lines)
         self.errors = [at for at, level in enumerate(self._levels) if level is LogLevel.ERROR]
         self.current = None
         self._arrange()
@@ -96,10 +99,23 @@ class LogLines(Widget, can_focus=True):
         """What is visible, and how many rows each line takes."""
         self._visible = self.errors if self.errors_only else range(len(self.lines))
         if self.wraps:
-            cells = self._cells
-            sizes = (len(fold(clean(self.lines[at]), cells)) for at in self._visible)
-            self._starts = list(accumulate(sizes, initial=0))
-        self.matches = [at for at in self._visible if self._wanted and self._wanted in self.lines[at].casefold()]
+            self._starts = list(accumulate(self._row_counts(), initial=0))
+        self._find_matches()
+
+    def _row_counts(self) -> Iterator[int]:
+        """How many rows each line takes; beyond what can be measured in a moment, odd lines are one row and cut."""
+        cells, measured = self._cells, 0
+        for at in self._visible:
+            line = self.lines[at]
+            if len(line) <= LONGEST and line.isascii() and line.isprintable():
+                yield max(1, -(-len(line) // cells))
+                continue
+            measured += min(len(line), LONGEST)
+            yield len(fold(clean(line), cells)) if measured <= _MOST_MEASURED else 1
+
+    def _find_matches(self) -> None:
+        among = self._visible if self._wanted else ()
+        self.matches = [at for at in among if self._wanted in self.lines[at].casefold()]
 
     @property
     def _cells(self) -> int:
@@ -149,7 +165,7 @@ class LogLines(Widget, can_focus=True):
     def search(self, text: str) -> None:
         """Highlights the text and goes to its first match at or after the top line."""
         self._wanted = text.casefold()
-        self._arrange()
+        self._find_matches()
         self.current = None
         self.next_match(1)
         self.refresh()

@@ -109,8 +109,8 @@ async def diagnose(
 async def _version(client: ApiClient) -> str:
     response = await client.request("GET", "/version")
     try:
-        return msgspec.json.decode(response.body, type=_Version).git_version or "of unknown version"
-    except msgspec.DecodeError:
+        return response.read(_Version).git_version or "of unknown version"
+    except ApiError:
         return "of unknown version"
 
 

@@ -13,7 +13,9 @@ from foretop_core.kube.connection.config import AuthInfo, ContextConfig, OidcCon
 from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.exec_plugin import ExecCredential, ExecPlugins
 from foretop_core.kube.connection.oidc import OidcTokens
+from foretop_core.own_files import read_own_file
 
+_LONGEST_TOKEN = 2**20
 REREAD_TOKEN_FILE = timedelta(minutes=1)
 
 
@@ -86,7 +88,7 @@ class Authenticator:
         now = self._clock.now()
         if self._file_read is None or not timedelta() <= now - self._file_read < REREAD_TOKEN_FILE:
             try:
-                self._file_token = Path(identity.token_file).read_text("utf-8").strip()
+                self._file_token = read_own_file(Path(identity.token_file), _LONGEST_TOKEN).decode("utf-8").strip()
                 self._file_read = now
             except (OSError, UnicodeDecodeError) as problem:
                 if not (self._file_token or identity.token):

@@ -48,6 +48,9 @@ MOST_BYTES = 64 * 2**20
 """An answer; a page of a list has at most 500 objects."""
 LONGEST_LINE = 4 * 2**20
 """A line of a watch; etcd takes objects of 1.5 MiB."""
+_LINES_AT_A_TIME = 100
+_WHOLE_WITHIN = 5
+"""Times the silence that is borne: an answer that drips must come to an end as well."""
 _MOST_REDIRECTS = 5
 T = TypeVar("T")
 
@@ -122,12 +125,16 @@ class ApiClient:
     ) -> Response:
         """One request; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
         silence = self.config.request_timeout or limit
-        async with (
-            self._requests,
-            self._open(method.upper(), path, params, body, content_type, silence) as response,
-        ):
-            content = await self._read(response)
-            return Response(response.status, response.headers, content)
+        async with self._requests:
+            try:
+                async with (
+                    asyncio.timeout(silence * _WHOLE_WITHIN),
+                    self._open(method.upper(), path, params, body, content_type, silence) as response,
+                ):
+                    content = await self._read(response)
+                    return Response(response.status, response.headers, content)
+            except TimeoutError as problem:
+                raise self._explained(problem) from None
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:
@@ -290,6 +297,7 @@ class ApiClient:
         try:
             async for chunk in response.content.iter_any():
                 yield chunk
+                await _let_others_go_on()
         except (aiohttp.ClientError, OSError) as problem:
             raise self._explained(problem) from None
 
@@ -297,20 +305,25 @@ class ApiClient:
         import aiohttp
 
         rest = bytearray()
-        searched = 0
         try:
             async for chunk in response.content.iter_any():
                 rest += chunk
-                while (end := rest.find(b"\n", searched)) >= 0:
-                    line = bytes(rest[:end])
-                    del rest[: end + 1]
-                    searched = 0
-                    if line.strip():
+                if b"\n" in chunk:
+                    lines = bytes(rest).split(b"\n")
+                    rest = bytearray(lines.pop())
+                    for number, line in enumerate(filter(bytes.strip, lines), start=1):
                         yield line
-                searched = len(rest)
-                if searched > LONGEST_LINE:
+                        if number % _LINES_AT_A_TIME == 0:
+                            await _let_others_go_on()
+                if len(rest) > LONGEST_LINE:
                     raise too_long("a line of the answer", LONGEST_LINE)
+                await _let_others_go_on()
         except aiohttp.SocketTimeoutError:
             raise WatchIdleTimeout(f"{self.config.address} sent no data for too long") from None
         except (aiohttp.ClientError, OSError) as problem:
             raise self._explained(problem) from None
+
+
+async def _let_others_go_on() -> None:
+    """Packed data is unpacked without a wait in between: keys and other watches would wait for all of one answer."""
+    await asyncio.sleep(0)

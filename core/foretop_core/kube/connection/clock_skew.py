@@ -9,6 +9,8 @@ from email.utils import parsedate_to_datetime
 _SECOND = timedelta(seconds=1)
 _STEP = timedelta(seconds=2)
 """Less is what a clock is put right by while it runs."""
+_YEARS = range(2000, 3000)
+"""A proxy may write any date: others than these are nobody's clock, and rules cannot look ahead from them."""
 
 
 class ClockSkew:
@@ -43,9 +45,9 @@ class ClockSkew:
     def learn(self, header: str, sent: datetime, received: datetime) -> None:
         try:
             date = parsedate_to_datetime(header)
-        except ValueError:
+        except (ValueError, OverflowError):
             return
-        if date.tzinfo is None or received < sent:
+        if date.tzinfo is None or date.year not in _YEARS or received < sent:
             return
         if self._step(received):
             self._least = self._most = None

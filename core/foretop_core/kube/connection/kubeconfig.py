@@ -15,10 +15,10 @@ from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
 from foretop_core.kube.connection.flag_overrides import override_cluster, override_user, server_name
 from foretop_core.kube.connection.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
 from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
-from foretop_core.yaml_guard import check_yaml
+from foretop_core.yaml_guard import PlainLoader, check_yaml
 
+MOST_BYTES = 32 * 2**20
 _SECTIONS = ("clusters", "users", "contexts")
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,13 @@ def _paths(options: ConnectionOptions, environ: Mapping[str, str]) -> list[Path]
 def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
     what = f"Cannot read the kubeconfig {path}"
     try:
-        text = path.read_text("utf-8")
-        check_yaml(text, _Loader)
-        content = yaml.load(text, Loader=_Loader)
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise BadInput(what, f"it is larger than {MOST_BYTES // 2**20} MiB", "use another file")
+        text = data.decode("utf-8")
+        check_yaml(text, PlainLoader)
+        content = yaml.load(text, Loader=PlainLoader)
     except FileNotFoundError:
         if required:
             raise BadInput(what, "file not found", "check --kubeconfig") from None

@@ -16,6 +16,7 @@ import yaml
 
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import OidcConfig
+from foretop_core.yaml_guard import PlainLoader
 
 LOCK_LIMIT = 2.0
 _LOCK_PAUSE = 0.05
@@ -49,7 +50,7 @@ def _cannot(oidc: OidcConfig, why: str) -> BadInput:
 
 def _changed(text: str, before: OidcConfig, renewed: OidcConfig) -> str | None:
     """The file's text with the new tokens; nothing where the old ones are no longer in it."""
-    content = yaml.safe_load(text)
+    content = yaml.load(text, PlainLoader)
     config = _oidc_config(content, before.user)
     if config is None or config.get("refresh-token") != before.refresh_token:
         return None
@@ -67,7 +68,7 @@ def _changed(text: str, before: OidcConfig, renewed: OidcConfig) -> str | None:
 
 def _same(text: str, wanted: object) -> bool:
     try:
-        return bool(yaml.safe_load(text) == wanted)
+        return bool(yaml.load(text, PlainLoader) == wanted)
     except yaml.YAMLError:
         return False
 
@@ -117,7 +118,7 @@ def _scalar(token: str) -> str:
     quoted = json.dumps(token)
     try:
         return token if token and yaml.safe_load(f"a: {token}") == {"a": token} else quoted
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError):
         return quoted
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -132,5 +131,5 @@ def expiry(token: str) -> datetime | None:
     try:
         claims = msgspec.json.decode(base64.urlsafe_b64decode(parts[1] + "=="), type=_Claims)
         return None if claims.exp is None else datetime.fromtimestamp(claims.exp, UTC)
-    except (binascii.Error, ValueError, OverflowError, OSError, msgspec.DecodeError):
+    except (ValueError, OverflowError, OSError, RecursionError):
         return None

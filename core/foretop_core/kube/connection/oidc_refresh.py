@@ -78,7 +78,7 @@ def _token_endpoint(client: RESTClientObject, oidc: OidcConfig) -> str:
         raise _cannot(oidc, f"{_host(url)} answered {reply.status} to discovery", "check idp-issuer-url")
     try:
         endpoint = msgspec.json.decode(reply.body, type=_Discovery).token_endpoint
-    except msgspec.DecodeError:
+    except (ValueError, RecursionError):
         endpoint = ""
     if not endpoint:
         raise _cannot(oidc, f"{_host(url)} names no token endpoint", "check idp-issuer-url")
@@ -126,7 +126,7 @@ def _send(
 def _decoded(reply: _Reply) -> _Answer:
     try:
         return msgspec.json.decode(reply.body, type=_Answer)
-    except msgspec.DecodeError:
+    except (ValueError, RecursionError):
         return _Answer()
 
 

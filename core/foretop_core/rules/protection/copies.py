@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
 import msgspec
 
 from foretop_core.models import Backup, BackupSpec, NonAdminBackup
-from foretop_core.models.wire import Metadata
+from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR, Metadata, Time
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.coverage import Coverage, Extent, VolumeMethod
@@ -17,6 +18,8 @@ from foretop_core.rules.schedule_history import began
 
 DRILLED = f"{ANNOTATIONS}drilled"
 """The annotation of a Backup with the outcome of the last drill of each of its namespaces."""
+_LONGEST_DRILL = 366 * 24 * 3600
+"""Seconds; the annotation of a copy that came with a bucket is written by whoever may write there."""
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _WHOLE = Coverage(Extent.ALL)
 Place = tuple[str, str]
@@ -24,8 +27,8 @@ Place = tuple[str, str]
 
 
 class _WrittenDrill(msgspec.Struct, rename="camel"):
-    at: datetime
-    seconds: int = 0
+    at: Time
+    seconds: Annotated[int, msgspec.Meta(ge=0, le=_LONGEST_DRILL)] = 0
     failed: str = ""
 
 
@@ -140,12 +143,12 @@ def drills_of(backup: Backup) -> dict[str, DrillOutcome]:
         return {}
     try:
         written = msgspec.json.decode(text, type=dict[str, _WrittenDrill])
-    except msgspec.MsgspecError:
+    except (ValueError, RecursionError):
         return {}
     return {
-        name: DrillOutcome(one.at, timedelta(seconds=max(0, one.seconds)), one.failed)
+        name: DrillOutcome(one.at, timedelta(seconds=one.seconds), one.failed)
         for name, one in written.items()
-        if one.at.tzinfo is not None
+        if FIRST_YEAR <= one.at.year <= LAST_YEAR
     }
 
 
