@@ -64,8 +64,11 @@ CONTENTS: tuple[tuple[str, str, str, Raw], ...] = (
 )
 
 
-def create_shop(api_server: RealCluster) -> None:
-    """The Service was applied with a node port of its own, the volume is bound, and one of two jobs has ended."""
+def create_shop(api_server: RealCluster, *, chose_node_port: bool = True) -> None:
+    """The volume is bound, one of two jobs has ended, and whoever applied the Service may have chosen its node port.
+
+    Velero restores a port that was chosen, so it cannot restore that Service beside itself.
+    """
     admin = api_server.admin
     admin.post("/api/v1/namespaces", {"metadata": {"name": SHOP}}).expect(201)
     source = {"hostPath": {"path": "/nowhere"}, "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
@@ -75,7 +78,7 @@ def create_shop(api_server: RealCluster) -> None:
         meta: Raw = {"name": name}
         if name == "front":
             meta["annotations"] = {
-                "kubectl.kubernetes.io/last-applied-configuration": json.dumps(body),
+                "kubectl.kubernetes.io/last-applied-configuration": json.dumps(body if chose_node_port else {}),
                 "service.beta.kubernetes.io/load-balancer-source-ranges": "192.0.2.0/24",
             }
         admin.post(f"{root}/namespaces/{SHOP}/{resource}", {**body, "metadata": meta}).expect(201)

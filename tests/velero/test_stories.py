@@ -35,5 +35,6 @@ def test_the_box_does_what_velero_does(
     verdicts.extend((name if release == NEWEST else f"{name} {release}", verdict) for verdict in found)
     box = BoxVeleroCluster(begin, release)
     play_story(box, name)
-    assert differences(name, histories(cluster.changes), histories(box.changes)) == []
+    different = differences(name, histories(cluster.changes), histories(box.changes))
+    assert not different, "\n".join(different)
     assert [verdict for verdict in found if verdict.outcome == "broken"] == []
