@@ -266,6 +266,21 @@ def queue(concurrency: int) -> Callable[[StorySteps], None]:
 TEAM_BACKUPS = "abc"
 
 
+def refused_in_queue(steps: StorySteps) -> None:
+    """Two that are refused and a good one wait behind one that runs: each refused one can cost the next a minute."""
+    steps.cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.cluster.freeze_storage()
+    nowhere = {"storageLocation": "nowhere"}
+    for name, team, spec in (("a", 0, {}), ("b", 1, nowhere), ("c", 2, nowhere), ("d", 0, {})):
+        steps.backup(name, TEAMS[team], **spec)
+        steps.wait_until_taken(name)
+        steps.cluster.wait(0.5)
+    steps.wait_for_phase("Backup", "a", "InProgress")
+    steps.cluster.unfreeze_storage()
+    steps.wait_until_idle()
+
+
 def killed(steps: StorySteps) -> None:
     """Velero ends with one running and two waiting, and comes back."""
     steps.cluster.start(ServerFlags())
@@ -364,6 +379,7 @@ STORIES = {
     "queue of 1": Story(queue(1), 150),
     "queue of 2": Story(queue(2), 20),
     "queue of 3": Story(queue(3), 20, in_share=True),
+    "refused in the queue": Story(refused_in_queue, 180),
     "killed": Story(killed, 10, without_queue=True),
     "restore and delete": Story(restore_and_delete, 10, in_share=True, without_queue=True),
     "downloads": Story(downloads, 10, in_share=True),

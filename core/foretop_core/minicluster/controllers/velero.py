@@ -90,7 +90,9 @@ class VeleroServer:
         locations.check_all()
         schedules.reconcile_all()
         if flags.queued:
-            QueueController(group, client, home, flags.concurrent_backups).start()
+            queue = QueueController(group, client, home, flags.concurrent_backups)
+            queue.start()
+            group.start(_every(MINUTE, queue.look_again))
         group.start(_every(MINUTE, schedules.reconcile_all, locations.sync_due))
         group.start(_every(_CHECK_LOCATIONS, locations.check_due))
         deletions.collect_expired()

@@ -115,9 +115,18 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
                 stall.since,
                 f" ({humanize.count(stall.free_slots, 'slot')} free); {first.name} is next.",
             ),
-            "Velero normally starts the next one within a minute: check its pod and log.",
+            _stall_remedy(snapshot, namespace),
             tuple(snapshot.ref(item.run) for item in stall.startable),
         )
+
+
+def _stall_remedy(snapshot: ClusterSnapshot, namespace: str) -> str:
+    """Velero 1.18 can go on counting a backup that it refused, until it is restarted."""
+    mine = snapshot.backups_by_namespace.get(namespace, ())
+    refused = [(run.created, run.name) for run in mine if run.phase == "FailedValidation" and run.created is not None]
+    if not refused:
+        return "Velero normally starts the next one within a minute: check its pod and log."
+    return f"Velero may still count {max(refused)[1]}, which it refused: restart its pod."
 
 
 def _ready_since(snapshot: ClusterSnapshot, backup: Backup) -> datetime | None:
