@@ -13,6 +13,8 @@
   goes. A restore of a Service whose node port somebody chose fails while another one has that port. All releases.
 - Here a backup is refused for its storage location only; a real one also for namespaces that are not valid, for `*`
   beside other names, and for filters and selectors that exclude each other. All releases.
+- A real restore leaves out jobs and pods that have ended; the application in the namespaces here has none. All
+  releases.
 - While the real queue empties, a schedule whose own backups wait in it sometimes misses a run that the simulated one
   makes: seen once in the story `overlap`, which now pauses its schedules meanwhile. 1.18.3.
 - A real server reconciles its schedules for the first time one to three seconds after its start, which is then the
