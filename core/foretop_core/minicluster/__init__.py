@@ -7,8 +7,8 @@
 - A backup that the real server refuses can keep its slot of the queue until the server is restarted: it ends so quickly
   that it is counted as ready to start only afterwards. With one slot nothing starts any more. Seen after 99 that were
   refused one after the other. Here its slot is free at once. 1.18.3.
-- Behind a refused backup the queue goes on at the next event or once-a-minute pass. A real pass can start several, one
-  after the other was refused; here it starts as many as there are slots. 1.18.3.
+- Behind a refused backup the queue goes on at the next event or once-a-minute pass. A real pass can start
+  several, each when the one before was refused; here it starts as many as there are slots. 1.18.3.
 - A real API server refuses objects of built-in kinds that are not valid, so a restore can fail at them; here anything
   goes. A restore of a Service whose node port somebody chose fails while another one has that port. All releases.
 - Here a backup is refused for its storage location only; a real one also for namespaces that are not valid, for `*`
