@@ -326,6 +326,14 @@ def test_a_stalled_queue_names_the_refused_backup_that_velero_may_still_count() 
     assert render(found.remedy, NOW) == "Velero may still count new, which it refused: restart its pod."
 
 
+def test_a_queue_in_which_one_after_the_other_is_refused_is_not_stalled() -> None:
+    """Each costs the next a minute; when it was refused is told by its expiration alone."""
+    spec, expires = {"ttl": "1h0m0s"}, (NOW + timedelta(minutes=59)).isoformat()
+    refused = backup("first", "FailedValidation", created="02:30:00", spec=spec, expiration=expires)
+    waits = backup("next", "Queued", created="02:30:00", queuePosition=1)
+    assert "queue-stalled" not in codes(location(), refused, waits)
+
+
 def test_a_queue_that_waits_for_the_next_pass_is_normal() -> None:
     ended = backup("first", started="02:30:00", ended="02:40:00", created="02:29:00")
     waits = backup("second", "Queued", created="02:34:00", queuePosition=1)
