@@ -22,6 +22,8 @@ PLUGIN = "aws-plugin"
 OBJECT_STORAGE = HERE / "object-storage.txt"
 RELEASES = ("1.18.3", "1.18.2", "1.17.2")
 """The newest, the last with its old cron library, and the last without a queue of backups."""
+OLDER = ("1.15.2", "1.14.1")
+"""Before and after the change of the cron library before that: only an upgrade runs on them."""
 _PLUGIN_NAME = "velero-plugin-for-aws"
 _VERSION = "github.com/vmware-tanzu/velero/pkg/buildinfo.Version"
 _ENVIRONMENT = {"GONOSUMDB": "github.com/project-velero/kopia"}
@@ -35,7 +37,10 @@ NOT_CACHED = 3
 
 @dataclass(frozen=True, slots=True)
 class VeleroKit:
-    """Everything that a real Velero needs: a cluster, the server of each release, its plugin and S3."""
+    """Everything that a real Velero needs: a cluster, the server of each release, its plugin and S3.
+
+    The servers of older releases are those that were built before.
+    """
 
     cluster: Kit
     servers: dict[str, Path]
@@ -63,17 +68,18 @@ class _Part:
 
 
 def prepare_velero(say: Say) -> VeleroKit:
-    """Find every part, building those that are missing."""
+    """Find every part, building those that are missing, except for the older releases."""
+    wanted = [*RELEASES, *(version for version in OLDER if _server(version).folder.is_dir())]
     return VeleroKit(
         cluster=prepare(say),
-        servers={version: _server(version).kept(say) / "velero" for version in RELEASES},
+        servers={version: _server(version).kept(say) / "velero" for version in wanted},
         plugins=_plugin().kept(say),
         python_with_storage=_storage().kept(say) / "bin" / "python",
     )
 
 
 def missing() -> list[str]:
-    """The parts that would have to be built."""
+    """The parts that would have to be built before the tests; without an older release its story is skipped."""
     parts = [*map(_server, RELEASES), _plugin(), _storage()]
     absent = [part.name for part in parts if not part.folder.is_dir()]
     return absent if cached_servers() else ["the API server", *absent]
@@ -129,7 +135,10 @@ def main() -> int:
             print(f"Not built yet: {', '.join(absent)}")
         return NOT_CACHED if absent else 0
     try:
-        kit = prepare_velero(partial(print, flush=True))
+        say = partial(print, flush=True)
+        for version in OLDER:
+            _server(version).kept(say)
+        kit = prepare_velero(say)
     except BuildError as problem:
         print(problem, file=sys.stderr)
         return 1

@@ -28,7 +28,9 @@ class ForetopCommand:
             check=False,
             timeout=120,
         )
-        assert done.returncode in WORKED, f"foretop {' '.join(arguments)} ended with {done.returncode}: {done.stderr}"
+        assert done.returncode in WORKED, (
+            f"foretop {' '.join(arguments)} ended with {done.returncode}: {done.stderr}{done.stdout}"
+        )
         return done.stdout
 
     def items(self, *arguments: str) -> list[dict[str, Any]]:

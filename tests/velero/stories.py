@@ -12,6 +12,7 @@ from datetime import timedelta
 from functools import partial
 from itertools import product
 
+from tests.velero.build import NEWEST
 from tests.velero.velero_cluster import TEAMS, Raw, ServerFlags, StorySteps, VeleroCluster
 
 BEAT = 30
@@ -30,6 +31,7 @@ class Story:
     """Whether it is in the short share that runs with every change."""
     without_queue: bool = False
     """Whether it is also about the last release without a queue of backups."""
+    release: str = NEWEST
 
 
 def start_on_beat(steps: StorySteps, flags: ServerFlags | None = None) -> None:
@@ -166,15 +168,21 @@ def overlap(steps: StorySteps) -> None:
     steps.wait_until_idle()
     steps.wait_for_second(BEAT + 10)
     for name in ("first", "second"):
-        before = len(steps.runs(name))
+        before = _last_run(steps, name)
         steps.change(name, paused=False)
-        steps.cluster.wait_until(partial(_has_more_runs, steps, name, before))
+        steps.cluster.wait_until(partial(_has_run_since, steps, name, before))
         steps.change(name, paused=True)
         steps.wait_until_idle()
 
 
-def _has_more_runs(steps: StorySteps, name: str, before: int) -> bool:
-    return len(steps.runs(name)) > before
+def _has_run_since(steps: StorySteps, name: str, before: str) -> bool:
+    """By the schedule itself, which Velero writes after the backup: a pause in between would be seen as the first."""
+    return _last_run(steps, name) != before
+
+
+def _last_run(steps: StorySteps, name: str) -> str:
+    found = steps.cluster.find("Schedule", name) or {}
+    return str((found.get("status") or {}).get("lastBackup"))
 
 
 def invalid_and_fixed(steps: StorySteps) -> None:
@@ -203,20 +211,24 @@ def never_fires(steps: StorySteps) -> None:
     steps.wait_until_idle()
 
 
-def upgrade(steps: StorySteps) -> None:
-    """1.18.2 is replaced by 1.18.3, which reads the same expressions otherwise."""
-    validate_storage(steps)
-    steps.wait_for_second(50)
-    for name, cron in DIALECTS.items():
-        steps.schedule(name, cron, skipImmediately=False)
-    start_on_beat(steps, ServerFlags("1.18.2", concurrent_backups=5))
-    wait_until_available(steps)
-    steps.wait_for_second(BEAT + 15)
-    steps.cluster.kill()
-    steps.wait_for_second(BEAT)
-    steps.cluster.start(ServerFlags("1.18.3", concurrent_backups=5))
-    steps.wait_for_second(BEAT + 15)
-    steps.wait_until_idle()
+def upgrade(before: str, after: str) -> Callable[[StorySteps], None]:
+    """A release is replaced by one that reads the same expressions otherwise."""
+
+    def play(steps: StorySteps) -> None:
+        validate_storage(steps)
+        steps.wait_for_second(50)
+        for name, cron in DIALECTS.items():
+            steps.schedule(name, cron, skipImmediately=False)
+        start_on_beat(steps, ServerFlags(before, concurrent_backups=5))
+        wait_until_available(steps)
+        steps.wait_for_second(BEAT + 15)
+        steps.cluster.kill()
+        steps.wait_for_second(BEAT)
+        steps.cluster.start(ServerFlags(after, concurrent_backups=5))
+        steps.wait_for_second(BEAT + 15)
+        steps.wait_until_idle()
+
+    return play
 
 
 DIALECTS = {
@@ -231,6 +243,9 @@ DIALECTS = {
     "no-fields": "TZ=UTC",
     "half-second": "@every 500ms",
     "yearly": NOT_DUE,
+    "zone": "TZ=UTC * * * * *",
+    "stepped-day": "* * */2 * 1",
+    "stepped-weekday": "* * 1-31 * */2",
 }
 
 
@@ -258,6 +273,21 @@ def queue(concurrency: int) -> Callable[[StorySteps], None]:
 
 
 TEAM_BACKUPS = "abc"
+
+
+def refused_in_queue(steps: StorySteps) -> None:
+    """Two that are refused and a good one wait behind one that runs: each refused one can cost the next a minute."""
+    steps.cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.cluster.freeze_storage()
+    nowhere = {"storageLocation": "nowhere"}
+    for name, team, spec in (("a", 0, {}), ("b", 1, nowhere), ("c", 2, nowhere), ("d", 0, {})):
+        steps.backup(name, TEAMS[team], **spec)
+        steps.wait_until_taken(name)
+        steps.cluster.wait(0.5)
+    steps.wait_for_phase("Backup", "a", "InProgress")
+    steps.cluster.unfreeze_storage()
+    steps.wait_until_idle()
 
 
 def killed(steps: StorySteps) -> None:
@@ -354,10 +384,12 @@ STORIES = {
     "overlap": Story(overlap, 320),
     "invalid and fixed": Story(invalid_and_fixed, 100, in_share=True, without_queue=True),
     "never fires": Story(never_fires, 100, without_queue=True),
-    "upgrade": Story(upgrade, 125),
+    "upgrade": Story(upgrade("1.18.2", "1.18.3"), 125),
+    "upgrade from 1.14": Story(upgrade("1.14.1", "1.15.2"), 125, release="1.15.2"),
     "queue of 1": Story(queue(1), 150),
     "queue of 2": Story(queue(2), 20),
     "queue of 3": Story(queue(3), 20, in_share=True),
+    "refused in the queue": Story(refused_in_queue, 180),
     "killed": Story(killed, 10, without_queue=True),
     "restore and delete": Story(restore_and_delete, 10, in_share=True, without_queue=True),
     "downloads": Story(downloads, 10, in_share=True),

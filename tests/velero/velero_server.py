@@ -33,6 +33,8 @@ class RealVelero:
             "AWS_SHARED_CREDENTIALS_FILE": str(credentials),
             "AWS_EC2_METADATA_DISABLED": "true",
             "HOME": str(folder),
+            # The plugins inside Velero 1.14 are not told of its flag.
+            "KUBECONFIG": str(kubeconfig),
             "VELERO_NAMESPACE": "velero",
             "VELERO_SCRATCH_DIR": str(folder),
             "TZ": "UTC",

@@ -67,6 +67,16 @@ def test_every_namespace_has_a_row_and_a_deleted_one_with_copies_too(
     assert found["velero"]["state"] == "ignored"
 
 
+def test_a_deleted_namespace_is_found_by_its_name(
+    box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = kubeconfig(box, tmp_path)
+    found = rows(config, capsys, "-n", "legacy")
+    assert {name: row["newestCopy"] for name, row in found.items()} == {"legacy": "legacy-1"}
+    assert run(["get", "protection", "--kubeconfig", config, "-n", "nowhere"]) == 2
+    assert capsys.readouterr().err == "foretop: Namespace nowhere does not exist\n"
+
+
 def test_one_namespace_by_name_with_the_copies_that_lie_in_velero_s(
     box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

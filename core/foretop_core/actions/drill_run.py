@@ -25,8 +25,10 @@ from foretop_core.rules import humanize
 from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.protection.drill_report import (
+    JOBS,
     DrillReport,
     compared,
+    ended_jobs,
     read_resource_list,
     read_restored_list,
 )
@@ -117,15 +119,18 @@ class DrillRun:
             return DrillReport((), (), phase, problem)
         restored: dict[str, int] = {}
         expected: dict[str, int] = {}
+        ended = 0
         try:
             body = await run_file(self.executor, self.backup, RunFile.RESOURCES, None, None)
             expected = dict(read_resource_list(body, self.request.namespace))
             if restore is not None:
                 body = await run_file(self.executor, restore, RunFile.RESOURCES, None, None)
                 restored = dict(read_restored_list(body, (self.request.namespace, self.request.into)))
+                if restored.get(JOBS, 0) < expected.get(JOBS, 0):
+                    ended = ended_jobs(await run_file(self.executor, restore, RunFile.LOG, None, None))
         except ForetopError as failure:
             problem = "; ".join(filter(None, (problem, f"not compared: {failure}")))
-        found = compared(expected, restored, self.request.kinds, phase, problem)
+        found = compared(expected, restored, self.request.kinds, phase, problem, ended)
         if not any(one.is_short for one in found.counts):
             return found
         prevented = prevention(self.request.into, await quotas_of(self.executor.client, self.request.into))

@@ -42,17 +42,25 @@ _REST: Mapping[str, dict[str, Any]] = {
     "jobs.batch": {"spec": {"suspend": True}},
     "cronjobs.batch": {"spec": {"suspend": True}},
     "services": {
+        "metadata": {"annotations": {"service.beta.kubernetes.io/load-balancer-source-ranges": None}},
         "spec": {
             "type": "ClusterIP",
+            "ports": [{"port": 1}],
+            "externalName": None,
             "externalTrafficPolicy": None,
             "healthCheckNodePort": None,
             "loadBalancerClass": None,
             "loadBalancerIP": None,
+            "loadBalancerSourceRanges": None,
             "allocateLoadBalancerNodePorts": None,
-        }
+        },
     },
 }
-"""What keeps each kind from acting."""
+"""What keeps each kind from acting.
+
+A Service of the type ClusterIP must have a port, which an external name has not, and may have none of the fields of a
+load balancer; Velero keeps a node port that somebody chose, and a merge patch takes one away only with all ports.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +213,7 @@ def _modifiers_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillReq
     body = {"metadata": meta, "data": {"modifiers.json": json.dumps(rules)}}
     lead = (
         f"{where} is created: workloads come with zero replicas, jobs and CronJobs suspended, DaemonSets on no node, "
-        "Services without a load balancer",
+        "Services as ClusterIP with one port",
     )
     return _plain_step(where, body, lead, "Velero changes the objects by it before it makes them")
 

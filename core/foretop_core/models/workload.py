@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from foretop_core.models.wire import NONE, Count, Resource, Time, Wire
+from foretop_core.models.wire import NONE, Condition, Count, Resource, Time, Wire
 
 MOST_WARM_UP_MINUTES = 7 * 24 * 60
 """Nobody keeps nodes warm for longer than a week before a run."""
@@ -96,9 +96,14 @@ class DeploymentSpec(Wire, frozen=True):
     template: PodTemplate = PodTemplate()
 
 
+class DeploymentCondition(Condition, frozen=True):
+    last_update_time: Time | None = None
+
+
 class DeploymentStatus(Wire, frozen=True):
     replicas: Count = 0
     ready_replicas: Count = 0
+    conditions: tuple[DeploymentCondition, ...] = ()
 
 
 class Deployment(Resource, frozen=True):

@@ -7,7 +7,7 @@ carry two times that move with it: together they show that the server lives, and
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -118,15 +118,20 @@ def heartbeat(
     backups: Iterable[Backup] = (),
     *,
     is_down: bool = False,
+    started: datetime | None = None,
+    off_beat: Collection[datetime] = (),
 ) -> Heartbeat:
-    """Learn pulse and beat of one server (one namespace of one context)."""
+    """Learn pulse and beat of one server (one namespace of one context).
+
+    `started` is what its Deployment tells; `off_beat` are syncs that were seen to come at another second than before.
+    """
     watched = [(location, period) for location in locations if (period := _period(location)) is not None]
-    signs = [sign for location, _ in watched for sign in _signs(location)]
-    waiting = [made for location, _ in watched if not _signs(location) and (made := location.created)]
+    signs = [sign for location, _ in watched for sign in _signs(location, off_beat)]
+    waiting = [made for location, _ in watched if not _signs(location, off_beat) and (made := location.created)]
     runs, planned = tuple(backups), tuple(schedules)
     looks = [_Evidence(at, _RUN) for at in _looks(planned, _recent(runs))]
     return Heartbeat(
-        second=_beat([*signs, *looks], last_start(runs)),
+        second=_beat([*signs, *looks], max((at for at in (last_start(runs), started) if at), default=None)),
         pulse=max((sign.at for sign in signs), default=max(waiting, default=None)),
         period=max(PERIOD, min(period for _, period in watched)) if watched else None,
         submitted=max((at for item in planned if (at := item.status.last_backup)), default=None),
@@ -155,10 +160,10 @@ def last_start(backups: Iterable[Backup]) -> datetime | None:
     return max((at for at in ended if at is not None), default=None)
 
 
-def _signs(location: BackupStorageLocation) -> list[_Evidence]:
-    """The sync keeps to the beat; the validation is asked every ten seconds and may have slipped."""
+def _signs(location: BackupStorageLocation, off_beat: Collection[datetime]) -> list[_Evidence]:
+    """The sync keeps to the beat, unless storage held it up; the validation is asked every ten seconds."""
     synced, validated = location.status.last_synced_time, location.status.last_validation_time
-    signs = [_Evidence(synced, _SYNC)] if synced else []
+    signs = [_Evidence(synced, _VALIDATION if synced in off_beat else _SYNC)] if synced else []
     if validated and not (synced and abs(validated - synced) <= timedelta(seconds=1)):
         signs.append(_Evidence(validated, _VALIDATION))
     return signs

@@ -57,6 +57,8 @@ class VeleroInfo:
     wanted_pods: int | None = None
     """How many pods the Deployment is to have; None before its controller has reported on it."""
     ready_pods: int = 0
+    started: datetime | None = None
+    """When it was last started, as far as its Deployment tells: no sign of an earlier server tells of this one."""
 
     @property
     def is_down(self) -> bool:
@@ -98,6 +100,8 @@ class ObservedChanges:
     went_back: Mapping[ObjectRef, PhaseChange] = field(default_factory=dict)
     restarted: Mapping[str, datetime] = field(default_factory=dict)
     """By namespace: when the Velero server's beat was seen to change."""
+    syncs_off_beat: frozenset[datetime] = frozenset()
+    """The last syncs of storage locations that came at another second of the minute than the ones before."""
     free_slot_since: Mapping[str, datetime] = field(default_factory=dict)
 
 
@@ -325,6 +329,8 @@ class ClusterSnapshot:
                     *self.faulty_backups.get(namespace, ()),
                 ),
                 is_down=self.server(namespace).is_down,
+                started=self.server(namespace).started,
+                off_beat=self.seen.syncs_off_beat,
             )
             for namespace in self.velero_namespaces
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from foretop_core.models import Deployment, kinds
 from foretop_core.rules.snapshot import VeleroInfo
@@ -31,8 +32,16 @@ def server(deployment: Deployment) -> VeleroInfo | None:
                 oadp_version=_matched(_OADP_TAG, image_tag(container.image)),
                 wanted_pods=_wanted_pods(deployment),
                 ready_pods=deployment.status.ready_replicas,
+                started=_started(deployment),
             )
     return None
+
+
+def _started(deployment: Deployment) -> datetime | None:
+    """When its pod was last replaced, or was ready again: made, rolled out or available since."""
+    since = {"Available": "last_transition_time", "Progressing": "last_update_time"}
+    times = [getattr(one, since[one.type]) for one in deployment.status.conditions if one.type in since]
+    return max((at for at in (deployment.created, *times) if at is not None), default=None)
 
 
 def _wanted_pods(deployment: Deployment) -> int | None:

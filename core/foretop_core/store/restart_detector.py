@@ -1,4 +1,4 @@
-"""Detection of Velero restarts by its storage locations: a server works at the same second of every minute."""
+"""What storage locations show of their Velero over time: a server works at the same second of every minute."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from foretop_core.models.wire import ObjectRef, Resource
 _REMEMBERED = 16
 _LONGEST_WAIT = timedelta(minutes=5)
 _SECOND_DRIFT = (0, 1, 59)
+_SYNC_DRIFT = (0, 1, 2, 58, 59)
+_FIRST_SYNC_WITHIN = timedelta(seconds=62)
 
 
 @dataclass(slots=True)
@@ -30,6 +32,7 @@ class RestartDetector:
 
     def __init__(self) -> None:
         self._records: dict[tuple[str, str], _PulseRecord] = {}
+        self._off_beat: dict[ObjectRef, datetime] = {}
 
     def restarted(self, context: str) -> dict[str, datetime]:
         """By namespace, the first sign of activity of a server that replaced another one during this run."""
@@ -39,8 +42,13 @@ class RestartDetector:
             if cluster == context and record.restarted is not None
         }
 
+    def off_beat(self, context: str) -> frozenset[datetime]:
+        """The last syncs that did not come whole minutes after those before: of slow storage, or of a new server."""
+        return frozenset(at for key, at in self._off_beat.items() if key.context == context)
+
     def note(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
         if not isinstance(after, BackupStorageLocation):
+            self._off_beat.pop(key, None)
             return
         old = before.status if isinstance(before, BackupStorageLocation) else None
         record = self._records.setdefault((key.context, key.namespace), _PulseRecord())
@@ -49,6 +57,9 @@ class RestartDetector:
             _add_pulse(record, checked, is_sync=False)
         if synced is not None and (old is None or old.last_synced_time != synced):
             _add_pulse(record, synced, is_sync=True)
+            self._off_beat.pop(key, None)
+            if old is not None and _is_off_beat(after, old.last_synced_time, synced):
+                self._off_beat[key] = synced
 
 
 def _add_pulse(record: _PulseRecord, at: datetime, *, is_sync: bool) -> None:
@@ -62,6 +73,12 @@ def _add_pulse(record: _PulseRecord, at: datetime, *, is_sync: bool) -> None:
     if record.second is not None and (at.second - record.second) % 60 not in _SECOND_DRIFT:
         record.restarted = first
     record.second = at.second
+
+
+def _is_off_beat(location: BackupStorageLocation, earlier: datetime | None, synced: datetime) -> bool:
+    if earlier is None:
+        return location.created is not None and synced - location.created > _FIRST_SYNC_WITHIN
+    return int((synced - earlier).total_seconds()) % 60 not in _SYNC_DRIFT
 
 
 def _whole_minutes_apart(earlier: datetime, later: datetime) -> bool:

@@ -94,6 +94,7 @@ class SnapshotCache:
             unmoved=frozenset(key for key, record in progress if not record.seen_moving),
             went_back=back,
             restarted=self._source.restarts.restarted(context),
+            syncs_off_beat=self._source.restarts.off_beat(context),
             free_slot_since=self._source.slots.free_since(context, lambda namespace: _slots(running.get(namespace))),
         )
 

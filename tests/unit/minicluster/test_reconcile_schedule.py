@@ -150,6 +150,13 @@ def test_an_invalid_schedule_is_reported_once_and_runs_after_it_is_fixed() -> No
     assert len(objects.all(BACKUP)) == 1
 
 
+def test_until_1_15_the_errors_of_a_schedule_that_was_fixed_stay() -> None:
+    objects = snapshot(NOT_DUE, status={"phase": "FailedValidation", "validationErrors": ["invalid schedule: 61"]})
+    (write,) = reconcile_schedule(schedule_of(objects), (), NOW, DIALECT, keeps_errors=True).writes
+    assert isinstance(write, Patch)
+    assert write.patch["status"] == {"phase": "Enabled"}
+
+
 def test_an_empty_expression_is_refused_with_velero_s_message() -> None:
     objects = snapshot("")
     settle(objects)

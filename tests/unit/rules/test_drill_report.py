@@ -7,7 +7,7 @@ import json
 import pytest
 
 from foretop_core.errors import Unreadable
-from foretop_core.rules.protection.drill_report import compared, read_resource_list, read_restored_list
+from foretop_core.rules.protection.drill_report import compared, ended_jobs, read_resource_list, read_restored_list
 
 _KINDS = ("ConfigMap", "Deployment")
 _BACKUP = json.dumps(
@@ -42,6 +42,18 @@ def test_a_kind_of_which_fewer_came_back_fails_the_drill() -> None:
     assert (report.failed, report.left_out) == ("only 1 of 2 Deployment", ("Pod",))
     assert compared(expected, all_of_it, _KINDS, "PartiallyFailed").failed == "the restore is PartiallyFailed"
     assert compared(expected, {}, _KINDS, "", "no time").failed.startswith("no time; only 0 of 1 ConfigMap")
+
+
+def test_a_job_that_had_ended_is_not_missing() -> None:
+    log = (
+        b'time="2026-11-15T02:41:07Z" level=info msg="trial/pack-1 is complete - skipping" groupResource=jobs.batch\n'
+        b'time="2026-11-15T02:41:07Z" level=info msg="Attempting to restore Job: pack-2" groupResource=jobs.batch\n'
+    )
+    assert ended_jobs(log) == 1
+    report = compared({"Job": 2}, {"Job": 1}, ("Job",), "Completed", jobs_ended=1)
+    assert (report.failed, report.counts[0].ended_text) == ("", ", 1 had ended")
+    report = compared({"Job": 3}, {"Job": 1}, ("Job",), "Completed", jobs_ended=1)
+    assert report.failed == "only 1 of 2 Job"
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"v1/Pod": [1]}', b"<html>"])

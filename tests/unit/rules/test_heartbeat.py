@@ -62,3 +62,18 @@ def test_what_is_older_than_a_restart_counts_nothing_and_the_second_of_the_resta
     lost = backup("lost", "Failed", started="02:30:00", ended="02:40:33", failureReason=reason)
     assert heartbeat([location(checked="02:40:33", synced="02:40:33")], [], [lost]).second == 33
     assert heartbeat([location(checked="02:40:32", synced="02:40:32")], [], [lost]).second is None
+
+
+def test_what_is_older_than_the_start_of_the_server_s_pod_counts_nothing() -> None:
+    old, new = location(checked="02:40:08", synced="02:40:08"), location(checked="02:41:35", synced="02:41:35")
+    assert heartbeat([old], []).second == 8
+    assert heartbeat([old], [], started=at("02:40:33")).second is None
+    assert heartbeat([new], [schedule(last="02:40:08")], started=at("02:40:33")).second == 35
+
+
+def test_a_sync_that_was_seen_off_the_beat_shows_none_by_itself() -> None:
+    held_up = location(checked="02:40:41", synced="02:40:41")
+    off_beat = {at("02:40:41")}
+    assert heartbeat([held_up], [], off_beat=off_beat).second is None
+    on_beat = [schedule(name, last=last) for name, last in (("first", "02:38:13"), ("second", "02:39:13"))]
+    assert heartbeat([held_up], on_beat, off_beat=off_beat).second == 13

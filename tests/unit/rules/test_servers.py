@@ -8,6 +8,7 @@ import pytest
 
 from foretop_core.models import Deployment, from_builtins
 from foretop_core.rules.velero_deployment import image_version, server
+from tests.objects import at
 
 
 def deployment(*args: str, **container: Any) -> Deployment:
@@ -40,6 +41,32 @@ def test_flags_are_parsed_as_in_go(args: list[str], skip: bool, concurrency: int
 def test_a_deployment_without_a_velero_server_is_ignored() -> None:
     assert server(deployment(name="web", image="nginx", args=["-g"])) is None
     assert server(from_builtins(Deployment, {})) is None
+
+
+@pytest.mark.parametrize(
+    ("available", "rolled_out", "started"),
+    [("", "", "02:00:00"), ("02:30:00", "02:10:00", "02:30:00"), ("02:30:00", "02:40:00", "02:40:00")],
+)
+def test_a_server_was_started_when_its_pod_was_made_replaced_or_ready_again(
+    available: str, rolled_out: str, started: str
+) -> None:
+    conditions = [
+        {"type": "Available", "status": "True", "lastTransitionTime": _wire(available)},
+        {"type": "Progressing", "lastTransitionTime": _wire("02:00:01"), "lastUpdateTime": _wire(rolled_out)},
+    ]
+    template = {"spec": {"containers": [{"name": "velero", "args": ["server"]}]}}
+    body = {
+        "metadata": {"name": "velero", "creationTimestamp": _wire("02:00:00")},
+        "spec": {"template": template},
+        "status": {"conditions": conditions if available else []},
+    }
+    found = server(from_builtins(Deployment, body))
+    assert found is not None
+    assert found.started == at(started)
+
+
+def _wire(time: str) -> str | None:
+    return at(time).isoformat() if time else None
 
 
 def test_an_image_without_a_release_in_its_tag_has_no_version() -> None:

@@ -84,12 +84,12 @@ def test_unpausing_says_that_what_it_makes_is_refused() -> None:
     assert choice_summary([*paused, *paused], Choice.DO_NOT_SKIP) == "2 created and refused"
 
 
-def test_a_backup_in_the_queue_is_refused_when_it_is_its_turn_and_takes_no_time() -> None:
+def test_a_backup_in_the_queue_is_refused_when_it_is_its_turn_and_the_next_may_wait_a_minute() -> None:
     runs = backup("runs", "InProgress", started="02:20:00", progress={"itemsBackedUp": 50, "totalItems": 100})
     waits = backup("copy-2", "Queued", created="02:21:00", queuePosition=1, spec=SPEC)
     after = backup("after", "Queued", created="02:22:00", queuePosition=2)
     shown = Shown("queue", [BAD, location(), runs, waits, after])
-    assert [row[1] for row in shown.text("when")][1:] == ["refused", "~03:02 held"]
+    assert [row[1] for row in shown.text("when")][1:] == ["refused", "~03:03 held"]
     context = shown.render_context()
     told = render(run_eta(waits, context).sentence, NOW, UTC)
     assert told == f"Velero refuses it when it is its turn about 03:02:14Z, in 21 minutes, while {WHY}."

@@ -381,6 +381,22 @@ def test_a_queue_stalled_with_a_free_slot_for_two_minutes() -> None:
     waits = backup("second", "Queued", created="02:34:00", queuePosition=1, spec={"includedNamespaces": ["a"]})
     found = only(location(), ended, waits)
     assert (found.code, found.since) == ("queue-stalled", at("02:35:00"))
+    assert render(found.remedy, NOW).endswith("check its pod and log.")
+
+
+def test_a_stalled_queue_names_the_refused_backup_that_velero_may_still_count() -> None:
+    refused = [backup(name, "FailedValidation", created=f"02:3{at}:00") for at, name in enumerate(("old", "new"))]
+    waits = backup("next", "Queued", created="02:34:00", queuePosition=1)
+    (found,) = [one for one in findings(location(), *refused, waits) if one.code == "queue-stalled"]
+    assert render(found.remedy, NOW) == "Velero may still count new, which it refused: restart its pod."
+
+
+def test_a_queue_in_which_one_after_the_other_is_refused_is_not_stalled() -> None:
+    """Each costs the next a minute; when it was refused is told by its expiration alone."""
+    spec, expires = {"ttl": "1h0m0s"}, (NOW + timedelta(minutes=59)).isoformat()
+    refused = backup("first", "FailedValidation", created="02:30:00", spec=spec, expiration=expires)
+    waits = backup("next", "Queued", created="02:30:00", queuePosition=1)
+    assert "queue-stalled" not in codes(location(), refused, waits)
 
 
 def test_a_queue_that_waits_for_the_next_pass_is_normal() -> None:

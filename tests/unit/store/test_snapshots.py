@@ -15,8 +15,9 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.store import Store
+from foretop_core.store.restart_detector import RestartDetector
 from tests import recordings
-from tests.objects import nar, restore
+from tests.objects import at, location, nar, restore
 from tests.unit.store.making import START, Watched, backup, meta
 
 
@@ -67,6 +68,19 @@ def test_a_restart_of_velero_is_detected_by_its_new_second(name: str) -> None:
     )
     restarted = Replay(name).run().last.seen.restarted["velero"]
     assert killed < restarted < killed + timedelta(seconds=30)
+
+
+def test_a_sync_that_hanging_storage_held_up_is_off_the_beat_until_the_next_ones_agree() -> None:
+    detector, before = RestartDetector(), location(synced="02:38:13")
+    key = ObjectRef("prod", "BackupStorageLocation", "velero", before.name)
+    seen = []
+    for synced in ("02:39:13", "02:40:41", "02:42:13", "02:43:13"):
+        after = location(synced=synced)
+        detector.note(key, before, after)
+        seen.append(detector.off_beat("prod"))
+        before = after
+    assert seen == [frozenset(), {at("02:40:41")}, {at("02:42:13")}, frozenset()]
+    assert detector.off_beat("other") == frozenset()
 
 
 @pytest.mark.parametrize("name", [name for name in recordings.NAMES if name not in RESTARTS])

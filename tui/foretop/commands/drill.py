@@ -67,7 +67,7 @@ def command(
 ) -> int:
     """Restore the newest good copy of a namespace beside it, compare, and delete it again.
 
-    Nothing of it acts: workloads have zero replicas, jobs and CronJobs are suspended, Services have no load balancer;
+    Nothing of it acts: workloads have zero replicas, jobs and CronJobs are suspended, Services are ClusterIP;
     pods, ingresses, custom and cluster-scoped resources are left out, and so are Secrets unless asked for.
 
     Exit code: 0 all came back, 1 something did not, 2 usage, 3 refused (read-only, rights, state).
@@ -124,7 +124,7 @@ def _show(at: CommandSession, run: DrillRun, result: DrillResult, write_options:
     if report.counts:
         table(
             ("KIND", "IN BACKUP", "RESTORED"),
-            [(one.kind, str(one.expected), str(one.restored)) for one in report.counts],
+            [(one.kind, str(one.expected), f"{one.restored}{one.ended_text}") for one in report.counts],
         )
     if report.left_out:
         say_to(f"  Not tried: {humanize.join(report.left_out, 12)}")
@@ -141,7 +141,10 @@ def _item(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelt
         "seconds": int(took.total_seconds()),
         "phase": report.phase or None,
         "failed": report.failed or None,
-        "kinds": [{"kind": one.kind, "inBackup": one.expected, "restored": one.restored} for one in report.counts],
+        "kinds": [
+            {"kind": one.kind, "inBackup": one.expected, "restored": one.restored, "ended": one.ended}
+            for one in report.counts
+        ],
         "notTried": list(report.left_out),
     }
 

@@ -207,7 +207,8 @@ def _outcome(progress: DrillProgress) -> Iterator[Paragraph]:
     if result is not None:
         for place, one in enumerate(result.report.counts):
             label = " " if place else "Restored"
-            yield paragraph(f"{one.kind}: {one.restored} of {one.expected}", _tone(one.is_short), label=label)
+            counts = f"{one.kind}: {one.restored} of {one.expected}{one.ended_text}"
+            yield paragraph(counts, _tone(one.is_short), label=label)
         if result.report.left_out:
             yield paragraph(humanize.join(result.report.left_out, 12), label="Left out")
         yield paragraph(progress.sentence, _tone(bool(result.report.failed)), bold=True)

@@ -9,7 +9,7 @@ from foretop_core.minicluster.controllers.controller_client import ControllerCli
 from foretop_core.minicluster.controllers.engine import ProcessGroup
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import BACKUP
-from foretop_core.rules.phases import HOLDS_SLOT, WAITING
+from foretop_core.rules.phases import WAITING
 from foretop_core.rules.queue.blockers import find_blockers
 from foretop_core.rules.queue.positions import order
 
@@ -18,7 +18,11 @@ _EVERYBODY: Key = ("", "")
 
 
 class QueueController:
-    """Sets Queued with the next free position, then ReadyToStart once a slot is free and no namespace conflicts."""
+    """Sets Queued with the next free position, then ReadyToStart once a slot is free and no namespace conflicts.
+
+    It looks again when a backup joins, when one is no longer InProgress, and once a minute: behind one that was
+    refused, which never is InProgress, the others wait for the next of these.
+    """
 
     def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, concurrency: int) -> None:
         self._group = group
@@ -32,13 +36,17 @@ class QueueController:
         for backup in sorted(self._line(), key=order):
             if backup.phase in ("", "New"):
                 self._enqueue((backup.namespace, backup.name))
+        self.look_again()
+
+    def look_again(self) -> None:
+        """The once-a-minute pass."""
         self._fill_slots(_EVERYBODY)
 
     def _on_change(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         if key[0] != self._namespace:
             return
         joined = _was(new, "Queued") and not _was(old, "Queued")
-        freed = _was(old, *HOLDS_SLOT) and not _was(new, *HOLDS_SLOT)
+        freed = _was(old, "InProgress") and not _was(new, "InProgress")
         if _was(new, "", "New"):
             self._group.enqueue(self._enqueue, key, _HOP)
         elif joined or freed:

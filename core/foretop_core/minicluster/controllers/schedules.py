@@ -27,6 +27,7 @@ class ScheduleController:
         dialect: Dialect,
         skip_default: bool,
         behaviour: Behaviour,
+        keeps_errors: bool,
     ) -> None:
         self._group = group
         self._client = client
@@ -34,6 +35,7 @@ class ScheduleController:
         self._dialect = dialect
         self.skip_default = skip_default
         self._behaviour = behaviour
+        self._keeps_errors = keeps_errors
         self._not_due_until: dict[Key, tuple[Schedule, float]] = {}
         group.listen(SCHEDULE, self._on_change)
 
@@ -52,7 +54,13 @@ class ScheduleController:
         while (schedule := self._group.cache.get(SCHEDULE, key, Schedule)) is not None:
             runs = self._group.cache.under(BACKUP, "schedule", "/".join(key), Backup)
             answer = reconcile_schedule(
-                schedule, runs, self._group.now(), self._dialect, self.skip_default, self._behaviour
+                schedule,
+                runs,
+                self._group.now(),
+                self._dialect,
+                self.skip_default,
+                self._behaviour,
+                keeps_errors=self._keeps_errors,
             )
             if answer.server_default_used:
                 self.skip_default = False

@@ -18,6 +18,11 @@ def has_queue(release: Release) -> bool:
     return (release.major, release.minor) >= (1, 18)
 
 
+def keeps_validation_errors(release: Release) -> bool:
+    """Whether a schedule that is valid by now still has the errors of before in its status, as until 1.15."""
+    return (release.major, release.minor) < (1, 16)
+
+
 def deletion_error(release: Release, why: str) -> str:
     """What a delete request says of its failure; since 1.18.3 that begins with what failed."""
     names_it = (release.major, release.minor) > (1, 18) or (has_queue(release) and release.patch not in (0, 1, 2))

@@ -20,7 +20,7 @@ from foretop_core.minicluster.controllers.queueing import QueueController
 from foretop_core.minicluster.controllers.restores import RestoreController
 from foretop_core.minicluster.controllers.schedules import ScheduleController
 from foretop_core.minicluster.controllers.simulated_runs import Workload
-from foretop_core.minicluster.controllers.variants import has_queue
+from foretop_core.minicluster.controllers.variants import has_queue, keeps_validation_errors
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.minicluster.reconcile.writes import wire_time
@@ -75,7 +75,15 @@ class VeleroServer:
         group = self._group = self._engine.process_group()
         client = ControllerClient(self._engine.storage, "velero-server")
         flags, home = self.flags, self.flags.namespace
-        schedules = ScheduleController(group, client, home, flags.dialect, flags.skip_immediately, flags.behaviour)
+        schedules = ScheduleController(
+            group,
+            client,
+            home,
+            flags.dialect,
+            flags.skip_immediately,
+            flags.behaviour,
+            keeps_validation_errors(flags.release),
+        )
         movements = Movements(group, client)
         backups = BackupController(group, client, home, self._storage, self._workload, flags.queued, movements)
         restores = RestoreController(group, client, home, self._storage, self._workload)
@@ -90,7 +98,9 @@ class VeleroServer:
         locations.check_all()
         schedules.reconcile_all()
         if flags.queued:
-            QueueController(group, client, home, flags.concurrent_backups).start()
+            queue = QueueController(group, client, home, flags.concurrent_backups)
+            queue.start()
+            group.start(_every(MINUTE, queue.look_again))
         group.start(_every(MINUTE, schedules.reconcile_all, locations.sync_due))
         group.start(_every(_CHECK_LOCATIONS, locations.check_due))
         deletions.collect_expired()

@@ -25,17 +25,19 @@ def reconcile_schedule(
     server_default: bool = False,
     behaviour: Behaviour = Behaviour.RELEASED,
     zone: tzinfo = UTC,
+    keeps_errors: bool = False,
 ) -> Reconciled:
     """The next step of a Schedule, on change and once a minute, on a server with this dialect.
 
     First the phase and the used skipImmediately, in one patch; then, if due and not blocked, a Backup and
-    lastBackup. `server_default_used` reports that the released bug has set the server's default to false.
+    lastBackup. `server_default_used` reports that the released bug has set the server's default to false. With
+    `keeps_errors` the errors of a schedule that is valid by now stay in its status.
     """
     if schedule.spec.paused:
         return Reconciled()
     errors = _errors(schedule, dialect)
     skip, used = _use_skip(schedule, server_default, now, behaviour)
-    patch = _first_pass(schedule, errors, skip)
+    patch = _first_pass(schedule, errors, skip, keeps_errors)
     if patch:
         write = Patch(SCHEDULE, schedule.namespace, schedule.name, patch)
         return Reconciled((write,), server_default_used=used)
@@ -73,12 +75,14 @@ def _use_skip(
     return {"spec": {"skipImmediately": False}, **status}, field is None
 
 
-def _first_pass(schedule: Schedule, errors: tuple[str, ...], skip: dict[str, Any]) -> dict[str, Any]:
+def _first_pass(
+    schedule: Schedule, errors: tuple[str, ...], skip: dict[str, Any], keeps_errors: bool
+) -> dict[str, Any]:
     phase = "FailedValidation" if errors else "Enabled"
     status: dict[str, Any] = dict(skip.get("status", {}))
     if schedule.phase != phase:
         status["phase"] = phase
-    if schedule.status.validation_errors != errors:
+    if schedule.status.validation_errors != errors and (errors or not keeps_errors):
         status["validationErrors"] = list(errors) or None
     return {**skip, **({"status": status} if status else {})}
 

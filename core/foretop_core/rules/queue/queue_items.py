@@ -14,6 +14,9 @@ from foretop_core.rules.queue.start_simulation import QueueState, SimulatedStart
 from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, learn, owner_of
 from foretop_core.rules.sentences import Text, sentence
 
+_LOOKS_AGAIN = timedelta(minutes=1)
+"""How long Velero's queue may take to go on behind a backup that was refused: until its once-a-minute pass."""
+
 
 @dataclass(frozen=True, slots=True)
 class QueueItem:
@@ -82,7 +85,7 @@ def queue(
 
     What is not given is derived from the objects: the concurrency is then at least the number of running ones. With
     `silence` the server shows no activity, and no start or end can be estimated. `refusals` has by name why a waiting
-    backup is refused when it is its turn: it then takes no time.
+    backup is refused when it is its turn: in a queue the next one may then wait for a minute, else it takes no time.
     """
     everyone = list(runs)
     line = sorted((run for run in everyone if not has_ended(run)), key=order)
@@ -94,7 +97,7 @@ def queue(
     expected = [
         Expectation(None, 0, silence)
         if silence
-        else Expectation(timedelta())
+        else Expectation(_LOOKS_AGAIN if queues else timedelta())
         if run.name in refused
         else past.expect(run, now)
         for run in line

@@ -8,6 +8,7 @@ from datetime import datetime
 from foretop_core.models import Backup, DataMovement
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.phases import FINISHING
 from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled, waiting_since
 from foretop_core.rules.sentences import sentence
@@ -107,7 +108,8 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         line = queue(runs.values(), now=now, concurrency=snapshot.server(namespace).concurrency)
         freed = snapshot.seen.free_slot_since.get(namespace)
         stall = queue_stalled(line, now, slot_free_since=freed, after=limits.queue_idle)
-        if stall is None:
+        refused = _last_refused(snapshot, namespace) if stall is not None else None
+        if stall is None or (refused is not None and now - refused[0] <= limits.queue_idle):
             continue
         first = stall.startable[0].run
         yield Finding(
@@ -121,9 +123,28 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
                 stall.since,
                 f" ({humanize.count(stall.free_slots, 'slot')} free); {first.name} is next.",
             ),
-            "Velero normally starts the next one within a minute: check its pod and log.",
+            # Velero 1.18 can go on counting a backup that it refused, until it is restarted.
+            f"Velero may still count {refused[1]}, which it refused: restart its pod."
+            if refused is not None
+            else "Velero normally starts the next one within a minute: check its pod and log.",
             tuple(snapshot.ref(item.run) for item in stall.startable),
         )
+
+
+def _last_refused(snapshot: ClusterSnapshot, namespace: str) -> tuple[datetime, str] | None:
+    """When Velero last refused a backup, and its name; a queue in which it does so once a minute is not stalled."""
+    mine = snapshot.backups_by_namespace.get(namespace, ())
+    refused = ((_refused_at(run), run.name) for run in mine if run.phase == "FailedValidation")
+    return max(((at, name) for at, name in refused if at is not None), default=None)
+
+
+def _refused_at(backup: Backup) -> datetime | None:
+    """Velero reckons the expiration when it validates a backup; nothing else in a refused one tells the time."""
+    kept, expires = read_duration(backup.spec.ttl), backup.status.expiration
+    try:
+        return expires - kept if kept and expires is not None else backup.created
+    except OverflowError:
+        return backup.created
 
 
 def _ready_since(snapshot: ClusterSnapshot, backup: Backup) -> datetime | None:

@@ -166,8 +166,15 @@ class RenderContextFactory:
                 if run.created and now - run.created < _RECENT and run.namespace == namespace
             ]
             waiting = self._store.indexes.unfinished_backups.get(self._context, namespace)
-            is_down = snapshot.server(namespace).is_down
-            self._beats[namespace] = heartbeat(storage, schedules, (*recent, *waiting), is_down=is_down)
+            server = snapshot.server(namespace)
+            self._beats[namespace] = heartbeat(
+                storage,
+                schedules,
+                (*recent, *waiting),
+                is_down=server.is_down,
+                started=server.started,
+                off_beat=snapshot.seen.syncs_off_beat,
+            )
         return self._beats[namespace]
 
     def _past(self, namespace: str) -> RunHistory:
