@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from textual.events import Key
 
 from foretop.terminal.probe import typed_in
+from foretop.terminal.textual_internals import parse_keys
 from tests.terminal import Terminal
 from tests.tui.filled_dashboard import CHANGED, TOKEN
 
@@ -156,7 +158,28 @@ _HOSTILE = (
     "\x1b[1114112u",
     "\x1b[?2026;9$y",
     "\x1b[48;99999;99999;0;0t",
+    "\x1b[?2048;1$y\x1b[48;0;0;0;0t\x1b[<0;1;1M",
+    "\x1b[48;0;0;8;8t\x1b[<64;5;9M",
 )
+
+
+def test_no_piece_of_any_sequence_is_too_odd_for_the_reader_of_keys() -> None:
+    dice = random.Random(14)
+    pieces = (
+        *_HOSTILE,
+        "\x1b",
+        "\x1b[",
+        "\x1b[<",
+        "\x1b[48;0;0;0;0t",
+        "\x1b[200~",
+        "\x9b",
+        "\0",
+        *"0123456789;:<>?$~uMmtyAR",
+    )
+    for _ in range(2_000):
+        typed = "".join(dice.choices(pieces, k=dice.randint(1, 12)))
+        keys = [event.key for event in parse_keys(f"{typed}\x1b[201~\x1b[24~\x1b[24~") if isinstance(event, Key)]
+        assert "f12" in keys, repr(typed)
 
 
 def test_hostile_bytes_from_the_terminal_end_nothing() -> None:

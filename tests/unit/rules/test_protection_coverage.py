@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+from random import Random
 from typing import Any
 
 import msgspec
@@ -10,6 +12,7 @@ import pytest
 from foretop_core.models import BackupSpec
 from foretop_core.rules.protection.coverage import (
     NamespaceFilter,
+    _pattern,
     cluster_scoped_text,
     template_coverage,
     volume_method,
@@ -192,3 +195,14 @@ def test_how_the_volumes_are_taken(fields: dict[str, Any], how: str) -> None:
 )
 def test_which_cluster_scoped_resources_come_along(fields: dict[str, Any], told: str) -> None:
     assert cluster_scoped_text(_spec(fields)) == told
+
+
+def test_a_pattern_of_many_stars_is_matched_at_once_and_like_any_other() -> None:
+    name = "a" * 63
+    for entry in ("*a" * 30 + "b", "*a" * 30 + "*b*", "*[ab]" * 12 + "?c", "{*a,*a}" * 8 + "b", "*a" * 2_000 + "b"):
+        assert _pattern(entry).fullmatch(name) is None
+    dice = Random(14)
+    for _ in range(3_000):
+        entry = "".join(dice.choices(("*", "?", "a", "b", "[ab]", "[!a]"), k=dice.randint(1, 7)))
+        told = "".join(dice.choices("ab-", k=dice.randint(1, 8)))
+        assert bool(_pattern(entry).fullmatch(told)) is fnmatchcase(told, entry), (entry, told)

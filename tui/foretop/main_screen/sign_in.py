@@ -10,13 +10,14 @@ from foretop.bindings import key_name
 from foretop.terminal.job_control import plain_terminal
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
+from foretop_core.tables.text.terminal_text import clean
 
 
 def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     """Nothing else happens meanwhile: the terminal is the plugin's."""
     try:
         with plain_terminal(app):
-            print(f"Signing in to {context}; ctrl+c cancels", flush=True)
+            print(f"Signing in to {clean(context)}; ctrl+c cancels", flush=True)
             state.source.sign_in(context)
     except SuspendNotSupported:
         app.notify(

@@ -201,15 +201,19 @@ else:
         """Passes over a sequence that it cannot read; Textual's own parser would end the app with it."""
 
         def feed(self, data: str) -> Iterable[Message]:
-            if not data:
-                yield from super().feed(data)
-                return
-            # Letter by letter: what comes after a sequence that cannot be read is not lost.
-            for letter in data:
-                try:
-                    yield from filter(_is_possible, super().feed(letter))
-                except (ValueError, IndexError, KeyError, OverflowError, TypeError):
-                    self.__init__()  # type: ignore[misc]
+            # Letter by letter: what comes after a sequence that cannot be read is not lost. No letter is the end.
+            for letter in data or ("",):
+                yield from self._passing_over(super().feed(letter))
+
+        def tick(self) -> Iterable[Message]:
+            yield from self._passing_over(super().tick())
+
+        def _passing_over(self, found: Iterable[Message]) -> Iterable[Message]:
+            """Whatever it raises: after a size of nothing, for example, a click is a division by zero."""
+            try:
+                yield from filter(_is_possible, found)
+            except Exception:
+                self.__init__()  # type: ignore[misc]
 
     def parse_keys(typed: str) -> Iterable[Message]:
         """What a terminal's bytes mean: keys, mostly."""

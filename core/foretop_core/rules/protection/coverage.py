@@ -63,6 +63,7 @@ _CLAIMS = frozenset({"persistentvolumeclaims", "persistentvolumeclaim"})
 _PODS = frozenset({"pods", "pod"})
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _SIGNS_AS_LETTERS = str.maketrans("*?[]", "xxxx")
+_MOST_STARS_IN_BRACES = 3
 _CLOSED_SETS = re.compile(r"[^\[\]]*(\[[^\]]+\][^\[\]]*)*")
 _SELECTOR_WORDS = {"Exists": "{}", "DoesNotExist": "!{}"}
 
@@ -323,9 +324,19 @@ def _among(entry: str, names: Sequence[str]) -> Sequence[str]:
 def _pattern(entry: str) -> re.Pattern[str]:
     """`*`, `?`, `[abc]`, `[!abc]` and `{a,b}`; one that cannot be read matches only itself."""
     try:
-        return re.compile(_translated(entry))
+        if "{" not in entry:
+            return re.compile(_linear(entry))
+        return re.compile(_translated(entry) if entry.count("*") <= _MOST_STARS_IN_BRACES else re.escape(entry))
     except re.error:
         return re.compile(re.escape(entry))
+
+
+def _linear(entry: str) -> str:
+    """Between two stars the first place that fits is taken for good: else `*a*a*a` tries every way to cut a name."""
+    first, *others = (_translated(part) for part in re.split(r"\*+(?![^\[]*\])", entry))
+    if not others:
+        return first
+    return "".join((first, *(f"(?>.*?{part})" for part in others[:-1]), f".*{others[-1]}"))
 
 
 def _translated(entry: str) -> str:
