@@ -62,11 +62,35 @@ class Journal:
 
     def append(self, entry: JournalEntry) -> None:
         line = msgspec.json.encode(entry) + b"\n"
+        while not self._append(line):
+            pass
+
+    def _append(self, line: bytes) -> bool:
+        """Whether it was written; not where another foretop has replaced the file meanwhile."""
         with self._opened() as file:
+            descriptor = file.fileno()
             fcntl.flock(file, fcntl.LOCK_EX)
-            if os.fstat(file.fileno()).st_size + len(line) > MOST_BYTES:
-                _keep_newer_half(file.fileno())
-            _append_line(file.fileno(), line)
+            if not os.path.samestat(os.fstat(descriptor), self.path.stat()):
+                return False
+            if os.fstat(descriptor).st_size + len(line) > MOST_BYTES:
+                self._replace(_newer_half(descriptor) + line)
+            else:
+                _append_line(descriptor, line)
+        return True
+
+    def _replace(self, text: bytes) -> None:
+        """Whoever reads, and whatever ends foretop or fills the disk, finds the old file or the new one."""
+        path = self.path.resolve()
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(descriptor)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
@@ -121,8 +145,6 @@ def _append_line(descriptor: int, line: bytes) -> None:
         line = line[os.write(descriptor, line) :]
 
 
-def _keep_newer_half(descriptor: int) -> None:
+def _newer_half(descriptor: int) -> bytes:
     size = os.fstat(descriptor).st_size
-    kept = os.pread(descriptor, size, size // 2).partition(b"\n")[2]
-    os.ftruncate(descriptor, 0)
-    os.write(descriptor, kept)
+    return os.pread(descriptor, size, size // 2).partition(b"\n")[2]

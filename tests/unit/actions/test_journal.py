@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 import pytest
@@ -54,6 +57,39 @@ def test_it_is_bounded_and_keeps_the_newest_entries(tmp_path: Path, monkeypatch:
     names = [one.name for one in held.read()]
     assert names[-1] == "s-299"
     assert names == [f"s-{number}" for number in range(300 - len(names), 300)]
+
+
+def test_a_full_disk_loses_nothing_of_what_was_written_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Journal(tmp_path / "journal.jsonl")
+    for number in range(60):
+        held.append(entry(number, "x" * 200))
+    before = held.path.read_bytes()
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(journals, "MOST_BYTES", len(before))
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ForetopError, match="No space left on device"):
+        held.append(entry(60))
+    assert held.path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [held.path]
+
+
+def test_a_foretop_that_waited_while_another_made_room_writes_to_the_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, lock = Journal(tmp_path / "journal.jsonl"), fcntl.flock
+    held.append(entry(1))
+
+    def replaced_first(file: BinaryIO, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        held._replace(held.path.read_bytes())
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", replaced_first)
+    held.append(entry(2))
+    assert [one.name for one in held.read()] == ["s-1", "s-2"]
 
 
 def test_a_line_truncated_by_a_crash_costs_only_itself(tmp_path: Path) -> None:
