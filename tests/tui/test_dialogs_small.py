@@ -38,7 +38,8 @@ def unseen(at: Stand) -> Iterator[str]:
     """What should be seen whole, in the place where it is drawn, and is not."""
     dialog = at.dialog
     width, height = dialog.size
-    for one in (dialog.focused, dialog.cancel, dialog.go):
+    assert isinstance(dialog, ActionDialog)
+    for one in (dialog.focused, dialog.cancel, *(() if dialog.is_impossible else (dialog.go,))):
         assert isinstance(one, Widget)
         seen = dialog.find_widget(one).visible_region.intersection(Region(0, 0, width, height))
         if not one.display or seen.height < one.region.height or seen.width < one.region.width:

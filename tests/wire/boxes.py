@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,20 @@ from tests.objects import NOW
 
 
 @contextmanager
-def box_in_thread(objects: Sequence[dict[str, Any]] = (), users: Sequence[User] = ()) -> Iterator[LocalApiServer]:
-    """Serves these objects until the end of the block."""
+def box_in_thread(
+    objects: Sequence[dict[str, Any]] = (), users: Sequence[User] = (), created: datetime = NOW
+) -> Iterator[LocalApiServer]:
+    """Serves these objects, made at that moment, until the end of the block."""
     loop = asyncio.new_event_loop()
     ready, done = threading.Event(), asyncio.Event()
     made: list[LocalApiServer] = []
 
     async def serve() -> None:
-        async with LocalApiServer(clock=ManualClock(NOW), users=users) as box:
+        clock = ManualClock(created)
+        async with LocalApiServer(clock=clock, users=users) as box:
             for item in objects:
                 box.storage.create(box.storage.kind(item["kind"]), item)
+            clock.set(NOW)
             made.append(box)
             ready.set()
             await done.wait()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from foretop.cli import run
+from tests.objects import NOW
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import VELERO, obj
 
@@ -28,7 +30,7 @@ OBJECTS = [
 def test_get_and_report_tell_the_same_start_and_the_servers_default(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with box_in_thread(OBJECTS) as box:
+    with box_in_thread(OBJECTS, created=NOW - timedelta(days=1)) as box:
         config = ("--kubeconfig", kubeconfig(box, tmp_path))
         assert run(["get", "schedules", "-o", "json", *config]) == 0
         (row,) = json.loads(capsys.readouterr().out)["items"]

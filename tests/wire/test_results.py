@@ -160,7 +160,7 @@ async def test_a_small_file_that_unpacks_into_a_flood_is_not_unpacked_to_the_end
     bomb = gzip.compress(bytes(65 * 2**20), 1)
     assert len(bomb) < 2**20
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor, object_store(box, body=bomb):
-        with pytest.raises(DownloadFailed, match="more than 64 MiB"):
+        with pytest.raises(DownloadFailed, match="more than 16 MiB"):
             await results_of(executor, from_builtins(Backup, ONE))
 
 
