@@ -28,12 +28,12 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.minicluster.simulated_cluster import FIXED_START
 from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.internal_failures import failing_object, problem_text
+from foretop_core.rules.failure_record import failing_object, problem_text
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.columns import UnreadableRow
 from foretop_core.tables.text.time_zones import TimeZoneSetting
 from foretop_core.tables.timeline.lanes import HORIZONS, StartLoad, lane
-from foretop_core.tables.timeline.time_axis import ruler_over
+from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.chaos.mutated_objects import mutated, read, templates
 from tests.tui.fake_source import CONTEXT, FilledSource
@@ -190,7 +190,7 @@ def _calendar(state: DashboardState) -> None:
     now: datetime = state.now()
     model.pump(now)
     for horizon in HORIZONS:
-        ruler = ruler_over(now, horizon, 60, state.zone)
+        ruler = axis_over(now, horizon, 60, state.zone)
         load = StartLoad(model.items, ruler)
         load.peaks(now)
         for key in model.order:

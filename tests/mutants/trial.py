@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from tests.mutants.called_map import ROOT, CalledMap
-from tests.mutants.chosen_tests import LIST
+from tests.mutants.listed_tests_plugin import LIST
 from tests.mutants.mutations import Mutant, mutated
 
 
@@ -60,7 +60,16 @@ class CopyOfCore:
             "PYTHONPATH": os.pathsep.join((str(self.folder / "core"), str(ROOT / "tui"), str(ROOT))),
         }
         patience = 120 + 5 * sum(called.seconds[name] for name in tests)
-        command = [sys.executable, "-m", "pytest", "-x", "-p", "tests.mutants.chosen_tests", "--no-header", *files]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-p",
+            "tests.mutants.listed_tests_plugin",
+            "--no-header",
+            *files,
+        ]
         with (self.folder / "pytest.log").open("w") as log:
             process = subprocess.Popen(
                 command, cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT, start_new_session=True

@@ -29,7 +29,7 @@ from tests.tour.key_bytes import sent_as
 from tests.tour.seen import Seen
 from tests.tour.stepped_dashboard import SteppedBox, Touring, Where, session_before
 from tests.tour.tour import PLACES, Ask, Place, walk
-from tests.tui.acting import Watching
+from tests.tui.dashboard_on_box import Watching
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, Screen
 
 _PATIENCE = 30.0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from tests.tui.acting import stand
+from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import MIDDLE
 
 

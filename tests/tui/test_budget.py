@@ -24,7 +24,7 @@ from foretop_core.clock import SystemClock
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP
-from tests.tui.acting import stand
+from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
 from tests.tui.pilot import MIDDLE, screen
 from tests.tui.pilot import Screen as Driven

@@ -18,7 +18,7 @@ from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity
-from tests.tui.acting import stand
+from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import CONTEXT, FilledSource, troubled
 from tests.tui.pilot import MIDDLE, Screen
 

@@ -9,7 +9,7 @@ import pytest
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph
 from foretop_core.dashboard.findings_table import FindingsTableModel
-from tests.tui.acting import Stand, stand
+from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.pilot import MIDDLE, Screen, screen
 
 

@@ -17,7 +17,7 @@ from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 from tests.objects import NOW
-from tests.tui.acting import stand
+from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, troubled
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -13,7 +13,7 @@ from foretop_core.actions.plans import Plan
 from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
-from tests.tui.acting import Stand, stand
+from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.pilot import MIDDLE, SMALL, screen
 
 MAIL = "mail"

@@ -14,7 +14,7 @@ from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import NonAdminRestore
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
-from tests.tui.acting import CONTEXT, Stand, stand
+from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import MIDDLE
 
 VELERO = f"/apis/velero.io/v1/namespaces/{HOME}"

@@ -10,7 +10,7 @@ from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.status import ApiError
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
-from tests.tui.acting import Stand, stand, unfolded
+from tests.tui.dashboard_on_box import Stand, stand, unfolded
 from tests.tui.pilot import MIDDLE, SMALL
 
 DUE = "etcd-hourly"

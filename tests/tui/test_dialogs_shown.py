@@ -25,7 +25,7 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.pauses import MARKS
 from tests.objects import NOW
-from tests.tui.acting import Stand, stand, unfolded
+from tests.tui.dashboard_on_box import Stand, stand, unfolded
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, Screen
 

@@ -16,7 +16,7 @@ from foretop_core.actions.action_catalog import INTENTS, ActionRecord, AskedOf
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
 from foretop_core.models.wire import ObjectRef
-from tests.tui.acting import CONTEXT, Stand, stand
+from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import SMALL, TINY
 
 SHOWN = [(intent, several) for intent in INTENTS if not intent.fetches for several in {False, intent.many}]
@@ -24,9 +24,9 @@ SHOWN = [(intent, several) for intent in INTENTS if not intent.fetches for sever
 
 def targets(at: Stand, intent: ActionRecord, several: bool) -> ActionTargets:
     """The object that the dialog is about: the first one that the action can be asked of, or else is refused for."""
-    if intent.asked_of is AskedOf.NEW:
+    if intent.permitted_file_owner is AskedOf.NEW:
         return ActionTargets((ObjectRef(CONTEXT, SCHEDULE.name, HOME, ""),))
-    if intent.asked_of is AskedOf.SERVER:
+    if intent.permitted_file_owner is AskedOf.SERVER:
         return ActionTargets((ObjectRef(CONTEXT, "Deployment", HOME, VELERO_DEPLOYMENT),))
     names = {kind.name for kind in intent.kinds}
     held = [pair for name in names for pair in at.session.store.items(CONTEXT, name)]

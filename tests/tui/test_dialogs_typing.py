@@ -16,7 +16,7 @@ from foretop.dialogs.download_screen import DownloadScreen
 from foretop.widgets.prompt import Prompt
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
-from tests.tui.acting import CONTEXT, Stand, stand
+from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import MIDDLE, SMALL
 
 PRINTABLE = tuple("space" if sign == " " else sign for sign in string.printable if sign.isprintable())

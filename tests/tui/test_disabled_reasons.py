@@ -10,7 +10,7 @@ from foretop.bindings import ACTIONS, BY_ID, WRITE_ACTIONS
 from foretop.dialogs.command_palette import matching
 from foretop.main_screen.command_list import entries
 from foretop_core.models.kinds import SCHEDULE
-from tests.tui.acting import stand
+from tests.tui.dashboard_on_box import stand
 
 
 def _found(text: str) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import SCHEDULE
 from tests.terminal import Terminal
-from tests.tui.acting import stand
+from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import MIDDLE
 
 _CTRL_O, _ESCAPE = "\x0f", "\x1b"

@@ -8,7 +8,7 @@ import pytest
 
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP
-from tests.tui.acting import stand
+from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import MIDDLE
 
 

@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import OptionList
 
 from foretop.app import Dashboard
-from foretop.dialogs.choice_list import Choose
+from foretop.dialogs.choice_list import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.messages_screen import MessagesScreen
@@ -282,7 +282,12 @@ async def test_q_leads_out_of_the_detail_and_then_out_of_foretop() -> None:
 async def test_every_window_has_more_than_one_way_out(way_out: str) -> None:
     async with screen() as shown:
         await shown.press("2", "down", "down")
-        for key, window in (("question_mark", HelpScreen), ("m", MessagesScreen), ("ctrl+s", Choose), ("J", Choose)):
+        for key, window in (
+            ("question_mark", HelpScreen),
+            ("m", MessagesScreen),
+            ("ctrl+s", ChoicePicker),
+            ("J", ChoicePicker),
+        ):
             await shown.press(key)
             assert isinstance(shown.app.screen, window)
             await shown.press(way_out)
@@ -365,7 +370,7 @@ async def test_jumping_goes_from_the_nab_to_its_velero_backup_and_back() -> None
         assert shown.table.cursor is not None
         assert shown.table.cursor.name.startswith("team-pay-ledger-")
         await shown.press("J")
-        await shown.until(lambda: isinstance(shown.app.screen, Choose))
+        await shown.until(lambda: isinstance(shown.app.screen, ChoicePicker))
         await shown.press("enter")
         await shown.until(lambda: shown.page == "nonadmin")
         assert shown.table.cursor == shown.source.key(NAB, "team-pay", "ledger")
@@ -374,7 +379,7 @@ async def test_jumping_goes_from_the_nab_to_its_velero_backup_and_back() -> None
 async def test_jumping_from_a_finding_leads_to_the_culprit_first() -> None:
     async with screen() as shown:
         await shown.press("slash", *"overdue", "enter", "J")
-        await shown.until(lambda: isinstance(shown.app.screen, Choose))
+        await shown.until(lambda: isinstance(shown.app.screen, ChoicePicker))
         await shown.press("enter")
         await shown.until(lambda: shown.page == "backups")
         assert shown.table.cursor == shown.source.key(BACKUP, "velero", "etcd-hourly-20261115010003")

@@ -14,7 +14,7 @@ from foretop_core.actions.run_logs import RunLog
 from foretop_core.actions.signed_url_download import DownloadFailed
 from foretop_core.models.kinds import BACKUP
 from foretop_core.tables.text.terminal_text import fold
-from tests.tui.acting import Stand, stand
+from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.test_dialogs import newest
 from tests.tui.test_results import REQUESTS, faulty
 

@@ -24,16 +24,16 @@ from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedClu
 from foretop_core.models import Backup
 from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize
+from foretop_core.rules.cluster_unpause_forecast import count_unpause, forecast_unpause
 from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.forecast import Choice
+from foretop_core.rules.refusal_actor import Actor, who_must_act
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.rules.triage import Finding, Thresholds, triage
 from foretop_core.rules.triage.nonadmin import refused
 from foretop_core.rules.triage.schedules import forgotten_pauses
-from foretop_core.rules.unpausing import count_unpause, forecast_unpause
-from foretop_core.rules.who_must_act import Actor, who_must_act
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.unit.tables.test_views import Shown

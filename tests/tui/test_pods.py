@@ -12,7 +12,7 @@ from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.minicluster.scenarios.velero_pods import SERVER
 from foretop_core.models.kinds import BACKUP, POD
-from tests.tui.acting import Stand, stand
+from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.test_dialogs import newest
 
 NO_PODS = User("no-pods", (Rule(("get", "list", "watch"), ("velero.io", "apps"), ("*",)),))

@@ -10,7 +10,7 @@ from textual.widgets import OptionList
 
 from foretop.app import Dashboard
 from foretop.dialogs.help_screen import HelpScreen
-from foretop.dialogs.search_list import Pick
+from foretop.dialogs.search_list import SearchPicker
 from foretop.pages.primer_page import PrimerPage
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from tests.tui.fake_source import FilledSource
@@ -152,7 +152,7 @@ async def test_c_copies_all_primed_expressions(monkeypatch: pytest.MonkeyPatch) 
 async def test_o_takes_the_expression_and_minutes_of_any_object() -> None:
     async with screen(FilledSource(night())) as shown:
         await shown.press("6", "o")
-        assert isinstance(shown.app.screen, Pick)
+        assert isinstance(shown.app.screen, SearchPicker)
         await paste(shown, "prescaled orders")
         await shown.press("enter")
         assert value(shown, "expression") == "0 6 * * *"
@@ -172,7 +172,7 @@ async def test_the_list_of_objects_is_left_without_taking_any() -> None:
             await paste(shown, "nothing of that name")
             assert shown.app.screen.query_one(OptionList).option_count == 0
             await shown.press("enter")
-            assert isinstance(shown.app.screen, Pick)
+            assert isinstance(shown.app.screen, SearchPicker)
             await shown.press(way_out)
             assert value(shown, "expression") == ""
 

@@ -12,7 +12,7 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.minicluster.access import Rule, User
-from tests.tui.acting import HOME, stand
+from tests.tui.dashboard_on_box import HOME, stand
 from tests.tui.test_pods import command
 
 NO_NAMESPACES = User(

@@ -14,7 +14,7 @@ from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
-from tests.tui.acting import Stand, stand, unfolded
+from tests.tui.dashboard_on_box import Stand, stand, unfolded
 from tests.tui.fake_source import FilledSource, meta
 from tests.tui.pilot import SMALL, screen
 from tests.tui.test_dialogs import newest

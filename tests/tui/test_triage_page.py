@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.choice_list import Choose
+from foretop.dialogs.choice_list import ChoicePicker
 from foretop_core.models import Deployment, NonAdminBackup
 from tests.objects import backup, location, nab, schedule
-from tests.tui.acting import stand
+from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, calm
 from tests.tui.pilot import screen
 
@@ -45,7 +45,7 @@ async def test_enter_on_schedules_that_start_together_asks_which_of_them() -> No
     server = next(item for item in calm() if isinstance(item, Deployment))
     async with screen(FilledSource([location(), server, *crowd])) as shown:
         await shown.press("enter")
-        assert isinstance(shown.app.screen, Choose)
+        assert isinstance(shown.app.screen, ChoicePicker)
         await shown.press("down", "enter")
         await shown.until(lambda: shown.page == "schedules")
         assert shown.table.cursor is not None

@@ -19,7 +19,7 @@ from foretop_core.dashboard.undone_watch import watch_for_undoing
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
-from tests.tui.acting import stand
+from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import MIDDLE
 
 

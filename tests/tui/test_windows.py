@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.choice_list import Choose
+from foretop.dialogs.choice_list import ChoicePicker
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from tests.objects import location, schedule
-from tests.tui.acting import Stand, stand
+from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import screen
 
@@ -49,7 +49,7 @@ async def test_the_command_lists_the_windows_and_leads_to_the_schedules_of_one()
     paused = [schedule(name, paused=True, annotations=NOTES) for name in ("etcd", "mail")]
     async with screen(FilledSource([location(), schedule("audit"), *paused])) as shown:
         await shown.press("colon", *"windows", "enter")
-        await shown.until(lambda: isinstance(shown.app.screen, Choose))
+        await shown.until(lambda: isinstance(shown.app.screen, ChoicePicker))
         assert "ab12cd  2 schedules" in shown.text
         assert "by maria: CHG-4711" in shown.text
         await shown.press("enter")

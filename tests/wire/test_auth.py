@@ -174,7 +174,7 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from foretop_core.kube.connection.auth import Credentials
 from foretop_core.kube.connection.config import ContextConfig
-from foretop_core.kube.connection.transport import make_pool
+from foretop_core.kube.connection.aiohttp_pool import make_pool
 
 async def connect_and_die():
     crt, key = (Path(name).read_bytes() for name in sys.argv[1:])

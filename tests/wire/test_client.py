@@ -15,10 +15,10 @@ import pytest_asyncio
 from aiohttp import ClientConnectorError, web
 from aiohttp.client_reqrep import ConnectionKey
 
+from foretop_core.kube.connection.aiohttp_pool import explain
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import AuthInfo
 from foretop_core.kube.connection.connection_errors import ApiError, ReadOnlyRefused, Unauthenticated, Unreachable
-from foretop_core.kube.connection.transport import explain
 from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving
 from tests.wire.watching import connect
 
@@ -213,7 +213,7 @@ def test_a_second_watch_waits_for_the_library_that_the_first_is_loading() -> Non
     code = """
 import asyncio, sys
 from foretop_core.kube.connection.config import ContextConfig
-from foretop_core.kube.connection.transport import import_in_background
+from foretop_core.kube.connection.aiohttp_pool import import_in_background
 
 async def start_two() -> bool:
     config = ContextConfig("c", "https://c")

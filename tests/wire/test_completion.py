@@ -14,7 +14,7 @@ import pytest
 from foretop.commands.complete_words import PATIENCE, TABLE, complete, completions
 from foretop.commands.completion import SCRIPTS
 from foretop_core.minicluster.local_api_server import LocalApiServer
-from tests import completion_table
+from tests import write_completion_table
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS
 
@@ -39,7 +39,9 @@ def words(environ: dict[str, str], *typed: str) -> list[str]:
 
 
 def test_the_table_has_what_the_commands_have() -> None:
-    assert TABLE.read_text(encoding="utf-8") == completion_table.text(), "run python -m tests.completion_table"
+    assert TABLE.read_text(encoding="utf-8") == write_completion_table.text(), (
+        "run python -m tests.write_completion_table"
+    )
 
 
 @pytest.mark.parametrize(

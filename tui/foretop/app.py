@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 PACE = 1 / 15
 """Seconds between two drawings at least, however much changes."""
 LONGEST_PACE = 1 / 4
-REST = 4
+DRAWING_REST = 4
 """So many times as long as a drawing took, up to the longest pace, nothing is drawn: a cluster that is just being
 listed, or a slow machine, needs the processor more."""
 FAST_CLOCK_PACE = 1 / 4
@@ -216,7 +216,7 @@ class Dashboard(SerialKeyApp):
                 self.pulse()
                 self._tell_terminal()
             drawn = loop.time()
-            pace = max(PACE, min(REST * (drawn - begun), LONGEST_PACE))
+            pace = max(PACE, min(DRAWING_REST * (drawn - begun), LONGEST_PACE))
             second = loop.call_later(self._until_next_second(state), changed.set)
             await changed.wait()
             second.cancel()
@@ -273,7 +273,7 @@ class Dashboard(SerialKeyApp):
     def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
         """Something failed that was asked for or drawn; True, for it is dealt with."""
         # Only a failure needs it, and the first paint is faster without.
-        from foretop_core.rules.internal_failures import problem_text
+        from foretop_core.rules.failure_record import problem_text
 
         text = f"{what} failed: {problem_text(problem)}"
         known = text in self.survived

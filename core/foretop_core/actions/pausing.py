@@ -16,12 +16,12 @@ from foretop_core.cron.go_compat import GoError, parse_duration
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.cluster_unpause_forecast import forecast_unpause
 from foretop_core.rules.forecast import Choice, pause_as_read
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.unpausing import forecast_unpause
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)Z?")
 

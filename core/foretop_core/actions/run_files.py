@@ -81,7 +81,7 @@ async def tenant_file(
     return await _ask(executor, file_plan(executor, item, file), file, trust, progress)
 
 
-async def asked_of(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:
+async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:
     """Whose file it is that may be asked for: the tenant's own object's, or that of Velero's behind it."""
     snapshot = executor.snapshot()
     run = velero_run(snapshot, item)
@@ -110,7 +110,7 @@ async def asked_of(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run
 async def refusal(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> str:
     """What stands against fetching it, "" where nothing does; nothing is written for this."""
     try:
-        owner = await asked_of(executor, item, file) if isinstance(item, NonAdmin) else item
+        owner = await permitted_file_owner(executor, item, file) if isinstance(item, NonAdmin) else item
         why_not = None if isinstance(owner, NonAdmin) else why_no_file(executor.snapshot(), owner, file)
         if why_not:
             raise FileUnavailable(*why_not)
@@ -120,7 +120,7 @@ async def refusal(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -
     return ""
 
 
-def to_ask_of(snapshot: ClusterSnapshot, item: Run | NonAdmin) -> Run | NonAdmin | None:
+def likely_file_owner(snapshot: ClusterSnapshot, item: Run | NonAdmin) -> Run | NonAdmin | None:
     """The same as far as it can be told without asking for rights; None where Velero's object is not seen."""
     if isinstance(item, NonAdmin) and not has_own_storage(snapshot, item):
         return velero_run(snapshot, item)

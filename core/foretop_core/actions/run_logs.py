@@ -11,7 +11,7 @@ from pathlib import Path
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.pod_log import pod_log
-from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, asked_of, run_file, tenant_file
+from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, permitted_file_owner, run_file, tenant_file
 from foretop_core.actions.signed_url_download import DownloadFailed, Progress, TlsTrust
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.connection_errors import ApiError, Unreachable
@@ -64,7 +64,7 @@ async def log_of(
     """The log of a backup or restore, a tenant's included."""
     if not isinstance(item, NonAdmin):
         return await _run_log(executor, item, trust, progress)
-    owner = await asked_of(executor, item, RunFile.LOG)
+    owner = await permitted_file_owner(executor, item, RunFile.LOG)
     if isinstance(owner, NonAdmin):
         return RunLog(await asyncio.to_thread(_lines, await tenant_file(executor, owner, RunFile.LOG, trust, progress)))
     return await _run_log(executor, owner, trust, progress)

@@ -20,11 +20,11 @@ from foretop_core.models import BackupSpec, Schedule, from_builtins
 from foretop_core.models.velero import ScheduleSpec
 from foretop_core.models.wire import Wire
 from foretop_core.rules import humanize
+from foretop_core.rules.cluster_unpause_forecast import forecast_unpause
 from foretop_core.rules.forecast import Choice, blocker, may_be_due, next_run
 from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.unpausing import forecast_unpause
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "schedule": ("schedule",),

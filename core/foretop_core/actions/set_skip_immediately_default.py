@@ -13,8 +13,8 @@ from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
 from foretop_core.actions.step_builders import identity, kubectl, said
 from foretop_core.models import Deployment
+from foretop_core.models.builtin_kinds import Container
 from foretop_core.models.wire import ObjectRef
-from foretop_core.models.workload import Container
 from foretop_core.rules import humanize
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.velero_deployment import server

@@ -78,8 +78,8 @@ def read_config(environ: Mapping[str, str]) -> ConfigFile:
         mistakes = (f"{path}: {unreadable}; {_PROTECTED}",) if unreadable else ()
         return ConfigFile(path, mistakes=mistakes, stamp=stamp, protects_all=bool(unreadable))
     # Only where something is set: the parser costs more than all else at the start.
-    from foretop_core.config.config_checks import check_settings
     from foretop_core.config.config_reader import read_settings
+    from foretop_core.config.cross_setting_checks import check_settings
     from foretop_core.config.environment import apply_environment
 
     found = read_settings(text)

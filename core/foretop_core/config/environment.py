@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from foretop_core.config.allowed_names import PAGE_NAMES
-from foretop_core.config.config_checks import theme_problem, zone_problem
 from foretop_core.config.config_reader import ConfigReading, Mistake, nearest, quoted
+from foretop_core.config.cross_setting_checks import theme_problem, zone_problem
 from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import Version
 

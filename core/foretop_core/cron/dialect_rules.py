@@ -20,7 +20,7 @@ class Grammar:
     bounds: tuple[Bounds, ...] = ALL_BOUNDS
     order: tuple[int, ...] = (0, 1, 2, 3, 4)
     """The order in which the fields are checked: the first invalid one is reported."""
-    zone: Callable[[str], tuple[tzinfo | None, str]] | None = zone_prefix.robfig
+    zone: Callable[[str], tuple[tzinfo | None, str]] | None = zone_prefix.parse_robfig_prefix
     """The parser of `TZ=` and `CRON_TZ=`, if the library has one."""
     longest: int | None = None
     """The maximum number of bytes of an expression."""
@@ -90,7 +90,7 @@ _NETRESEARCH = replace(
         replace(DOW, high=7, reserved="#", refusal="#n/#L syntax requires DowNth or DowLast option to be enabled"),
     ),
     order=(0, 1, 3, 2, 4),
-    zone=zone_prefix.netresearch,
+    zone=zone_prefix.parse_netresearch_prefix,
     longest=1024,
     never=frozenset(("@triggered", "@manual", "@none")),
     hashes_reserved=True,

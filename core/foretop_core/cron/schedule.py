@@ -11,7 +11,7 @@ from foretop_core.cron import english
 from foretop_core.cron.dialect import Dialect
 from foretop_core.cron.dialect_rules import GRAMMARS, Grammar
 from foretop_core.cron.fields import NO_FIELDS, Fields
-from foretop_core.cron.matching_days import Calendar, WallMinute
+from foretop_core.cron.wall_clock_calendar import Calendar, WallMinute
 from foretop_core.cron.zone_walk import CLEAR_OF_CHANGE, Walk
 from foretop_core.cron.zones import steady_span, to_local
 

@@ -13,7 +13,7 @@ _LONGEST_NAME = 64
 _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_-+:")
 
 
-def robfig(text: str) -> tuple[tzinfo | None, str]:
+def parse_robfig_prefix(text: str) -> tuple[tzinfo | None, str]:
     """The zone, up to the first space, and the rest."""
     begin = text.index("=") + 1
     end = text.find(" ")
@@ -28,7 +28,7 @@ def robfig(text: str) -> tuple[tzinfo | None, str]:
     return zone, go_compat.trim(text[end:])
 
 
-def netresearch(text: str) -> tuple[tzinfo | None, str]:
+def parse_netresearch_prefix(text: str) -> tuple[tzinfo | None, str]:
     """The zone, which may be quoted, and the rest, which must not be empty."""
     begin = text.index("=") + 1
     end = text.find(" ")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from foretop_core.cron.dialect_rules import Grammar
-from foretop_core.cron.matching_days import Calendar
+from foretop_core.cron.wall_clock_calendar import Calendar
 from foretop_core.cron.zones import steady_span, to_local, to_utc
 
 # Nearer than this to a change of the clocks, wall times may be missing or occur twice.

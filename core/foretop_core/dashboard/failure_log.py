@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.internal_failures import Failure, problem_text
+from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.store import Store
 
 _MOST = 50

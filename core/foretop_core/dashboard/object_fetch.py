@@ -12,7 +12,7 @@ from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import UnreadableObject
-from foretop_core.tables.engine.namespace_scope import NamespaceScope
+from foretop_core.tables.engine.view_scope import ViewScope
 
 # Deferred imports: the actions are loaded after the first rows.
 
@@ -40,8 +40,8 @@ async def fetch_object(state: DashboardState, key: ObjectRef) -> Mapping[str, An
 
 async def fetch_movements(state: DashboardState, key: ObjectRef) -> str:
     """Lists the data movements of a run that has ended and keeps them; what went wrong, "" where nothing did."""
+    from foretop_core.actions.movements_and_events import movements_of
     from foretop_core.actions.run_files import velero_run
-    from foretop_core.actions.run_movements import movements_of
 
     item = state.store.get(key)
     run = velero_run(state.store.snapshot(key.context), item) if isinstance(item, NonAdmin) else item
@@ -74,4 +74,4 @@ def set_scope(state: DashboardState, namespace: str, context: str) -> None:
     veleros = {place for name in state.contexts for place in state.store.snapshot(name).velero_namespaces}
     if namespace != state.focus.namespace:
         state.source.watch_namespace(namespace)
-    state.focus = NamespaceScope(namespace, context, namespace in veleros)
+    state.focus = ViewScope(namespace, context, namespace in veleros)

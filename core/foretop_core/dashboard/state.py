@@ -16,7 +16,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import DataMovement, Resource
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.internal_failures import Failure, problem_text
+from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import (
     Acknowledgement,
@@ -35,8 +35,8 @@ from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
 from foretop_core.store import ContextHealth, Store
 from foretop_core.store.unreadable import UnreadableObject
-from foretop_core.tables.engine.namespace_scope import NamespaceScope
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.protection import ProtectionRow, protection_row
 from foretop_core.tables.resources.visibility_findings import (
     is_visibility_finding,
@@ -67,7 +67,7 @@ class DashboardState:
         self.source = source
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
-        self.focus = NamespaceScope()
+        self.focus = ViewScope()
         self.thresholds = Thresholds()
         self.shift_ends = DEFAULT_SETTINGS.shift_ends
         self.findings: tuple[Finding, ...] = ()

@@ -10,7 +10,7 @@ from typing import Any
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.internal_failures import problem_text
+from foretop_core.rules.failure_record import problem_text
 from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.derived_rows import DerivedRows

@@ -1,5 +1,14 @@
 """Typed models of the API objects that foretop reads; only this package handles raw dicts."""
 
+from foretop_core.models.builtin_kinds import (
+    CronJob,
+    CustomResourceDefinition,
+    Deployment,
+    Event,
+    Namespace,
+    Pod,
+    PreScaledCronJob,
+)
 from foretop_core.models.movement import DataDownload, DataMovement, DataUpload, PodVolumeBackup, PodVolumeRestore
 from foretop_core.models.nonadmin import (
     DataProtectionApplication,
@@ -21,15 +30,6 @@ from foretop_core.models.velero import (
     ServerStatusRequest,
 )
 from foretop_core.models.wire import Condition, Resource, decode, from_builtins, to_builtins
-from foretop_core.models.workload import (
-    CronJob,
-    CustomResourceDefinition,
-    Deployment,
-    Event,
-    Namespace,
-    Pod,
-    PreScaledCronJob,
-)
 
 __all__ = [
     "Backup",

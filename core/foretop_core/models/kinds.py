@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foretop_core.models import download, movement, nonadmin, velero, workload
+from foretop_core.models import builtin_kinds, download, movement, nonadmin, velero
 from foretop_core.models.wire import ObjectRef, Resource
 
 VELERO = "velero.io"
@@ -89,15 +89,17 @@ DPA = Kind(
     True,
 )
 REPOSITORY = Kind("BackupRepository", velero.BackupRepository, VELERO, "v1", "backuprepositories")
-PRESCALED = Kind("PreScaledCronJob", workload.PreScaledCronJob, "psc.cronprimer.local", "v1alpha1", "prescaledcronjobs")
-CRON_JOB = Kind("CronJob", workload.CronJob, "batch", "v1", "cronjobs", ("cj",), True)
-EVENT = Kind("Event", workload.Event, "", "v1", "events", ("ev",))
-POD = Kind("Pod", workload.Pod, "", "v1", "pods", ("po",), True)
-DEPLOYMENT = Kind("Deployment", workload.Deployment, "apps", "v1", "deployments", ("deploy",), True)
+PRESCALED = Kind(
+    "PreScaledCronJob", builtin_kinds.PreScaledCronJob, "psc.cronprimer.local", "v1alpha1", "prescaledcronjobs"
+)
+CRON_JOB = Kind("CronJob", builtin_kinds.CronJob, "batch", "v1", "cronjobs", ("cj",), True)
+EVENT = Kind("Event", builtin_kinds.Event, "", "v1", "events", ("ev",))
+POD = Kind("Pod", builtin_kinds.Pod, "", "v1", "pods", ("po",), True)
+DEPLOYMENT = Kind("Deployment", builtin_kinds.Deployment, "apps", "v1", "deployments", ("deploy",), True)
 SERVER_STATUS = Kind("ServerStatusRequest", velero.ServerStatusRequest, VELERO, "v1", "serverstatusrequests", ("ssr",))
 DEFINITION = Kind(
     "CustomResourceDefinition",
-    workload.CustomResourceDefinition,
+    builtin_kinds.CustomResourceDefinition,
     "apiextensions.k8s.io",
     "v1",
     "customresourcedefinitions",
@@ -116,7 +118,7 @@ NONADMIN_DOWNLOAD = Kind(
     status_subresource=True,
 )
 
-NAMESPACE = Kind("Namespace", workload.Namespace, "", "v1", "namespaces", ("ns",), True, namespaced=False)
+NAMESPACE = Kind("Namespace", builtin_kinds.Namespace, "", "v1", "namespaces", ("ns",), True, namespaced=False)
 
 CONFIG_MAP = Kind("ConfigMap", Resource, "", "v1", "configmaps", ("cm",))
 RESOURCE_QUOTA = Kind("ResourceQuota", Resource, "", "v1", "resourcequotas", ("quota",))

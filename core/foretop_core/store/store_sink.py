@@ -11,7 +11,7 @@ from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope
 from foretop_core.models.wire import ObjectRef, Resource, is_older
 from foretop_core.store.health import WatchHealthRegistry
-from foretop_core.store.unreadable import garbled
+from foretop_core.store.unreadable import unreadable_object
 
 REMEMBERED_DELETIONS = 1000
 
@@ -72,7 +72,7 @@ class StoreSink:
             self._store.health.lost_line(self._scope)
             return
         key = ObjectRef(self._scope.context, self._scope.kind.name, namespace, name)
-        stand_in, at = garbled(namespace, name, problem, version), self._clock.now()
+        stand_in, at = unreadable_object(namespace, name, problem, version), self._clock.now()
         if self._listed is not None:
             self._list(key, stand_in, at)
         elif not self._is_overtaken(key, stand_in):

@@ -14,7 +14,7 @@ class UnreadableObject(Resource, frozen=True):
     problem: str = ""
 
 
-def garbled(namespace: str, name: str, problem: str, version: str = "") -> UnreadableObject:
+def unreadable_object(namespace: str, name: str, problem: str, version: str = "") -> UnreadableObject:
     meta = Metadata(namespace=namespace, name=name, resource_version=version)
     return UnreadableObject(metadata=meta, problem=problem)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from foretop_core.config.config_checks import check_settings
 from foretop_core.config.config_reader import read_settings
+from foretop_core.config.cross_setting_checks import check_settings
 from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import Settings
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.models import Backup
-from foretop_core.rules.queue import QueueItem, learn, queue
-from foretop_core.rules.queue.namespace_claims import claim, meeting
-from tests.unit.rules.backups import NOON, at, backup, past
+from foretop_core.rules.queue import QueueItem, queue, run_history
+from foretop_core.rules.queue.namespace_claims import claim, shared_namespaces
+from tests.unit.rules.runs_and_recordings import NOON, at, backup, past
 
 
 def expect(runs: list[Backup], now: datetime = NOON, concurrency: int = 1) -> dict[str, QueueItem]:
@@ -92,7 +92,7 @@ def test_failed_runs_and_other_clusters_are_ignored() -> None:
         backup("invalid", "FailedValidation", created=-50, schedule="daily"),
         backup("partial", "PartiallyFailed", created=-50, started=-50, ended=-40, schedule="daily"),
     ]
-    assert list(learn(runs).lengths.values()) == [(timedelta(minutes=10),)]
+    assert list(run_history(runs).lengths.values()) == [(timedelta(minutes=10),)]
 
 
 def test_the_queue_is_simulated_in_order() -> None:
@@ -191,7 +191,7 @@ def _minute_by_minute(line: list[Backup], concurrency: int) -> dict[str, int]:
         going = [run for run in line if ends.get(run.name, -1) > minute]
         for run in list(waiting):
             ahead = [*going, *waiting[: waiting.index(run)]]
-            meets = any(meeting(claim(run), claim(other)) for other in ahead)
+            meets = any(shared_namespaces(claim(run), claim(other)) for other in ahead)
             if len(going) < concurrency and not meets:
                 starts[run.name], ends[run.name] = minute, minute + length[run.name]
                 waiting.remove(run)

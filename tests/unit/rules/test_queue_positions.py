@@ -17,7 +17,7 @@ from foretop_core.rules.queue import (
     live_positions,
 )
 from tests import recordings
-from tests.unit.rules.backups import (
+from tests.unit.rules.runs_and_recordings import (
     Recorded,
     backup,
     backups_in,

@@ -10,7 +10,7 @@ from foretop_core.models import Backup, Restore
 from foretop_core.rules import phases
 from foretop_core.rules.queue import BlockerKind, Queue, QueueItem, queue, queue_stalled
 from tests import recordings
-from tests.unit.rules.backups import (
+from tests.unit.rules.runs_and_recordings import (
     CONCURRENCY,
     NOON,
     Recorded,

@@ -12,11 +12,11 @@ from foretop_core.actions.backups import plan_back_up_now, plan_run_again
 from foretop_core.actions.pausing import plan_unpause
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import BackupSpec, BackupStorageLocation, Schedule
+from foretop_core.rules.cluster_unpause_forecast import UnpauseCounts, count_unpause
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.storage_refusal import storage_refusal
-from foretop_core.rules.unpausing import UnpauseCounts, count_unpause
 from foretop_core.tables.resources.run_eta import run_eta
 from tests.objects import NOW, backup, location, schedule
 from tests.unit.tables.test_views import Shown

@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.cron import Dialect
 from foretop_core.models import CronJob, from_builtins
-from foretop_core.tables.timeline.primer_preview import coming, pair_cells, pair_ruler, preview, taken_from
+from foretop_core.tables.timeline.primer_preview import coming, pair_axis, pair_cells, preview, taken_from
 from tests.objects import NOW, at, backup, schedule
 
 
@@ -50,7 +50,7 @@ def test_pairs_are_drawn_at_their_times_on_the_axis() -> None:
     shown = preview("0 * * * *", "10", Dialect.ROBFIG)
     pairs = coming(shown, NOW)
     assert (pairs[0].warmup, pairs[0].run) == (at("02:50"), at("03:00"))
-    ruler = pair_ruler(pairs, 10, 66, UTC)
+    ruler = pair_axis(pairs, 10, 66, UTC)
     drawn = pair_cells(pairs, ruler)
     assert len(drawn) == 66
     assert drawn.count("|") >= 4
@@ -63,7 +63,7 @@ def test_pairs_are_drawn_at_their_times_on_the_axis() -> None:
 def test_a_warm_up_weeks_away_is_drawn_on_its_own_scale() -> None:
     shown = preview("0 0 1 1 *", "30", Dialect.ROBFIG)
     pairs = coming(shown, NOW)
-    drawn = pair_cells(pairs, pair_ruler(pairs, 30, 66, UTC))
+    drawn = pair_cells(pairs, pair_axis(pairs, 30, 66, UTC))
     assert drawn.count("░") >= 10
     assert drawn.count("|") == 1
 

@@ -29,7 +29,7 @@ from foretop_core.tables.timeline.lanes import (
 )
 from foretop_core.tables.timeline.obstacles import lane_obstacles
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
-from foretop_core.tables.timeline.time_axis import TimeAxis, ruler_over
+from foretop_core.tables.timeline.time_axis import TimeAxis, axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, location, schedule
 from tests.unit.cron.strategies import expressions, moments, schedules
@@ -38,7 +38,7 @@ from tests.unit.tables.test_views import Shown
 QUICK = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 TICK = timedelta(microseconds=1)
 MINUTE = timedelta(minutes=1)
-SIX_HOURS = ruler_over(NOW, timedelta(hours=6), 62)
+SIX_HOURS = axis_over(NOW, timedelta(hours=6), 62)
 
 
 def key(name: str = "nightly", context: str = "prod") -> ObjectRef:

@@ -32,8 +32,8 @@ from foretop_core.actions.backups import (
     replan_cancel,
 )
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
+from foretop_core.actions.movements_and_events import movements_of
 from foretop_core.actions.plans import Plan, PlanStep
-from foretop_core.actions.run_movements import movements_of
 from foretop_core.actions.validation import days_in_hours, go_duration
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Backup

@@ -23,8 +23,8 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import NONE_GIVEN
+from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.internal_failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import (
     Severity,

@@ -19,7 +19,7 @@ from textual.widgets import Input
 
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.dialog_frame import DialogBoard
+from foretop.dialogs.dialog_frame import DialogFrame
 from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler, RadioList
 from foretop.dialogs.plan_run import PlanRun
 from foretop.terminal.clipboard import copy
@@ -53,7 +53,7 @@ class DialogState(Enum):
     DONE = auto()
 
 
-class ActionDialog(DialogBoard):
+class ActionDialog(DialogFrame):
     """A dialog that asks, sends and shows the results; what someone else changed meanwhile is asked again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]

@@ -16,7 +16,7 @@ from foretop.widgets.option_list import PlainOptionList
 from foretop_core.tables.text.terminal_text import clean
 
 
-class Choose(BaseModal[int]):
+class ChoicePicker(BaseModal[int]):
     """A list of choices; the answer is the index of the chosen one."""
 
     def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:

@@ -39,7 +39,7 @@ _NOTICE = 5.0
 """Seconds for which a message is shown in the dialog."""
 
 
-class DialogBoard(BaseModal[None]):
+class DialogFrame(BaseModal[None]):
     """The layout and focus order of a dialog; its texts come from the dialog."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -20,7 +20,7 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, file_plan, to_ask_of, why_no_file
+from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, file_plan, likely_file_owner, why_no_file
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
@@ -117,7 +117,7 @@ class DownloadScreen(BaseModal[None]):
 
     def _owner(self) -> Run | NonAdmin | None:
         item = self._item()
-        return to_ask_of(self.executor.snapshot(), item) if item is not None else None
+        return likely_file_owner(self.executor.snapshot(), item) if item is not None else None
 
     def _plan(self) -> Plan | None:
         owner = self._owner()

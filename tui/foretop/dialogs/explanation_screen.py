@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from foretop.dialogs.choice_list import Choose
+from foretop.dialogs.choice_list import ChoicePicker
 from foretop.dialogs.text_modal import TextModal
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
@@ -58,4 +58,4 @@ def choose_topic(app: App[object], ascii: bool) -> None:
         if place is not None:
             app.push_screen(ExplanationScreen(topics[place], ascii))
 
-    app.push_screen(Choose(_TITLE, [f"{one.topic:<10} {one.title}" for one in topics], ascii), chosen)
+    app.push_screen(ChoicePicker(_TITLE, [f"{one.topic:<10} {one.title}" for one in topics], ascii), chosen)

@@ -20,18 +20,18 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import TrackedPlan
 from foretop_core.models import Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.forecast import Choice, UnpauseForecast
-from foretop_core.rules.pause_windows import pause_note
-from foretop_core.rules.pauses import pause_info
-from foretop_core.rules.sentences import render
-from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.unpausing import (
+from foretop_core.rules.cluster_unpause_forecast import (
     PausedSchedule,
     count_unpause,
     forecast_unpause,
     is_run_due,
     next_to_be_missed,
 )
+from foretop_core.rules.forecast import Choice, UnpauseForecast
+from foretop_core.rules.pause_windows import pause_note
+from foretop_core.rules.pauses import pause_info
+from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean
 

@@ -19,7 +19,7 @@ _SHOWN = 200
 """More than this are not looked through by eye; typing narrows them."""
 
 
-class Pick(SearchModal[int]):
+class SearchPicker(SearchModal[int]):
     """A searchable list; the answer is the index of the chosen entry."""
 
     def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:

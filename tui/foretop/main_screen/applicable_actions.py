@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from foretop.bindings import Action
 from foretop.main_screen.object_actions import ObjectActions
 from foretop.main_screen.write_actions import WriteActions
-from foretop.pages.finding_navigation import finding_under_cursor, place_in_words
 from foretop.pages.page import Page
+from foretop.pages.triage_selection import finding_under_cursor, place_in_words
 from foretop.panes.action_sentences import ApplicableAction
 
 

@@ -6,18 +6,18 @@ import os
 from collections.abc import Callable, Mapping
 
 from foretop.bindings import Handler
-from foretop.dialogs.choice_list import Choose
+from foretop.dialogs.choice_list import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
-from foretop.pages.finding_navigation import (
+from foretop.pages.page_address import PageAddress
+from foretop.pages.tab_registry import DETAIL
+from foretop.pages.table_page import TablePage
+from foretop.pages.triage_selection import (
     finding_under_cursor,
     place_of,
     shows_acknowledged,
     toggle_acknowledged,
     toggle_members,
 )
-from foretop.pages.page_address import PageAddress
-from foretop.pages.tab_registry import DETAIL
-from foretop.pages.table_page import TablePage
 from foretop.panes.results_section import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
@@ -178,7 +178,9 @@ class ObjectActions:
             kinds = [key.kind.lower() for key in targets]
             size = max(map(len, kinds))
             labels = [f"{kind:<{size}}  {key.namespace}/{key.name}" for kind, key in zip(kinds, targets, strict=True)]
-            self.host.app.push_screen(Choose("Jump to", labels, self.host.display_options.ascii), self._jumped(targets))
+            self.host.app.push_screen(
+                ChoicePicker("Jump to", labels, self.host.display_options.ascii), self._jumped(targets)
+            )
 
     def _jumped(self, targets: tuple[ObjectRef, ...]) -> Callable[[int | None], None]:
         def chosen(place: int | None) -> None:

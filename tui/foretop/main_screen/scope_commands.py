@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from foretop.dialogs.choice_list import Choose
+from foretop.dialogs.choice_list import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop_core.dashboard.object_fetch import set_scope
 from foretop_core.dashboard.state import DashboardState
@@ -100,7 +100,7 @@ class ScopeCommands:
                 take(("", *names)[place])
 
         shown = [everything, *(labels or names)]
-        self._host.app.push_screen(Choose(title, shown, self._host.display_options.ascii), chosen)
+        self._host.app.push_screen(ChoicePicker(title, shown, self._host.display_options.ascii), chosen)
 
     def _namespaces(self) -> list[str]:
         """Those that something was seen in."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from foretop.bindings import Handler
-from foretop.dialogs.choice_list import Choose
+from foretop.dialogs.choice_list import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.explanation_screen import ExplanationScreen
 from foretop.dialogs.help_screen import HelpScreen
@@ -88,7 +88,7 @@ class ScreenActions:
                 self.host.app.notify(f"{humanize.count(count, 'row')} saved to {path}")
 
         self.host.app.push_screen(
-            Choose(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], self.host.display_options.ascii), chosen
+            ChoicePicker(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], self.host.display_options.ascii), chosen
         )
 
     def do_windows(self) -> None:
@@ -112,7 +112,7 @@ class ScreenActions:
 
         labels = [window_line(window, state.now(context), state.zone) for context, window in found]
         title = "Pause windows: enter goes to the first schedule of one, U there resumes all of it"
-        self.host.app.push_screen(Choose(title, labels, self.host.display_options.ascii), chosen)
+        self.host.app.push_screen(ChoicePicker(title, labels, self.host.display_options.ascii), chosen)
 
     def do_handover(self) -> None:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""
@@ -195,7 +195,7 @@ class ScreenActions:
         if len(contexts) == 1:
             chosen(0)
         elif contexts:
-            app.push_screen(Choose("Sign in to", contexts, self.host.display_options.ascii), chosen)
+            app.push_screen(ChoicePicker("Sign in to", contexts, self.host.display_options.ascii), chosen)
 
     def do_suspend(self) -> None:
         self.host.app.action_suspend_process()

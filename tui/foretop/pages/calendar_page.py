@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from foretop.bindings import Handler
-from foretop.dialogs.choice_list import Choose
+from foretop.dialogs.choice_list import ChoicePicker
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
@@ -238,7 +238,7 @@ class CalendarPage(FilterablePage):
 
         labels = [self._collision_label(one, state) for one in found]
         title = f"Starting in the same minute within {length}: {count(len(found), 'set')}"
-        self.app.push_screen(Choose(title, labels, self.display_options.ascii), chosen)
+        self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
 
     def _collision_label(self, one: RepeatedCollision, state: DashboardState) -> str:
         where = f"{self.lanes.names.get(one.context, one.context)}  " if self.lanes.names else ""

@@ -13,7 +13,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from foretop.bindings import Handler, KeyHints
-from foretop.dialogs.search_list import Pick
+from foretop.dialogs.search_list import SearchPicker
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
@@ -243,7 +243,7 @@ class PrimerPage(Page, can_focus=True):
             if place is not None:
                 self.take(sources[place][0])
 
-        self.app.push_screen(Pick(title, labels, self.display_options.ascii), chosen)
+        self.app.push_screen(SearchPicker(title, labels, self.display_options.ascii), chosen)
 
     def _sources(self) -> list[tuple[ObjectRef, str]]:
         if self.state is None:

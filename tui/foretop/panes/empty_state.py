@@ -15,8 +15,8 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
-from foretop_core.tables.engine.namespace_scope import NamespaceScope
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.text.progress_bar import bar
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
@@ -43,12 +43,12 @@ def why_empty(state: DashboardState, kinds: Collection[str]) -> list[Line]:
     return [line for context in contexts for line in _out_of_reach(state, context) or _of(state, context, kinds)]
 
 
-def nothing_fits(focus: NamespaceScope) -> list[Line]:
+def nothing_fits(focus: ViewScope) -> list[Line]:
     """The rows are there, and the filter hides them."""
     return [(span("No matches. "), Span("esc"), span(" clears the filter.")), *ways_out(focus)]
 
 
-def ways_out(focus: NamespaceScope) -> list[Line]:
+def ways_out(focus: ViewScope) -> list[Line]:
     if not focus:
         return []
     narrowed = " and ".join(
@@ -150,7 +150,7 @@ def _of(state: DashboardState, context: str, kinds: Collection[str]) -> Iterable
         yield (span("  foretop checks again every minute; "), Span(key_name("relist"), BOLD), span(" checks now."))
 
 
-def _concerns(focus: NamespaceScope, scope: WatchScope, kinds: Collection[str]) -> bool:
+def _concerns(focus: ViewScope, scope: WatchScope, kinds: Collection[str]) -> bool:
     """Whether a page with these kinds shows what this watch sees."""
     if scope.kind.name not in kinds:
         return False

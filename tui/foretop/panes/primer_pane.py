@@ -11,8 +11,8 @@ from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.terminal_text import cut_end
 from foretop_core.tables.text.times import short, until
-from foretop_core.tables.timeline.primer_preview import MOST_PAIRS, Preview, coming, pair_cells, pair_ruler
-from foretop_core.tables.timeline.time_axis import axis, ruler_over
+from foretop_core.tables.timeline.primer_preview import MOST_PAIRS, Preview, coming, pair_axis, pair_cells
+from foretop_core.tables.timeline.time_axis import axis, axis_over
 
 INDENT = 12
 _DAY = timedelta(days=1)
@@ -64,7 +64,7 @@ def _week(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tu
     days = min(_WEEK, (pairs[-1].run - now) // _DAY * _DAY if len(pairs) >= MOST_PAIRS else _WEEK)
     if not days:
         return ()
-    ruler = ruler_over(now, days, room, zone)
+    ruler = axis_over(now, days, room, zone)
     title = "Next week" if days == _WEEK else f"Next {days.days}d"
     return (
         paragraph(""),
@@ -135,7 +135,7 @@ def _pair(pair: Pair, told: date, now: datetime, zone: tzinfo) -> str:
 def _ruler(pairs: tuple[Pair, ...], minutes: int, zone: tzinfo, room: int) -> tuple[Paragraph, ...]:
     if not pairs or room < 10:
         return ()
-    ruler = pair_ruler(pairs, minutes, room, zone)
+    ruler = pair_axis(pairs, minutes, room, zone)
     name = "UTC" if zone is UTC else str(zone).rpartition("/")[2]
     return (
         _labelled("", (Span(axis(ruler, zone).rstrip(), HEAD),), name),

@@ -7,11 +7,11 @@ from datetime import datetime
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.cron import CronError
 from foretop_core.rules import humanize
+from foretop_core.rules.cluster_unpause_forecast import forecast_choices
 from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.forecast import expected_start, invalid, next_run, overdue
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.phases import ENDED
-from foretop_core.rules.unpausing import forecast_choices
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.schedule_runs import RUN_WORDS

@@ -29,7 +29,7 @@ from foretop_core.tables.timeline.lanes import (
     lane,
     next_runs,
 )
-from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over, with_lengths
+from foretop_core.tables.timeline.time_axis import TimeAxis, axis, axis_over, bars, with_lengths
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 _HEADS = 2
@@ -102,7 +102,7 @@ class Timeline(Widget, can_focus=True):
     def ruler(self) -> TimeAxis | None:
         if self._now is None or self._zone is None:
             return None
-        return ruler_over(self._now, HORIZONS[self.horizon], self.size.width - self._left, self._zone)
+        return axis_over(self._now, HORIZONS[self.horizon], self.size.width - self._left, self._zone)
 
     def explain(self, lines: Sequence[Line]) -> None:
         """What stands in the place of lanes where there are none."""

@@ -11,9 +11,9 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.watching.list_watch_codec import read_object, read_page
+from foretop_core.models.builtin_kinds import Deployment
 from foretop_core.models.kinds import DEPLOYMENT, STORAGE
 from foretop_core.models.wire import decode
-from foretop_core.models.workload import Deployment
 from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.rules.velero_deployment import VELERO_DEPLOYMENT, server
 

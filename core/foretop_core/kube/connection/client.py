@@ -14,6 +14,7 @@ import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.config.settings import ContextSettings
+from foretop_core.kube.connection.aiohttp_pool import explain, import_in_background, make_pool
 from foretop_core.kube.connection.auth import Authenticator, Credentials
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import ContextConfig
@@ -27,7 +28,6 @@ from foretop_core.kube.connection.connection_errors import (
 )
 from foretop_core.kube.connection.error_answers import api_error, redirected, same_server, too_long
 from foretop_core.kube.connection.secrets_filter import without_secrets
-from foretop_core.kube.connection.transport import explain, import_in_background, make_pool
 
 if TYPE_CHECKING:
     import aiohttp

@@ -17,7 +17,7 @@ _GRACE = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Aftermath:
+class PastUpgradeEffect:
     """A schedule that an older release read differently, and ran or refused accordingly."""
 
     effect: UpgradeEffect
@@ -27,7 +27,7 @@ class Aftermath:
     """The first later run that the older release would have made by now, and this one did not."""
 
 
-def stopped(schedule: Schedule, runs: tuple[Backup, ...], dialect: Dialect, now: datetime) -> Aftermath | None:
+def stopped(schedule: Schedule, runs: tuple[Backup, ...], dialect: Dialect, now: datetime) -> PastUpgradeEffect | None:
     """A schedule whose last run was due only by an older reading, and whose next run by that reading is missing.
 
     None if it runs as often as before, is paused, or its expression was changed since.
@@ -43,25 +43,25 @@ def stopped(schedule: Schedule, runs: tuple[Backup, ...], dialect: Dialect, now:
             continue
         effect = upgrade_effect(schedule.spec.schedule, older, dialect, _today(now))
         if effect is not None and effect.runs_after < effect.runs_before:
-            return Aftermath(effect, last, missed)
+            return PastUpgradeEffect(effect, last, missed)
     return None
 
 
-def refused_since(schedule: Schedule, dialect: Dialect, now: datetime) -> Aftermath | None:
+def refused_since(schedule: Schedule, dialect: Dialect, now: datetime) -> PastUpgradeEffect | None:
     """A schedule that its server refuses and an older release accepts; `last_run` if the older one ran it."""
     return _changed(schedule, dialect, UpgradeKind.REFUSED, now)
 
 
-def every_minute_since(schedule: Schedule, dialect: Dialect, now: datetime) -> Aftermath | None:
+def every_minute_since(schedule: Schedule, dialect: Dialect, now: datetime) -> PastUpgradeEffect | None:
     """A schedule that is always due on its server and was not on an older release."""
     return _changed(schedule, dialect, UpgradeKind.EVERY_MINUTE, now)
 
 
-def _changed(schedule: Schedule, dialect: Dialect, kind: UpgradeKind, now: datetime) -> Aftermath | None:
+def _changed(schedule: Schedule, dialect: Dialect, kind: UpgradeKind, now: datetime) -> PastUpgradeEffect | None:
     for older in _older(dialect):
         if upgrade_kind(schedule.spec.schedule, older, dialect, now) is kind:
             effect = upgrade_effect(schedule.spec.schedule, older, dialect, _today(now))
-            return None if effect is None else Aftermath(effect, _last_run(schedule))
+            return None if effect is None else PastUpgradeEffect(effect, _last_run(schedule))
     return None
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import lru_cache
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, Fields, parse
-from foretop_core.cron.matching_days import day_masks
+from foretop_core.cron.wall_clock_calendar import day_masks
 from foretop_core.cron.zones import clock_changes
 from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS, releases_of
 

@@ -13,7 +13,7 @@ from itertools import product
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.cron.fields import ALL_BOUNDS, HOUR, Fields
-from foretop_core.cron.matching_days import day_masks
+from foretop_core.cron.wall_clock_calendar import day_masks
 from foretop_core.cron.zones import clock_changes, to_local
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.readings import alike, expression

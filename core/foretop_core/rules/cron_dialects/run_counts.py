@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from foretop_core.cron import CronSchedule, Fields
 from foretop_core.cron.fields import HOUR
-from foretop_core.cron.matching_days import day_masks, first_weekday, lowest_bit, month_length
+from foretop_core.cron.wall_clock_calendar import day_masks, first_weekday, lowest_bit, month_length
 from foretop_core.cron.zones import clock_changes, to_local, to_utc
 
 HORIZON_YEARS = 5

@@ -12,9 +12,9 @@ from foretop_core.rules import humanize
 from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, Path, is_lost, is_synced, is_true, path_of
 from foretop_core.rules.nonadmin_lifecycle.steps import LifecycleStep, run_of, steps_of
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
+from foretop_core.rules.refusal_actor import who_must_act
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.who_must_act import who_must_act
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, go_compat, parse
-from foretop_core.cron.matching_days import day_masks
+from foretop_core.cron.wall_clock_calendar import day_masks
 from foretop_core.rules.primer.errors import PrimerError
-from foretop_core.rules.primer.warmup_accuracy import missed_and_extra
+from foretop_core.rules.primer.missed_warmups import missed_and_extra
 
 _STEPPED = re.compile(r"(\*|[^*,/-]+)/([^,/-]+)")
 _RANGE = re.compile(r"([^,/-]+)-([^,/-]+)")

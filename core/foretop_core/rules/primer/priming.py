@@ -9,17 +9,17 @@ from itertools import islice
 from foretop_core.cron import CronError, CronSchedule, Dialect, parse
 from foretop_core.cron.fields import HOUR
 from foretop_core.cron.zones import has_daylight_saving
-from foretop_core.models.workload import MOST_WARM_UP_MINUTES
+from foretop_core.models.builtin_kinds import MOST_WARM_UP_MINUTES
 from foretop_core.rules.primer.cron_text import time_fields
 from foretop_core.rules.primer.errors import PrimerError
-from foretop_core.rules.primer.moved_days import moved_days
-from foretop_core.rules.primer.warmup_accuracy import (
+from foretop_core.rules.primer.missed_warmups import (
     FIRST_DAY,
     LAST_DAY,
     MINUTES_A_DAY,
     minutes_of_day,
     missed_and_extra,
 )
+from foretop_core.rules.primer.moved_days import moved_days
 
 # Deferred imports: croniter is needed only where an expression is primed.
 

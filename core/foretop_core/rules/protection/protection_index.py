@@ -511,7 +511,7 @@ class ProtectionIndex:
         return chosen[0] if chosen else None
 
 
-class ProtectedCluster(Protocol):
+class ProtectionSource(Protocol):
     """What protection is worked out from: the objects of one cluster at one moment."""
 
     @property
@@ -539,7 +539,7 @@ class ProtectedCluster(Protocol):
     def dialect(self, schedule: Schedule, /) -> Dialect | None: ...
 
 
-def protection_index(snapshot: ProtectedCluster) -> ProtectionIndex:
+def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     """The protection of a whole cluster as of one snapshot."""
     known = snapshot.namespaces
     names = None if known is None else (item.name for item in known if not _is_of_drill(item))

@@ -17,7 +17,7 @@ from foretop_core.rules.queue.positions import (
 )
 from foretop_core.rules.queue.queue_faults import Disagreement, Positions, Stall, disagreement, queue_stalled
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
-from foretop_core.rules.queue.usual_lengths import Expectation, Owner, OwnerKind, RunHistory, learn, owner_of
+from foretop_core.rules.queue.usual_lengths import Expectation, Owner, OwnerKind, RunHistory, owner_of, run_history
 
 __all__ = [
     "NOT_MOVING_YET",
@@ -38,12 +38,12 @@ __all__ = [
     "estimated_position",
     "estimated_positions",
     "has_ended",
-    "learn",
     "live_positions",
     "moved_before",
     "owner_of",
     "queue",
     "queue_stalled",
+    "run_history",
     "waiting_since",
     "waiting_volume",
 ]

@@ -42,7 +42,7 @@ def claim(backup: Backup) -> Claim:
     )
 
 
-def meeting(one: Claim, other: Claim) -> tuple[str, ...]:
+def shared_namespaces(one: Claim, other: Claim) -> tuple[str, ...]:
     """The namespaces, or a pattern for them, that both claim; empty if there are none.
 
     Two patterns count as overlapping unless they cannot: the cluster's namespaces are not known here.
@@ -76,7 +76,7 @@ class NamespaceIndex:
             for who in self._by_name[name]:
                 found[who].add(name)
         for other, takers in self._by_pattern.items():
-            shared = meeting(wanted, other)
+            shared = shared_namespaces(wanted, other)
             for who in takers if shared else ():
                 found[who].update(shared)
         return {who: tuple(sorted(found[who])) for who in sorted(found)}

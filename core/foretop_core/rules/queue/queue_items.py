@@ -10,8 +10,8 @@ from foretop_core.models import Backup
 from foretop_core.rules import phases
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_blockers
 from foretop_core.rules.queue.positions import Run, has_ended, order
-from foretop_core.rules.queue.start_simulation import QueueState, SimulatedStarts, end_of, play
-from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, learn, owner_of
+from foretop_core.rules.queue.start_simulation import QueueState, SimulatedStarts, end_of, simulate_starts
+from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, owner_of, run_history
 from foretop_core.rules.sentences import Text, sentence
 
 _LOOKS_AGAIN = timedelta(minutes=1)
@@ -92,7 +92,7 @@ def queue(
     queues = has_queue_phase if has_queue_phase is not None else _shows_a_queue(line, concurrency)
     running = sum(run.phase in phases.HOLDS_SLOT for run in line)
     slots = max(1, running if concurrency is None else concurrency) if queues else 1
-    past = history or learn(everyone, wanted=line)
+    past = history or run_history(everyone, wanted=line)
     refused = refusals or {}
     expected = [
         Expectation(None, 0, silence)
@@ -131,7 +131,7 @@ class _Starts:
             if run.phase in phases.HOLDS_SLOT
         }
         lengths = {at: expected[at].length for at in holds.meets}
-        self._played = play(QueueState(slots, ends, lengths, holds.meets), now)
+        self._played = simulate_starts(QueueState(slots, ends, lengths, holds.meets), now)
         self._culprits = _culprits(holds, self._played)
 
     def of(self, at: int) -> datetime | None:

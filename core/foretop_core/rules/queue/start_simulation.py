@@ -31,7 +31,7 @@ class SimulatedStarts:
     endless: list[int] = field(default_factory=list)
 
 
-def play(line: QueueState, now: datetime) -> SimulatedStarts:
+def simulate_starts(line: QueueState, now: datetime) -> SimulatedStarts:
     """Simulate the queue: a free slot always goes to the first run without a conflict ahead."""
     played = SimulatedStarts(endless=[who for who, end in line.ends.items() if end is None])
     busy = [(max(end, now), who) for who, end in line.ends.items() if end is not None]

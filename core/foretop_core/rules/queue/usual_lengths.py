@@ -103,7 +103,7 @@ class RunHistory:
         return Expectation(None, len(lengths), _why_unknown(owner, len(lengths), len(longer)))
 
 
-def learn(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> RunHistory:
+def run_history(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> RunHistory:
     """The history of every owner, or of the owners of `wanted`, which is quicker.
 
     Failed runs and runs of another cluster are ignored: they say nothing about the length.
@@ -125,7 +125,7 @@ def learn(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> RunHistor
 
 def usual_length(runs: Sequence[Run]) -> timedelta | None:
     """How long the runs of one owner take, from the last of them; None where they are too few to say."""
-    known = learn(runs).of(owner_of(runs[0])) if runs else ()
+    known = run_history(runs).of(owner_of(runs[0])) if runs else ()
     return timedelta(seconds=median(length.total_seconds() for length in known)) if len(known) >= FEWEST_RUNS else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from foretop_core.rules.internal_failures import Failure, problem_text
+from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import (
     cron_dialects,

@@ -10,7 +10,7 @@ from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import releases_of
-from foretop_core.rules.cron_dialects.past_upgrade import Aftermath, every_minute_since, refused_since, stopped
+from foretop_core.rules.cron_dialects.past_upgrade import PastUpgradeEffect, every_minute_since, refused_since, stopped
 from foretop_core.rules.cron_dialects.upgrade_effect import UpgradeKind, first_release, next_dialect, upgrade_kind
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -145,7 +145,7 @@ def _before(dialect: Dialect) -> str:
     return releases_of((dialect,))
 
 
-def _remedy(found: Aftermath) -> str:
+def _remedy(found: PastUpgradeEffect) -> str:
     instead = found.effect.instead
     if not instead:
         return found.effect.instead_note

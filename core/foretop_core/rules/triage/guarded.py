@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.internal_failures import Failure, failing_object, problem_text, without
+from foretop_core.rules.failure_record import Failure, failing_object, problem_text, snapshot_without
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
@@ -31,7 +31,7 @@ def apply_rule(
             item = failing_object(problem.__traceback__)
             subject = snapshot.ref(item) if item is not None else None
             failures.append(Failure(snapshot.context, f"rule {rule.__name__}", subject, problem_text(problem)))
-            rest = without(snapshot, item) if item is not None else None
+            rest = snapshot_without(snapshot, item) if item is not None else None
             if rest is None or len(failures) > _MOST_LEFT_OUT:
                 return found, failures
             snapshot = rest

@@ -14,11 +14,11 @@ from foretop_core.rules import humanize
 from foretop_core.rules.lookups import in_order
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement
+from foretop_core.rules.refusal_actor import NeededAction, is_decided, who_must_act
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
-from foretop_core.rules.who_must_act import NeededAction, is_decided, who_must_act
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
 Pair = tuple[NonAdmin, Backup | Restore]

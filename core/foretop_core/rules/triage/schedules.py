@@ -9,6 +9,7 @@ from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.cluster_unpause_forecast import count_unpause, forecast_choices
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import (
@@ -29,7 +30,6 @@ from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
-from foretop_core.rules.unpausing import count_unpause, forecast_choices
 
 WINDOW_OVERRUN = "window-overrun"
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.internal_failures import problem_text
+from foretop_core.rules.failure_record import problem_text
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext

@@ -14,7 +14,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.protection.protection_state import ProtectionJudge
-from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, learn, owner_of, queue
+from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, owner_of, queue, run_history
 from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_refusal import waiting_refusals
@@ -181,7 +181,7 @@ class RenderContextFactory:
         """Learned from the runs of those alone who have something in the line."""
         if namespace not in self._pasts:
             owners = {owner_of(run) for run in self._unfinished(namespace)}
-            self._pasts[namespace] = learn(run for owner in owners for run in self._runs_of(owner))
+            self._pasts[namespace] = run_history(run for owner in owners for run in self._runs_of(owner))
         return self._pasts[namespace]
 
     def _runs_of(self, owner: Owner) -> tuple[Run, ...]:

@@ -10,6 +10,7 @@ from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.cluster_unpause_forecast import forecast_unpause, is_run_due
 from foretop_core.rules.cron_dialects import Reading
 from foretop_core.rules.forecast import (
     GRACE,
@@ -24,7 +25,6 @@ from foretop_core.rules.phases import FAULTY, WAITING
 from foretop_core.rules.schedule_history import history, last_outcome
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.rules.storage_refusal import schedule_refusal
-from foretop_core.rules.unpausing import forecast_unpause, is_run_due
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext

@@ -13,7 +13,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.triage import Finding, Severity
 from foretop_core.store import ContextHealth, UnreadableObject
-from foretop_core.tables.engine.namespace_scope import A_CONTEXT
+from foretop_core.tables.engine.view_scope import A_CONTEXT
 
 _FIX_FIELD = "Correct the field that is named, or delete the object."
 _PATIENCE = timedelta(seconds=5)

@@ -14,12 +14,12 @@ from itertools import islice
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
+from foretop_core.models.builtin_kinds import CronJobSpec
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.models.workload import CronJobSpec
 from foretop_core.rules.cron_dialects import Reading, expression
+from foretop_core.rules.failure_record import problem_text
 from foretop_core.rules.forecast import base_time, invalid
-from foretop_core.rules.internal_failures import problem_text
 from foretop_core.store import Store
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, TimeAxis

@@ -73,7 +73,7 @@ def _coming(text: str, minutes: int, dialect: Dialect, after: datetime) -> tuple
     return warmups(text, minutes, dialect, after, MOST_PAIRS)
 
 
-def pair_ruler(pairs: Sequence[Pair], minutes: int, room: int, zone: tzinfo) -> TimeAxis:
+def pair_axis(pairs: Sequence[Pair], minutes: int, room: int, zone: tzinfo) -> TimeAxis:
     """From the first warm-up on, so fine that a warm-up is to be seen; one pair alone where the next is too far."""
     first, most_step = pairs[0].warmup, max(1, minutes)
     several = pairs[:_ON_A_RULER]

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 
 from foretop_core.cron import CronSchedule, Fields
-from foretop_core.cron.matching_days import Calendar
+from foretop_core.cron.wall_clock_calendar import Calendar
 from foretop_core.cron.zone_walk import CLEAR_OF_CHANGE
 from foretop_core.cron.zones import steady_span, to_local
 

@@ -41,7 +41,7 @@ class TimeAxis:
         return self.minute_of(at) // self.step
 
 
-def ruler_over(now: datetime, horizon: timedelta, room: int, zone: tzinfo = UTC) -> TimeAxis:
+def axis_over(now: datetime, horizon: timedelta, room: int, zone: tzinfo = UTC) -> TimeAxis:
     """The finest ruler that has all of the coming `horizon` in so many cells; the first cell holds `now`."""
     minutes = -(-horizon // MINUTE)
     step = next((size for size in _STEPS if -(-minutes // size) + 1 <= room), _STEPS[-1])
@@ -50,7 +50,7 @@ def ruler_over(now: datetime, horizon: timedelta, room: int, zone: tzinfo = UTC)
 
 def time_axis(now: datetime, most_step: int, horizon: timedelta, room: int, zone: tzinfo = UTC) -> TimeAxis:
     """As `ruler_over`, but no cell holds more than `most_step` minutes: what comes too late for that is left off."""
-    whole = ruler_over(now, horizon, room, zone)
+    whole = axis_over(now, horizon, room, zone)
     step = max(size for size in _STEPS if size <= max(1, min(most_step, whole.step)))
     return _from(now, step, max(1, room), zone)
 

@@ -13,7 +13,7 @@ from foretop_core.rules.cron_dialects import Reading
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.store import Store
 from foretop_core.tables.engine.filter import Filter, parse_filter
-from foretop_core.tables.engine.namespace_scope import NamespaceScope
+from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.timeline.lanes import LANES, TimelineItem, next_runs, timeline_item
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -34,7 +34,7 @@ class TimelineModel:
         self._soonest: datetime | None = None
         self._now: datetime | None = None
         self._wanted = Filter()
-        self._focus = NamespaceScope()
+        self._focus = ViewScope()
         self.order: list[ObjectRef] = []
         """The lanes that fit the filter: what starts next comes first, then what is paused or never runs, by name."""
         self.revision = 0
@@ -73,7 +73,7 @@ class TimelineModel:
         self._wanted = parse_filter(text, self.fields, typing=True)
         self._arrange()
 
-    def look_at(self, focus: NamespaceScope) -> None:
+    def look_at(self, focus: ViewScope) -> None:
         """Shows the lanes of one namespace or cluster only."""
         if focus != self._focus:
             self._focus = focus

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 
 from foretop_core.cron import Fields
-from foretop_core.cron.matching_days import day_masks, first_weekday, month_length
+from foretop_core.cron.wall_clock_calendar import day_masks, first_weekday, month_length
 
 FIRST_DAY = date(2021, 1, 1)
 LAST_DAY = date(2028, 12, 31)

@@ -1,4 +1,4 @@
-"""A client in a process of its own, for measuring the box: `python -m tests.bench.box_client URL TOKEN WRITES`.
+"""A client in a process of its own, for measuring the box: `python -m tests.bench.load_client URL TOKEN WRITES`.
 
 Five watchers follow while four writers change statuses; it prints the seconds until all of them have seen everything.
 """

@@ -58,7 +58,7 @@ def _load_seconds(storage: InProcessApi) -> float:
 
 async def _write_seconds(storage: InProcessApi) -> float:
     async with LocalApiServer(storage=storage) as box:
-        command = [sys.executable, "-m", "tests.bench.box_client", box.url, box.token(), str(WRITES)]
+        command = [sys.executable, "-m", "tests.bench.load_client", box.url, box.token(), str(WRITES)]
         client = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
         out, _ = await client.communicate()
         return float(out)

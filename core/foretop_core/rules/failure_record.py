@@ -52,7 +52,7 @@ def failing_object(way: TracebackType | None) -> Resource | None:
     return None
 
 
-def without(snapshot: ClusterSnapshot, item: Resource) -> ClusterSnapshot | None:
+def snapshot_without(snapshot: ClusterSnapshot, item: Resource) -> ClusterSnapshot | None:
     """The snapshot with one object fewer; None where it does not hold that object."""
     for field in fields(snapshot):
         held = getattr(snapshot, field.name)

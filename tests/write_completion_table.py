@@ -1,4 +1,4 @@
-"""Writes the table of words that the shell completes; `python -m tests.completion_table` after commands changed."""
+"""Writes the table of words that the shell completes: `python -m tests.write_completion_table` after a change."""
 
 from __future__ import annotations
 

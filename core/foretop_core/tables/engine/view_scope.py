@@ -14,7 +14,7 @@ _OF_VELERO = frozenset({"", A_CONTEXT, *(kind.name for kind in BESIDE_VELERO)})
 
 
 @dataclass(frozen=True, slots=True)
-class NamespaceScope:
+class ViewScope:
     """What is not named is not narrowed."""
 
     namespace: str = ""
