@@ -9,6 +9,7 @@ from typing import Any
 from tests.unit.minicluster.recording_replay import Key
 
 Histories = dict[Key, list[Any]]
+_LOCATIONS = "backupstoragelocations"
 
 
 def differences(story: str, real: Histories, box: Histories) -> list[str]:
@@ -22,11 +23,19 @@ def differences(story: str, real: Histories, box: Histories) -> list[str]:
 
 
 def _without_known(story: str, histories: Histories) -> Histories:
-    """How often a schedule that never fires runs in the first minutes is left to chance: its first two runs count."""
+    """How often a schedule that never fires runs in the first minutes is left to chance: its first two runs count.
+
+    The first sync of a location may be ahead of its first validation, so that it is seen without a phase.
+    """
+    histories = {key: _validated(states) if key[0] == _LOCATIONS else states for key, states in histories.items()}
     if story != "never fires":
         return histories
     kept = {key: states for key, states in histories.items() if key[0] != "backups" or key[2].endswith((" 1", " 2"))}
     return {key: _first_two_runs(states) if key[0] == "schedules" else states for key, states in kept.items()}
+
+
+def _validated(states: list[Any]) -> list[Any]:
+    return states[1:] if states and states[0][0] is None else states
 
 
 def _first_two_runs(states: Sequence[Any]) -> list[Any]:

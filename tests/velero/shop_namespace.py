@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.real.cluster import RealCluster
 
-SHOP = "shop"
+SHOP = "web-shop"
 Raw = dict[str, Any]
 _PODS: Raw = {
     "metadata": {"labels": {"app": "shop"}},

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from itertools import product
+from itertools import cycle, product
 
 from tests.velero.build import NEWEST
 from tests.velero.velero_cluster import TEAMS, Raw, ServerFlags, StorySteps, VeleroCluster
@@ -217,11 +217,12 @@ def upgrade(before: str, after: str) -> Callable[[StorySteps], None]:
     def play(steps: StorySteps) -> None:
         validate_storage(steps)
         steps.wait_for_second(50)
-        for name, cron in DIALECTS.items():
-            steps.schedule(name, cron, skipImmediately=False)
+        for team, (name, cron) in zip(cycle(TEAMS), DIALECTS.items(), strict=False):
+            steps.schedule(name, cron, team, skipImmediately=False)
         start_on_beat(steps, ServerFlags(before, concurrent_backups=5))
         wait_until_available(steps)
         steps.wait_for_second(BEAT + 15)
+        steps.wait_until_idle()
         steps.cluster.kill()
         steps.wait_for_second(BEAT)
         steps.cluster.start(ServerFlags(after, concurrent_backups=5))

@@ -18,7 +18,7 @@ from tests.velero.shop_namespace import SHOP, create_shop
 from tests.velero.stories import wait_until_available
 from tests.velero.velero_cluster import VELERO_NAMESPACE, ServerFlags, StorySteps
 
-BESIDE = "shop-restored"
+BESIDE = f"{SHOP}-restored"
 _COPIES = ("shop-old", "shop-new")
 _FIELDS_AND_CANCEL = 7
 

@@ -19,7 +19,7 @@ from tests.velero.shop_namespace import SHOP, create_shop
 from tests.velero.stories import wait_until_available
 from tests.velero.velero_cluster import VELERO_NAMESPACE, ServerFlags, StorySteps
 
-TRIAL = "shop-trial"
+TRIAL = f"{SHOP}-trial"
 
 
 @pytest.fixture

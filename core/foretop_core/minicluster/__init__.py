@@ -23,6 +23,8 @@
   and then. The simulated one makes one at each pass. All releases.
 - A schedule that is due when a server starts for the first time can be ahead of the first validation of its location;
   its backup is then FailedValidation. The simulated server validates first. 1.18.3.
+- A real location can be synced before it is validated for the first time; here it is validated first. Seen once, with
+  1.15.2.
 - The message of an Unavailable location is that of the plugin and its storage; here it is that of a missing bucket.
 """
 
