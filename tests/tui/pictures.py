@@ -129,9 +129,15 @@ PICTURES = (
 
 LIVE = (
     Picture("unpause", "maintenance", ("2", "down", "u"), ROOMY),
-    Picture("edit", "default", ("2", "e"), ROOMY),
+    Picture("edit", "default", ("2", "e", "ctrl+u", *"47 2 * * 1-5"), ROOMY),
     Picture("pods", "dead", ("colon", *"pods", "enter"), ROOMY),
-    Picture("results", "default", ("7", "/", *"phase:Part", "enter", "e"), ROOMY),
+    Picture(
+        "results",
+        "default",
+        ("7", "/", *"phase:Part", "enter", "e", "e", "right", "enter"),
+        ROOMY,
+        awaited="Fetched at",
+    ),
     Picture(
         "window",
         "quiet",
