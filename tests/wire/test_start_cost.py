@@ -13,9 +13,9 @@ def load(self, *arguments):
     read.append(self)
     plain(self, *arguments)
 ssl.SSLContext.load_default_certs = load
-from foretop_core.kube.connection import transport
+from foretop_core.kube.connection import aiohttp_pool
 from foretop_core.kube.connection.config import ContextConfig
-asyncio.run(transport.import_in_background(ContextConfig(name="a", server="https://a")))
+asyncio.run(aiohttp_pool.import_in_background(ContextConfig(name="a", server="https://a")))
 import aiohttp
 print(len(read))
 ssl.create_default_context()
