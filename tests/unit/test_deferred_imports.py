@@ -13,8 +13,16 @@ _INDENTED = re.compile(r"^\s+(?:import|from) ", re.MULTILINE)
 
 
 def _has_deferred(module: ast.Module) -> bool:
-    functions = (node for node in ast.walk(module) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    return any(isinstance(inner, ast.Import | ast.ImportFrom) for node in functions for inner in ast.walk(node))
+    """Statements alone are looked at: an import is never a part of an expression."""
+    waiting: list[tuple[ast.AST, bool]] = [(module, False)]
+    while waiting:
+        node, inside = waiting.pop()
+        if inside and isinstance(node, ast.Import | ast.ImportFrom):
+            return True
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        bodies = (getattr(node, name, ()) for name in ("body", "orelse", "finalbody", "handlers", "cases"))
+        waiting += ((inner, inside) for body in bodies if isinstance(body, list) for inner in body)
+    return False
 
 
 def test_every_module_with_a_deferred_import_says_why() -> None:
