@@ -73,12 +73,12 @@ def _section(section: str, words: str, key: str) -> Doing:
 def _opens(before: Seen, after: Seen) -> bool:
     """An object, the objects that a finding is about, or where they wait."""
     opened = after.where.page == "detail" and "Overview" in after.text
-    chosen = after.where.window == "Choose" and "Jump to" in after.text
+    chosen = after.where.window == "ChoicePicker" and "Jump to" in after.text
     return (before.where.page == "triage" and (chosen or after.where.page == "queue")) or opened
 
 
 def _jumps(before: Seen, after: Seen) -> bool:
-    return opens("Choose", "Jump to")(before, after) or goes_elsewhere(before, after)
+    return opens("ChoicePicker", "Jump to")(before, after) or goes_elsewhere(before, after)
 
 
 def _out_of_jump(after: Seen) -> tuple[str, ...]:
@@ -100,11 +100,15 @@ def _backs_or_ends(before: Seen, after: Seen) -> bool:
 
 
 def _resumes(before: Seen, after: Seen) -> bool:
-    return opens("Choose", "Resume which window")(before, after) or opens("UnpauseDialog", "Unpause ")(before, after)
+    return opens("ChoicePicker", "Resume which window")(before, after) or opens("UnpauseDialog", "Unpause ")(
+        before, after
+    )
 
 
 def _lists_collisions(before: Seen, after: Seen) -> bool:
-    return opens("Choose", "Starting in the same minute")(before, after) or tells("No two schedules")(before, after)
+    return opens("ChoicePicker", "Starting in the same minute")(before, after) or tells("No two schedules")(
+        before, after
+    )
 
 
 def _write_actions() -> Iterator[tuple[str, Doing]]:
@@ -138,7 +142,7 @@ PROMISES: Mapping[str, Doing] = {
     "horizon": Doing(changes, ("z", "z")),
     "edit": Doing(types_into("expression")),
     "edit_minutes": Doing(types_into("minutes")),
-    "take": _window("Pick", "Take an expression"),
+    "take": _window("SearchPicker", "Take an expression"),
     "copy_primed": Doing(copies_and_says_so, ()),
     "filter": Doing(types_into("filter")),
     "search": Doing(types_into("search")),
@@ -152,7 +156,7 @@ PROMISES: Mapping[str, Doing] = {
     "faults": Doing(shows("only problems"), ("ctrl+z", "home")),
     "all_namespaces": Doing(lambda before, after: "0 all" in before.text and "0 all" not in after.text, None),
     "wide": Doing(_widens, ("ctrl+w",)),
-    "save": _window("Choose", "rows as"),
+    "save": _window("ChoicePicker", "rows as"),
     "palette": _window("CommandPalette", "schedules  nab  queue"),
     "previous": Doing(goes_elsewhere, ("right_square_bracket",), ("right_square_bracket",)),
     "next": Doing(goes_elsewhere, ("left_square_bracket",), ("left_square_bracket",)),
@@ -219,7 +223,7 @@ _OWN: Mapping[str, Doing] = {
     "search": Doing(types_into("search")),
     "save": Doing(tells("aved"), ()),
     "wrap": Doing(changes, ("w",)),
-    "topics": Doing(opens("Choose", "due")),
+    "topics": Doing(opens("ChoicePicker", "due")),
 }
 
 
