@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,8 @@ from foretop_core.store import Store
 
 PICKED_UP_WITHIN = 120.0
 """Seconds; Velero looks at a change within milliseconds, and once a minute in any case."""
+NAMED_WITHIN = 5.0
+"""Seconds; the watch of backups may be behind that of schedules, and tells nothing where it is not allowed."""
 LOOK_EACH = 0.05
 """Seconds between two looks: a busy cluster changes more often than anybody reads."""
 
@@ -28,6 +31,8 @@ class ProgressReport:
     sentence: str
     done: bool = False
     well: bool = True
+    may_say_more: bool = False
+    """Done, but a name is missing that comes in a moment."""
 
 
 Probe = Callable[[ClusterSnapshot], ProgressReport]
@@ -46,12 +51,19 @@ async def follow_write(
     feed = store.feed.subscribe([kind.name for kind in kinds], news.set)
     loop = asyncio.get_running_loop()
     end = None if within is None else loop.time() + within
+    named_by: float | None = None
     told: ProgressReport | None = None
     try:
         while told is None or not told.done:
             news.clear()
             feed.drain()
             seen = probe(store.snapshot(context))
+            if seen.may_say_more:
+                named_by = named_by or loop.time() + NAMED_WITHIN
+                if loop.time() < named_by:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(news.wait(), named_by - loop.time())
+                    continue
             if seen != told:
                 yield seen
                 told = seen
@@ -80,7 +92,8 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
         if new:
             return ProgressReport(f"Velero picked it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
         if now.status.last_backup and now.status.last_backup != before.status.last_backup:
-            return ProgressReport(f"Velero picked it up {_clock(now.status.last_backup)}, a backup was made", done=True)
+            made = f"Velero picked it up {_clock(now.status.last_backup)}, a backup was made"
+            return ProgressReport(made, done=True, may_say_more=True)
         if not nothing_due and (held := blocker(now, snapshot.backups_by_schedule.get(place, ()))) is not None:
             return ProgressReport(f"one backup starts when {held.name} has ended", done=True)
         return _without_a_run(snapshot, now, nothing_due)

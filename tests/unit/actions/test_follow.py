@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import pytest
+
 from foretop_core.actions import velero_pickup
 from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import WatchScope
@@ -52,6 +54,29 @@ async def test_the_backup_that_was_made_is_named() -> None:
         )
     )
     assert reports == [("Velero picked it up, backup nightly-2 (New)", True)]
+
+
+async def test_a_backup_is_named_although_its_watch_is_behind_that_of_schedules() -> None:
+    store = Store()
+    before = schedule(paused=True, last="00:00:03", resourceVersion="1")
+    put(store, schedule(last="02:41:09", resourceVersion="3"))
+    watching = asyncio.create_task(
+        sentences(velero_pickup.follow_write(store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False)))
+    )
+    await asyncio.sleep(0.05)
+    put(store, backup("nightly-2", "New", of="nightly"))
+    assert await watching == [("Velero picked it up, backup nightly-2 (New)", True)]
+
+
+async def test_where_backups_are_not_seen_the_run_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(velero_pickup, "NAMED_WITHIN", 0.05)
+    store = Store()
+    before = schedule(paused=True, last="00:00:03", resourceVersion="1")
+    put(store, schedule(last="02:41:09", resourceVersion="3"))
+    reports = await sentences(
+        velero_pickup.follow_write(store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False))
+    )
+    assert reports == [("Velero picked it up 02:41:09Z, a backup was made", True)]
 
 
 async def test_nothing_is_awaited_if_no_run_is_due() -> None:
