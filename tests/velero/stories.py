@@ -32,6 +32,8 @@ class Story:
     without_queue: bool = False
     """Whether it is also about the last release without a queue of backups."""
     release: str = NEWEST
+    upgraded_from: str = ""
+    """A release that has to be built too."""
 
 
 def start_on_beat(steps: StorySteps, flags: ServerFlags | None = None) -> None:
@@ -386,7 +388,7 @@ STORIES = {
     "invalid and fixed": Story(invalid_and_fixed, 100, in_share=True, without_queue=True),
     "never fires": Story(never_fires, 100, without_queue=True),
     "upgrade": Story(upgrade("1.18.2", "1.18.3"), 125),
-    "upgrade from 1.14": Story(upgrade("1.14.1", "1.15.2"), 125, release="1.15.2"),
+    "upgrade from 1.14": Story(upgrade("1.14.1", "1.15.2"), 125, release="1.15.2", upgraded_from="1.14.1"),
     "queue of 1": Story(queue(1), 150),
     "queue of 2": Story(queue(2), 20),
     "queue of 3": Story(queue(3), 20, in_share=True),
