@@ -24,9 +24,9 @@ SHOWN = [(intent, several) for intent in INTENTS if not intent.fetches for sever
 
 def targets(at: Stand, intent: ActionRecord, several: bool) -> ActionTargets:
     """The object that the dialog is about: the first one that the action can be asked of, or else is refused for."""
-    if intent.permitted_file_owner is AskedOf.NEW:
+    if intent.asked_of is AskedOf.NEW:
         return ActionTargets((ObjectRef(CONTEXT, SCHEDULE.name, HOME, ""),))
-    if intent.permitted_file_owner is AskedOf.SERVER:
+    if intent.asked_of is AskedOf.SERVER:
         return ActionTargets((ObjectRef(CONTEXT, "Deployment", HOME, VELERO_DEPLOYMENT),))
     names = {kind.name for kind in intent.kinds}
     held = [pair for name in names for pair in at.session.store.items(CONTEXT, name)]

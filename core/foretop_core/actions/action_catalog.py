@@ -94,7 +94,7 @@ class ActionRecord:
     """Can be asked of several objects at once."""
     applies: Applies = _always
     """Beyond the kind: where asking would only be refused, the key is not offered."""
-    permitted_file_owner: AskedOf = AskedOf.CHOSEN
+    asked_of: AskedOf = AskedOf.CHOSEN
     page: str = ""
     """The only page that offers it; "" for every page with such objects."""
     only_in_results: bool = False
@@ -329,7 +329,7 @@ CREATE_SCHEDULE = ActionRecord(
     "a",
     (SCHEDULE,),
     (RequiredPermission("create", SCHEDULE),),
-    permitted_file_owner=AskedOf.NEW,
+    asked_of=AskedOf.NEW,
     page="schedules",
     short="create",
     footer=13,
@@ -455,7 +455,7 @@ SERVER_DEFAULT = ActionRecord(
     (DEPLOYMENT,),
     (RequiredPermission("patch", DEPLOYMENT, names=(VELERO_DEPLOYMENT,)),),
     dangerous=True,
-    permitted_file_owner=AskedOf.SERVER,
+    asked_of=AskedOf.SERVER,
     page="schedules",
     short="server default",
     commands=("server set",),
@@ -469,7 +469,7 @@ ACKNOWLEDGE = ActionRecord(
     _CARRIES_ACKNOWLEDGEMENTS,
     tuple(RequiredPermission("patch", kind) for kind in _CARRIES_ACKNOWLEDGEMENTS),
     many=True,
-    permitted_file_owner=AskedOf.FINDING,
+    asked_of=AskedOf.FINDING,
     page="triage",
     short="acknowledge",
     footer=4,
@@ -484,7 +484,7 @@ UNACKNOWLEDGE = ActionRecord(
     _CARRIES_ACKNOWLEDGEMENTS,
     ACKNOWLEDGE.rights,
     many=True,
-    permitted_file_owner=AskedOf.FINDING,
+    asked_of=AskedOf.FINDING,
     page="triage",
     instead_of=("acknowledge",),
     short="open again",
@@ -575,5 +575,5 @@ def told_rights(
         for needed in (*intent.rights, *intent.reads) if intent.purpose else ():
             if needed not in told:
                 told.add(needed)
-                permitted_file_owner = needed.kind if needed.kind in intent.kinds else intent.kinds[0]
-                yield needed, permitted_file_owner, intent.purpose
+                asked_of = needed.kind if needed.kind in intent.kinds else intent.kinds[0]
+                yield needed, asked_of, intent.purpose

@@ -65,11 +65,11 @@ class WriteActions:
             return False
         if intent is action_catalog.EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
             return False  # the key is that of the results
-        if intent.permitted_file_owner is AskedOf.FINDING:
+        if intent.asked_of is AskedOf.FINDING:
             found = findings_chosen(self.host.page)
             return bool(found) and intent_for(found) is intent
-        if intent.permitted_file_owner is not AskedOf.CHOSEN:
-            return intent.permitted_file_owner is AskedOf.NEW or bool(self._server().keys)
+        if intent.asked_of is not AskedOf.CHOSEN:
+            return intent.asked_of is AskedOf.NEW or bool(self._server().keys)
         if intent.only_in_results and not (isinstance(page := self.host.page, DetailPage) and page.has_list):
             return False
         if not intent.key or not self._can(intent):
@@ -87,7 +87,7 @@ class WriteActions:
         intent = _BY_ID.get(action_id)
         if intent is None:
             return ""
-        if intent.permitted_file_owner is AskedOf.FINDING:
+        if intent.asked_of is AskedOf.FINDING:
             return f"{intent.title}: only findings, on the page triage"
         if intent not in (action_catalog.PAUSE, action_catalog.UNPAUSE):
             return self._why_not_here(intent)
@@ -132,7 +132,7 @@ class WriteActions:
 
     def only_writes(self) -> frozenset[str]:
         """The actions that can do nothing where no cluster may be written to."""
-        return frozenset(self._handlers) - {one.id for one in INTENTS if one.permitted_file_owner is AskedOf.FINDING}
+        return frozenset(self._handlers) - {one.id for one in INTENTS if one.asked_of is AskedOf.FINDING}
 
     def about(self, action_id: str) -> tuple[ObjectRef, ...]:
         """The objects that the dialog would be about."""
@@ -143,11 +143,11 @@ class WriteActions:
     # Of what it is asked
 
     def _wanted(self, intent: ActionRecord) -> ActionTargets:
-        if intent.permitted_file_owner is AskedOf.NEW:
+        if intent.asked_of is AskedOf.NEW:
             return self._home()
-        if intent.permitted_file_owner is AskedOf.FINDING:
+        if intent.asked_of is AskedOf.FINDING:
             return self._findings(intent)
-        return self._server() if intent.permitted_file_owner is AskedOf.SERVER else self._chosen(intent)
+        return self._server() if intent.asked_of is AskedOf.SERVER else self._chosen(intent)
 
     def _findings(self, intent: ActionRecord) -> ActionTargets:
         """Of those chosen, the ones that the key is for: open ones to acknowledge, else all that are known."""
