@@ -1,4 +1,4 @@
-"""Small files that a person or another program has written: read within bounds, and never waited for."""
+"""Small files of the person who runs foretop: read within bounds, never waited for, and replaced in one step."""
 
 from __future__ import annotations
 
@@ -16,6 +16,21 @@ def read_own_file(path: Path, most: int, *, from_end: bool = False) -> bytes:
         if from_end:
             file.seek(max(0, os.fstat(descriptor).st_size - most))
         return file.read(most)
+
+
+def replace_own_file(path: Path, content: bytes) -> None:
+    """Whatever ends foretop or fills the disk, the old file is there or the new one; only its owner can read it."""
+    path = path.resolve()
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def check_regular(descriptor: int) -> None:

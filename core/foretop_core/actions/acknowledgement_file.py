@@ -14,7 +14,7 @@ import msgspec
 from foretop_core.actions.journal import default_path
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
-from foretop_core.own_files import read_own_file
+from foretop_core.own_files import read_own_file, replace_own_file
 from foretop_core.rules.triage.acknowledging import LONGEST, OwnAcknowledgements
 from foretop_core.rules.triage.finding import Acknowledgement
 
@@ -59,11 +59,7 @@ class AcknowledgementFile:
             with self._locked():
                 kept = {key: one for key, one in change(self.read()).items() if not _is_over(one, now)}
                 text = b"".join(msgspec.json.encode(one) + b"\n" for one in kept.values())
-                draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
-                descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(text)
-                draft.replace(self.path)
+                replace_own_file(self.path, text)
         except OSError as problem:
             why = problem.strerror or str(problem)
             raise ForetopError(f"{self.path} cannot be written", why, "set XDG_STATE_HOME") from None

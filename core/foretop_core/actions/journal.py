@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from foretop_core.errors import ForetopError
-from foretop_core.own_files import check_regular, read_own_file
+from foretop_core.own_files import check_regular, read_own_file, replace_own_file
 
 MOST_BYTES = 4 * 1024 * 1024
 """At this size the older half goes: a bastion's home is small."""
@@ -73,24 +73,10 @@ class Journal:
             if not os.path.samestat(os.fstat(descriptor), self.path.stat()):
                 return False
             if os.fstat(descriptor).st_size + len(line) > MOST_BYTES:
-                self._replace(_newer_half(descriptor) + line)
+                replace_own_file(self.path, _newer_half(descriptor) + line)
             else:
                 _append_line(descriptor, line)
         return True
-
-    def _replace(self, text: bytes) -> None:
-        """Whoever reads, and whatever ends foretop or fills the disk, finds the old file or the new one."""
-        path = self.path.resolve()
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
-        try:
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(descriptor)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from foretop_core.own_files import read_own_file
+from foretop_core.own_files import read_own_file, replace_own_file
 
 _LONGEST = 100
 
@@ -25,9 +24,7 @@ def remember_theme(environ: Mapping[str, str], name: str) -> None:
     path = _file(environ)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
-        draft.write_text(f"{name}\n", encoding="utf-8")
-        draft.replace(path)
+        replace_own_file(path, f"{name}\n".encode())
 
 
 def _file(environ: Mapping[str, str]) -> Path:

@@ -20,6 +20,7 @@ from foretop_core.config.theme_memory import remembered_theme
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
+from foretop_core.own_files import replace_own_file
 
 
 def entry(number: int, text: str = "") -> JournalEntry:
@@ -84,7 +85,7 @@ def test_a_foretop_that_waited_while_another_made_room_writes_to_the_new_file(
 
     def replaced_first(file: BinaryIO, how: int) -> None:
         monkeypatch.setattr(fcntl, "flock", lock)
-        held._replace(held.path.read_bytes())
+        replace_own_file(held.path, held.path.read_bytes())
         lock(file, how)
 
     monkeypatch.setattr(fcntl, "flock", replaced_first)
