@@ -6,13 +6,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup
 from foretop_core.actions.guard import ActionRefused

@@ -7,9 +7,10 @@ import shutil
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection

@@ -10,9 +10,11 @@ key in one view are an error when this is imported.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions import action_catalog
 from foretop_core.actions.action_catalog import ActionRecord
@@ -35,8 +37,7 @@ class ActionGroup(Enum):
     SCREEN = "The screen"
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(msgspec.Struct, frozen=True):
     """`keys` in Textual's spelling, `shown` in the person's; `footer` is its rank there, 0 for never."""
 
     id: str

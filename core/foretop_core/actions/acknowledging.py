@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
@@ -27,8 +26,7 @@ LONGEST_REASON = 500
 SHIFT, CHANGE = "shift", "change"
 
 
-@dataclass(frozen=True, slots=True)
-class AcknowledgeRequest:
+class AcknowledgeRequest(msgspec.Struct, frozen=True):
     """Who knows of findings, why they may wait, and until when; None is until they change."""
 
     by: str

@@ -7,9 +7,10 @@ A new action is its planner in this package, its dialog in `foretop.dialogs` and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeAlias
+
+import msgspec
 
 from foretop_core.models import Backup, NonAdmin, Resource, Restore, Schedule
 from foretop_core.models.kinds import (
@@ -75,8 +76,7 @@ def _always(_item: Resource, _moves: Callable[[], bool]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class ActionRecord:
+class ActionRecord(msgspec.Struct, frozen=True):
     """One action on the cluster: where it can be asked, what it needs, and how it is shown and followed."""
 
     id: str

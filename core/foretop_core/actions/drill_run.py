@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions.drill_quotas import prevention, quotas_of
 from foretop_core.actions.drills import DrillRequest, MadeObject, find_backup, is_of_drill, plan_cleanup, plan_note
@@ -49,8 +50,7 @@ class _FoundList(msgspec.Struct):
     items: list[_Found] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DrillResult:
+class DrillResult(msgspec.Struct, frozen=True):
     """What came of a drill, and how long its restore took."""
 
     report: DrillReport

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
@@ -63,8 +64,7 @@ load balancer; Velero keeps a node port that somebody chose, and a merge patch t
 """
 
 
-@dataclass(frozen=True, slots=True)
-class DrillRequest:
+class DrillRequest(msgspec.Struct, frozen=True):
     """What is tried, and where."""
 
     namespace: str

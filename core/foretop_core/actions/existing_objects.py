@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 import msgspec
 
@@ -33,8 +32,7 @@ class _Counted(msgspec.Struct):
     items: list[msgspec.Raw] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExistingObjects:
+class ExistingObjects(msgspec.Struct, frozen=True):
     """How many objects of each kind a namespace has; `unseen` are the kinds that could not be listed."""
 
     counts: tuple[tuple[str, int], ...] = ()

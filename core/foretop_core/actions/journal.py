@@ -9,7 +9,6 @@ import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -49,8 +48,7 @@ _NOT_MADE = (NOT_SENT, CHANGED)
 _OPEN = "unknown: foretop ended before the outcome was known, or is sending it now"
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(msgspec.Struct, frozen=True):
     """A file that its owner alone can read, appended to by every foretop of that owner."""
 
     path: Path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+import msgspec
 
 from foretop_core.actions.action_catalog import EXTEND_BACKUP
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
@@ -22,8 +23,7 @@ _HOW = "write it as 30d or 720h, or as a date such as 2027-01-31"
 _SECOND = timedelta(seconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class NewLifetime:
+class NewLifetime(msgspec.Struct, frozen=True):
     """How long from its start, or until when: one of the two."""
 
     ttl: str = ""

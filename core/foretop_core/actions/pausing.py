@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import msgspec
 
 from foretop_core.actions.action_catalog import PAUSE, UNPAUSE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
@@ -26,8 +27,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)Z?")
 
 
-@dataclass(frozen=True, slots=True)
-class PauseRequest:
+class PauseRequest(msgspec.Struct, frozen=True):
     """Why and until when, for the next shift to see; the batch tells what one window paused."""
 
     by: str

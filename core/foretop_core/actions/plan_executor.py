@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
 
 import msgspec
 
@@ -37,8 +36,7 @@ class _SelfReview(msgspec.Struct):
     status: _SelfStatus = msgspec.field(default_factory=_SelfStatus)
 
 
-@dataclass(frozen=True, slots=True)
-class PlanExecutor:
+class PlanExecutor(msgspec.Struct, frozen=True):
     """What the screen and the command line act with."""
 
     client: ApiClient

@@ -6,8 +6,10 @@ import asyncio
 import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions.journal import CHANGED, NOT_SENT, SENDING, Journal, JournalEntry
 from foretop_core.actions.lost_response_check import WriteEvidence, keep_looking, verify_write
@@ -43,8 +45,7 @@ class Outcome(StrEnum):
     """The request left, no answer came that counts, and the object does not tell what became of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     step: PlanStep
     outcome: Outcome
     error: str = ""
@@ -59,15 +60,13 @@ Replan = Callable[[PlanStep], Awaitable[PlanStep | None]]
 """Reads the object afresh and plans the same action again; None where it is refused by then."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Lost:
+class _Lost(msgspec.Struct, frozen=True):
     """The request left, and its answer does not tell what came of it."""
 
     problem: ForetopError
 
 
-@dataclass(frozen=True, slots=True)
-class PlanSender:
+class PlanSender(msgspec.Struct, frozen=True):
     """Sends the steps of a plan and judges what came of each."""
 
     client: ApiClient

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
+
+import msgspec
 
 from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.models import Resource
@@ -18,19 +20,17 @@ Form = Literal["merge", "strategic"]
 VERBS: dict[Method, str] = {"PATCH": "patch", "POST": "create", "DELETE": "delete"}
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(msgspec.Struct, frozen=True):
     """One request; `before` holds what it changes, as it was."""
 
     method: Method
     body: dict[str, Any]
-    before: dict[str, Any] = field(default_factory=dict)
+    before: dict[str, Any] = msgspec.field(default_factory=dict)
     form: Form = "merge"
     """Lists of built-in kinds are patched strategically, item by item; custom kinds know merge patches only."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanStep:
+class PlanStep(msgspec.Struct, frozen=True):
     """What is done to one object."""
 
     target: ObjectRef
@@ -63,16 +63,14 @@ class PlanStep:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """An object that the action is refused for, and why."""
 
     target: ObjectRef
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """All that one action writes, as of one moment."""
 
     intent: ActionRecord

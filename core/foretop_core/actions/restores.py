@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+
+import msgspec
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DELETE_RESTORE, RESTORE_FROM
@@ -37,19 +38,18 @@ _FLAGGED = frozenset({"includedNamespaces", "excludedNamespaces", "includedResou
 _LONGEST_NAMESPACE = 63
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreRequest:
+class RestoreRequest(msgspec.Struct, frozen=True):
     """What to take from a backup, and where to put it."""
 
     name: str = ""
-    mapping: Mapping[str, str] = field(default_factory=dict)
+    mapping: Mapping[str, str] = msgspec.field(default_factory=dict)
     existing: str = ""
     """What becomes of what is there already: "" or `none` leaves it, `update` overwrites it."""
     volumes: bool | None = None
     """Whether volumes are restored too; None leaves it to Velero, which does."""
-    more: RestoreSpec = field(default_factory=RestoreSpec)
+    more: RestoreSpec = msgspec.field(default_factory=RestoreSpec)
     """The rest of the spec: namespaces, resources, selectors."""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 def offered_mapping(backup: Backup) -> dict[str, str]:

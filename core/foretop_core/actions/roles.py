@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+import msgspec
 
 from foretop_core.actions.action_catalog import INTENTS, LATER_INTENTS, ActionRecord
 from foretop_core.kube.access.accessible_namespaces import watch_permissions
@@ -31,8 +32,7 @@ class RoleHolder(StrEnum):
     """Has signed in, which is enough for `foretop doctor`."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoleNeeds:
+class RoleNeeds(msgspec.Struct, frozen=True):
     """What a role allows, by where it allows it."""
 
     everywhere: tuple[RequiredPermission, ...] = ()

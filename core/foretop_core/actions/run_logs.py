@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import string
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plan_executor import PlanExecutor
@@ -23,8 +25,7 @@ _LONGEST_NAME = 200
 MOST_LINES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class RunLog:
+class RunLog(msgspec.Struct, frozen=True):
     """The lines of a log; partial where they come from Velero's pod, with the reason for that."""
 
     lines: tuple[str, ...]

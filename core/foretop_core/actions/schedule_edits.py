@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions import velero_pickup
 from foretop_core.actions.action_catalog import EDIT_SCHEDULE
@@ -40,8 +40,7 @@ _TRUTHS = {"true": True, "false": False}
 _EVERYTHING = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleEdit:
+class ScheduleEdit(msgspec.Struct, frozen=True):
     """The edited fields of `spec` as a merge patch: a field that is None is removed, one that is absent stays."""
 
     spec: Mapping[str, Any]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
+
+import msgspec
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import CREATE_SCHEDULE, DELETE_SCHEDULE
@@ -27,20 +28,19 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 NEXT_RUNS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class NewSchedule:
+class NewSchedule(msgspec.Struct, frozen=True):
     """A schedule as a person has described it; not yet checked."""
 
     namespace: str
     name: str
     cron: str
-    template: BackupSpec = field(default_factory=BackupSpec)
+    template: BackupSpec = msgspec.field(default_factory=BackupSpec)
     paused: bool = False
     skip_immediately: bool | None = None
     own_backups: bool | None = None
     """`spec.useOwnerReferencesInBackup`."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+    annotations: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 def described_by(item: Schedule, namespace: str) -> NewSchedule:

@@ -7,10 +7,11 @@ import os
 import ssl
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from http.client import responses
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
+
+import msgspec
 
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.proxy import is_socks, proxy_for
@@ -36,8 +37,7 @@ class DownloadFailed(ForetopError):
     """The object store did not give the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class TlsTrust:
+class TlsTrust(msgspec.Struct, frozen=True):
     """How far the object store is trusted: an authority's PEM file besides the system's, or blindly."""
 
     authority: str = ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, SCHEDULE
@@ -24,8 +25,7 @@ LOOK_EACH = 0.05
 """Seconds between two looks: a busy cluster changes more often than anybody reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressReport:
+class ProgressReport(msgspec.Struct, frozen=True):
     """How far it has come, in a sentence; `done` where nothing more is to be waited for."""
 
     sentence: str

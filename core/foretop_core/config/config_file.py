@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import DEFAULT_SETTINGS, ContextSettings, Settings
@@ -24,8 +25,7 @@ _MOST_BYTES = 1_000_000
 _PROTECTED = "every context is read-only until this is fixed"
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
+class ConfigFile(msgspec.Struct, frozen=True):
     """What the user's file says; every setting has its default without a file."""
 
     path: Path
@@ -33,7 +33,7 @@ class ConfigFile:
     mistakes: tuple[str, ...] = ()
     """One line each, with the file and the line."""
     stamp: FileStamp = _ABSENT
-    lines: Mapping[SettingPath, int] = field(default_factory=dict)
+    lines: Mapping[SettingPath, int] = msgspec.field(default_factory=dict)
     protects_all: bool = False
     """It cannot be told which contexts the file protects: all are read-only until it is fixed."""
     from_environment: frozenset[str] = frozenset()

@@ -20,8 +20,7 @@ _FEW = 9
 _LONGEST_SHOWN = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(msgspec.Struct, frozen=True):
     """One thing that is wrong, and where; lines count from 1, and 0 is for what is not in the file."""
 
     line: int

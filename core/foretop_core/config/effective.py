@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -15,8 +14,7 @@ from foretop_core.config.settings import Settings
 from foretop_core.config.thresholds_from_settings import duration_text, thresholds_of
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveSetting:
+class EffectiveSetting(msgspec.Struct, frozen=True):
     """`origin` is a flag, a variable of the environment, a line of the file, or the default."""
 
     name: str

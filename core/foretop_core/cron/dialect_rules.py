@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import tzinfo
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.cron import zone_prefix
 from foretop_core.cron.dialect import Dialect
@@ -13,8 +15,7 @@ from foretop_core.cron.fields import ALL_BOUNDS, DOM, DOW, HOUR, MINUTE, MONTH, 
 from foretop_core.cron.go_compat import quote
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(msgspec.Struct, frozen=True):
     """How one library reads an expression and searches for its runs; the defaults are those of robfig/cron v3."""
 
     bounds: tuple[Bounds, ...] = ALL_BOUNDS

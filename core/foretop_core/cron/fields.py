@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """The allowed values of a field; `reserved` characters are refused anywhere, with their own message."""
 
     low: int
@@ -35,8 +34,7 @@ DOW = Bounds(0, 6, {name: number for number, name in enumerate(_WEEKDAYS)})
 ALL_BOUNDS = (MINUTE, HOUR, DOM, MONTH, DOW)
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(msgspec.Struct, frozen=True):
     """The five fields as bit sets (bit n = value n; Sunday is 0, never 7).
 
     With `either_day` a day matches if one of its two fields does, otherwise both must.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.guard import ActionRefused
@@ -27,8 +29,7 @@ from foretop_core.rules.undone import UndoneChange
 from foretop_core.store.unreadable import UnreadableObject
 
 
-@dataclass(frozen=True, slots=True)
-class TrackedPlan:
+class TrackedPlan(msgspec.Struct, frozen=True):
     """A plan of the screen; each step knows the row that it was asked for."""
 
     plan: Plan

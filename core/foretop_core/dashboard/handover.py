@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+
+import msgspec
 
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import JournalEntry
@@ -30,8 +31,7 @@ _MARKUP = re.compile(r"([\\`*_<>\[\]|#])")
 _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 
 
-@dataclass(frozen=True, slots=True)
-class Handover:
+class Handover(msgspec.Struct, frozen=True):
     """All that the next shift is told, as of one moment of each cluster."""
 
     clusters: tuple[tuple[ClusterSnapshot, datetime], ...]
@@ -43,8 +43,7 @@ class Handover:
     """Why what was written is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(msgspec.Struct, frozen=True):
     title: str
     lines: tuple[tuple[str, ...], ...]
     """Each with what stands below it."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
 
 if TYPE_CHECKING:
     from foretop_core.clock import Clock
@@ -86,8 +87,7 @@ class ClusterSession(Protocol):
     def sign_in(self, context: str) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayOptions:
+class DisplayOptions(msgspec.Struct, frozen=True):
     """How a person wants the screen."""
 
     ascii: bool = False

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
+
+from msgspec.structs import replace
 
 from foretop_core.actions.acknowledgement_file import AcknowledgementFile
 from foretop_core.actions.managed_by import owner_warning

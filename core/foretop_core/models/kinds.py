@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from foretop_core.models import builtin_kinds, download, movement, nonadmin, velero
 from foretop_core.models.wire import ObjectRef, Resource
@@ -13,8 +13,7 @@ VELERO_DEPLOYMENT = "velero"
 """The name of the Deployment of a Velero server."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """One kind of object: its API path, and its model."""
 
     name: str
@@ -31,8 +30,7 @@ class Kind:
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredPermission:
+class RequiredPermission(msgspec.Struct, frozen=True):
     """A verb on a kind that foretop needs."""
 
     verb: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import msgspec
 import yaml
@@ -14,8 +13,7 @@ from foretop_core.models.wire import Resource, from_builtins
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(msgspec.Struct, frozen=True):
     """The content of a file: the readable objects, the unreadable ones, and the number of others."""
 
     objects: tuple[tuple[Kind, Resource], ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from foretop_core.models import Schedule
 from foretop_core.rules.forecast import (
@@ -25,8 +26,7 @@ PausedSchedule = tuple[ClusterSnapshot, Schedule, datetime]
 """A schedule, the cluster that it is in, and the time there."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnpauseCounts:
+class UnpauseCounts(msgspec.Struct, frozen=True):
     """Of some schedules, how many start a backup at once, how many skip the run that is due, and how many do neither.
 
     A run that is due is started, skipped, refused because its storage cannot be used, or waits for a backup of the

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Schedule
@@ -21,8 +23,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Collision:
+class Collision(msgspec.Struct, frozen=True):
     """Schedules that are due in the same minute: the first such minute of this UTC day, and the next from now on."""
 
     at: datetime
@@ -33,8 +34,7 @@ class Collision:
     """`every 3 minutes` where all have the same expression, `5 times today` where they meet more than once, else ""."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Crowd:
+class _Crowd(msgspec.Struct, frozen=True):
     """Expressions that are due in the same minutes of a day, without any other."""
 
     expressions: frozenset[CronSchedule]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from types import TracebackType
 from typing import Any
+
+import msgspec
 
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
@@ -15,8 +17,7 @@ _MAY_BE_SECRET = re.compile(r"[A-Za-z0-9+/=_.~%-]{16,}|(?<=://)[^\s@/]+@")
 """What a token, a signature or a password in an address looks like; long names look so too, and are named elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """A rule, row, pane or action that failed; `subject` is the object at which it did, where that is known."""
 
     context: str

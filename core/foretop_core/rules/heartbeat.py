@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from foretop_core.models import Backup, BackupStorageLocation, Schedule
 from foretop_core.rules.go_durations import read_duration
@@ -25,8 +26,7 @@ _CERTAIN = 2 / 3
 _STARTING = "during the server starting"
 
 
-@dataclass(frozen=True, slots=True)
-class _Evidence:
+class _Evidence(msgspec.Struct, frozen=True):
     """A moment of Velero's own doing, and how surely it was on the beat.
 
     A sync comes with the beat alone. A run may come with a change of its schedule, and a validation with a change of
@@ -41,8 +41,7 @@ class _Evidence:
         return self.weight >= _SYNC
 
 
-@dataclass(frozen=True, slots=True)
-class Heartbeat:
+class Heartbeat(msgspec.Struct, frozen=True):
     """What is known of one Velero server's rhythm."""
 
     second: int | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+
+import msgspec
 
 from foretop_core.models import Schedule
 from foretop_core.rules import humanize
@@ -14,8 +15,7 @@ from foretop_core.rules.sentences import Text, render, sentence
 _MOST_PAUSES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PauseWindow:
+class PauseWindow(msgspec.Struct, frozen=True):
     """What one window paused and is still paused."""
 
     id: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from foretop_core.models import Schedule
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
@@ -20,8 +21,7 @@ OWN_MANAGER = "foretop"
 _PROGRAM = re.compile(r"(?:foretop|kubectl|oc|velero|helm|argocd|flux|kustomize|manager)\b.*|.*-(?:controller|manager)")
 
 
-@dataclass(frozen=True, slots=True)
-class PauseInfo:
+class PauseInfo(msgspec.Struct, frozen=True):
     """`who` reads on after "paused": `by maria`, `with kubectl-patch`, or nothing."""
 
     since: datetime | None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from foretop_core.models import NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest
 from foretop_core.rules.sentences import Text, sentence
@@ -15,8 +16,7 @@ class Actor(StrEnum):
     ADMINISTRATOR = "administrator"
 
 
-@dataclass(frozen=True, slots=True)
-class NeededAction:
+class NeededAction(msgspec.Struct, frozen=True):
     """Who must act on a refused object, and on what."""
 
     who: Actor

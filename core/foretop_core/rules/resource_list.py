@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
 from foretop_core.errors import Unreadable
 from foretop_core.rules import humanize
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceKind:
+class ResourceKind(msgspec.Struct, frozen=True):
     """A kind with its API group and version, and the names of its objects: `namespace/name`, or a name alone."""
 
     kind: str
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceList:
+class ResourceList(msgspec.Struct, frozen=True):
     kinds: tuple[ResourceKind, ...] = ()
 
     @property

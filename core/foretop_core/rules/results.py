@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, assert_never
 
@@ -35,8 +34,7 @@ class ResultScope(Enum):
     NAMESPACE = "namespace"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """One object and what was said of it, how often; `resource` is empty where the sentence names none."""
 
     resource: str
@@ -49,8 +47,7 @@ class Problem:
         return "/".join(filter(None, (self.resource, self.name)))
 
 
-@dataclass(frozen=True, slots=True)
-class ResultGroup:
+class ResultGroup(msgspec.Struct, frozen=True):
     """All that was said of Velero itself, of what belongs to no namespace, or of one namespace."""
 
     scope: ResultScope
@@ -74,8 +71,7 @@ class ResultGroup:
         return sum(problem.times for problem in self.problems)
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(msgspec.Struct, frozen=True):
     """Errors and warnings apart; in each, Velero itself first, then the cluster, then the namespaces by name."""
 
     errors: tuple[ResultGroup, ...] = ()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TypeAlias
+
+import msgspec
 
 from foretop_core.rules import humanize
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """A point in time within a sentence; how it is written depends on the reader's zone and day."""
 
     at: datetime
@@ -22,8 +22,7 @@ class Moment:
 Part: TypeAlias = str | Moment | timedelta
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(msgspec.Struct, frozen=True):
     """Words, moments and durations in order; made by `sentence`.
 
     It is not text: an f-string refuses it, because the reader's zone is not known there.

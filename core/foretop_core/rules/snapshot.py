@@ -9,6 +9,8 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import Protocol
 
+import msgspec
+
 from foretop_core.cron import Dialect
 from foretop_core.models import (
     Backup,
@@ -45,8 +47,7 @@ Verdicts = Mapping[str, tuple[Dialect, ...]]
 QUEUE_FIELD = "queuePosition"
 
 
-@dataclass(frozen=True, slots=True)
-class VeleroInfo:
+class VeleroInfo(msgspec.Struct, frozen=True):
     """What is known of one Velero server; None where its Deployment may not be read."""
 
     skip_immediately: bool | None = None
@@ -66,8 +67,7 @@ class VeleroInfo:
         return self.wanted_pods is not None and not self.ready_pods
 
 
-@dataclass(frozen=True, slots=True)
-class VisibilityGap:
+class VisibilityGap(msgspec.Struct, frozen=True):
     """Something the rules would have needed and could not see."""
 
     context: str
@@ -81,28 +81,26 @@ class VisibilityGap:
         return render(self.reason, next(part.at for part in self.reason.parts if isinstance(part, Moment)), zone)
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseChange:
+class PhaseChange(msgspec.Struct, frozen=True):
     before: str
     after: str
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedChanges:
+class ObservedChanges(msgspec.Struct, frozen=True):
     """What foretop has watched happen since it runs; a manifest has none of it."""
 
-    phase_since: Mapping[ObjectRef, datetime] = field(default_factory=dict)
-    moved: Mapping[ObjectRef, datetime] = field(default_factory=dict)
+    phase_since: Mapping[ObjectRef, datetime] = msgspec.field(default_factory=dict)
+    moved: Mapping[ObjectRef, datetime] = msgspec.field(default_factory=dict)
     """When the items or bytes of an unfinished object last changed."""
     unmoved: frozenset[ObjectRef] = frozenset()
     """Of those, the ones that were not seen to move: they have stood since they were first seen, or for longer."""
-    went_back: Mapping[ObjectRef, PhaseChange] = field(default_factory=dict)
-    restarted: Mapping[str, datetime] = field(default_factory=dict)
+    went_back: Mapping[ObjectRef, PhaseChange] = msgspec.field(default_factory=dict)
+    restarted: Mapping[str, datetime] = msgspec.field(default_factory=dict)
     """By namespace: when the Velero server's beat was seen to change."""
     syncs_off_beat: frozenset[datetime] = frozenset()
     """The last syncs of storage locations that came at another second of the minute than the ones before."""
-    free_slot_since: Mapping[str, datetime] = field(default_factory=dict)
+    free_slot_since: Mapping[str, datetime] = msgspec.field(default_factory=dict)
 
 
 class LiveLookups(Lookups, Protocol):
@@ -147,7 +145,7 @@ class ClusterSnapshot:
     given_versions: Mapping[str, str] = field(default_factory=dict)
     """The release of Velero that a person named, by namespace, "" for all."""
     unseen: tuple[VisibilityGap, ...] = ()
-    seen: ObservedChanges = ObservedChanges()
+    seen: ObservedChanges = field(default_factory=ObservedChanges)
     live: LiveLookups | None = field(default=None, compare=False, repr=False)
     """The store's own indexes, for as long as they are of this moment."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.models import Backup, BackupStorageLocation
 from foretop_core.models.velero import BackupStorageLocationSpec
@@ -11,8 +12,7 @@ from foretop_core.rules.phases import WAITING
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
-@dataclass(frozen=True, slots=True)
-class StorageUse:
+class StorageUse(msgspec.Struct, frozen=True):
     schedules: tuple[str, ...]
     backups: int
 

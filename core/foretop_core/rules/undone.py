@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+
+import msgspec
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
@@ -23,8 +24,7 @@ _KEPT_BY_PEOPLE = ("spec", "metadata")
 _EMPTY = (None, False, "")
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenField:
+class WrittenField(msgspec.Struct, frozen=True):
     """One field that was written: what it was set to, None for removed, and what it was before."""
 
     path: FieldPath
@@ -32,8 +32,7 @@ class WrittenField:
     before: Any
 
 
-@dataclass(frozen=True, slots=True)
-class UndoneChange:
+class UndoneChange(msgspec.Struct, frozen=True):
     """A change that was put back, or a deleted object that was created again."""
 
     target: ObjectRef

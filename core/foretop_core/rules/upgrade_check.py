@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
@@ -13,8 +14,7 @@ from foretop_core.rules.cron_dialects.upgrade_effect import UpgradeEffect, upgra
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleUpgrade:
+class ScheduleUpgrade(msgspec.Struct, frozen=True):
     """One schedule that is read differently after an upgrade; several for one schedule where its release is open."""
 
     schedule: Schedule
@@ -23,8 +23,7 @@ class ScheduleUpgrade:
     effect: UpgradeEffect
 
 
-@dataclass(frozen=True, slots=True)
-class ServerUpgrade:
+class ServerUpgrade(msgspec.Struct, frozen=True):
     """The schedules of one server, and those that change."""
 
     context: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+
+import msgspec
 
 from foretop_core.models import Pod
 from foretop_core.rules import humanize
@@ -60,8 +61,7 @@ class PodHealth(Enum):
     ENDED = "ended"
 
 
-@dataclass(frozen=True, slots=True)
-class LastExit:
+class LastExit(msgspec.Struct, frozen=True):
     """How a container ended the last time."""
 
     container: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.models.wire import ObjectRef, Resource
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """An object before and after everything that happened to it between two drains."""
 
     before: Resource | None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackupStorageLocation, Restore, Schedule
 from foretop_core.models.wire import ObjectRef, Resource
@@ -14,8 +15,7 @@ PER_OBJECT = 32
 OVERALL = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedTransition:
+class ObservedTransition(msgspec.Struct, frozen=True):
     """One observed change; `what` is `phase`, `Velero phase`, `paused` or the name of a condition."""
 
     at: datetime
@@ -25,8 +25,7 @@ class ObservedTransition:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressRecord:
+class ProgressRecord(msgspec.Struct, frozen=True):
     """The progress of work, in items or bytes, and since when it has not changed.
 
     Until a change was observed, `since` is the time of the first observation: it may be unchanged for longer.

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import msgspec
+
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import EVENT, NAMESPACE, RELEASE_HINTS, Kind
 
@@ -22,8 +24,7 @@ _TELLS_MORE = RELEASE_HINTS | {NAMESPACE}
 _SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
 
 
-@dataclass(frozen=True, slots=True)
-class ContextHealth:
+class ContextHealth(msgspec.Struct, frozen=True):
     """The health of one cluster: the worst state among its watches, and the text of the status line."""
 
     state: WatchState

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import click
 import pytest
+from msgspec.structs import replace
 
 from foretop.bindings import ACTIONS, KeyConflict, action_of, check_keys, check_letters
 from foretop.commands import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
@@ -183,4 +182,4 @@ def test_the_names_are_those_of_the_screen_and_the_rules() -> None:
         "background",
         "border",
     }
-    assert ThresholdSettings.__struct_fields__ == tuple(one.name for one in fields(Thresholds))
+    assert ThresholdSettings.__struct_fields__ == Thresholds.__struct_fields__

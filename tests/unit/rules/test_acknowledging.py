@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.actions.acknowledgement_file import AcknowledgementFile
 from foretop_core.actions.acknowledging import (

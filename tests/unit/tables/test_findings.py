@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.clock import ManualClock
 from foretop_core.dashboard.findings_table import FindingsTableModel

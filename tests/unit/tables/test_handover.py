@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, timedelta
 from zoneinfo import ZoneInfo
+
+from msgspec.structs import replace
 
 from foretop_core.actions.acknowledging import AcknowledgeRequest
 from foretop_core.actions.journal import JournalEntry

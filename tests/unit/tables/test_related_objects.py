@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models.wire import ObjectRef

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from foretop.commands.connection import config_of, connection_options
 from foretop.commands.finding_selection import select_findings

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from foretop_core.config.config_file import ConfigFile, read_config
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
@@ -123,7 +124,7 @@ def _merge(before: SessionOptions, given: dict[str, Any], settings: Settings) ->
     elsewhere = any(given[name] for name in _ELSEWHERE)
     usual = before.connect.contexts == settings.expanded(settings.default_contexts)
     contexts = settings.expanded(given["contexts"]) or (() if elsewhere and usual else before.connect.contexts)
-    connect = replace(
+    connect = dataclasses.replace(
         before.connect,
         kubeconfig=given["kubeconfig"] or before.connect.kubeconfig,
         contexts=contexts,
@@ -142,7 +143,7 @@ def _merge(before: SessionOptions, given: dict[str, Any], settings: Settings) ->
     namespaces = () if given["all_namespaces"] else given["namespaces"] or before.namespaces
     velero = given["velero_namespace"] or before.velero_namespace
     versions = _versions(given["velero_versions"], before.velero_versions)
-    return replace(
+    return msgspec.structs.replace(
         before,
         connect=connect,
         namespaces=namespaces,
@@ -171,7 +172,7 @@ def _versions(texts: tuple[str, ...], before: GivenVersions | None) -> GivenVers
         return before
     from foretop_core.rules.cron_dialects.given_versions import GivenVersions
 
-    return replace(GivenVersions.read(texts), defaults=before.defaults if before else {})
+    return msgspec.structs.replace(GivenVersions.read(texts), defaults=before.defaults if before else {})
 
 
 def _configured_versions(settings: Settings) -> GivenVersions | None:

@@ -7,10 +7,11 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import click
+import msgspec
+from msgspec.structs import replace
 
 from foretop.commands.connection import config_of
 from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_NAMES
@@ -39,8 +40,7 @@ _SELDOM = 50_000
 """So many new objects before the collector looks: what is made here stays, first the modules and then the cluster's."""
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayFlags:
+class DisplayFlags(msgspec.Struct, frozen=True):
     """The flags of the screen, as given."""
 
     ascii_only: bool = False

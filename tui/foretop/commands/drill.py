@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import click
+from msgspec.structs import replace
 
 from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.connection import connection_options

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class ExitCodeRow:
+class ExitCodeRow(msgspec.Struct, frozen=True):
     """A row of the table: what the codes mean for some commands."""
 
     commands: str

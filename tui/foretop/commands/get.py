@@ -6,10 +6,11 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import click
+import msgspec
+from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import FindingSentences
@@ -49,8 +50,7 @@ _WITH_SERVERS = (SCHEDULE, STORAGE, DEPLOYMENT)
 _SAME = {"schedule": "schedules", "backup": "backups", "restore": "restores", "bsl": "storage", "pod": "pods"}
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedRows:
+class PrintedRows(msgspec.Struct, frozen=True):
     """Which rows are printed, in which order and form."""
 
     form: OutputForm

@@ -6,9 +6,9 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 
 from foretop.commands.connection import config_of, connection_options
 from foretop.commands.live_session import running_session, wait_synced

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from foretop.commands.connection import without_option
 from foretop.commands.output import say, say_to, warn
@@ -21,13 +21,12 @@ from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
 
 
-@dataclass(frozen=True, slots=True)
-class LogOptions:
+class LogOptions(msgspec.Struct, frozen=True):
     """What to do with a log."""
 
     search: str = ""
     file: str = ""
-    trust: TlsTrust = field(default_factory=TlsTrust)
+    trust: TlsTrust = msgspec.field(default_factory=TlsTrust)
 
 
 def trust_options(command: Callable[..., Any]) -> Callable[..., Any]:

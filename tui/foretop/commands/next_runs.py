@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from typing import Any
 
 import click
+import msgspec
 
 from foretop.commands import argument_values
 from foretop.commands.output import emit, file_help, output_option, say, version_option, warn
@@ -69,8 +69,7 @@ def command(
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """Which runs are asked for, and in which zone an expression that names none runs."""
 
     start: datetime

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.errors import BadInput
@@ -19,8 +19,7 @@ from foretop_core.tables.engine.label_selector import LabelRequirement, selector
 R = TypeVar("R", bound=Resource)
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectSelection:
+class ObjectSelection(msgspec.Struct, frozen=True):
     """What a command line says of the objects that it is about: names, labels or all of them, and only one of these."""
 
     names: tuple[str, ...]

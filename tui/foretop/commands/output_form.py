@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
+import msgspec
 from click.shell_completion import CompletionItem
 
 from foretop_core.models.kinds import by_name
@@ -18,8 +18,7 @@ _WITH_VALUE = ("jsonpath", "custom-columns")
 _REFUSED = ("go-template", "go-template-file", "jsonpath-as-json", "jsonpath-file", "custom-columns-file", "kyaml")
 
 
-@dataclass(frozen=True, slots=True)
-class OutputForm:
+class OutputForm(msgspec.Struct, frozen=True):
     """One form, with its template or columns where it has any."""
 
     name: str = "text"
@@ -55,8 +54,7 @@ class OutputFormType(click.ParamType[OutputForm]):
         return [CompletionItem(form) for form in forms if form.startswith(incomplete)]
 
 
-@dataclass(frozen=True, slots=True)
-class SortOrder:
+class SortOrder(msgspec.Struct, frozen=True):
     """`--sort-by PATH`: a field of the items, the smallest first, those without it last."""
 
     path: JsonPath

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.output import emit, output_option, say, version_option

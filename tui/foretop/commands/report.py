@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.backup_spec_options import template_from, template_options

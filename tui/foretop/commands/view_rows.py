@@ -8,8 +8,10 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.dashboard.findings_table import FindingsTableModel
@@ -156,8 +158,7 @@ def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
     return ", ".join(f"{gap.kind or gap.context} ({gap.why()})" for gap in shown)
 
 
-@dataclass(frozen=True, slots=True)
-class RowChange:
+class RowChange(msgspec.Struct, frozen=True):
     """A row that came, changed or went, in kubectl's words: ADDED, MODIFIED, DELETED."""
 
     type: str

@@ -6,9 +6,9 @@ import asyncio
 import json
 import os
 import sys
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import FindingSentences

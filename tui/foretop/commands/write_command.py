@@ -8,11 +8,13 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import click
+import msgspec
+from msgspec.structs import replace
 
 from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.live_session import running_session, wait_synced
@@ -35,8 +37,7 @@ DONE, SOME_FAILED, REFUSED, CHANGED = 0, 1, 3, 4
 _DRY = "--dry-run"
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
+class WriteOptions(msgspec.Struct, frozen=True):
     """The options of every write: dry run, confirmation, output."""
 
     dry_run: str

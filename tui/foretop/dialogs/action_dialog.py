@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from enum import Enum, auto
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType

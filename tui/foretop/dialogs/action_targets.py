@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class ActionTargets:
+class ActionTargets(msgspec.Struct, frozen=True):
     """The objects that a dialog is about."""
 
     keys: tuple[ObjectRef, ...] = ()

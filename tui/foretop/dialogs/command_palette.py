@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
@@ -20,8 +20,7 @@ _LINE = 68
 """What fits into the window beside its border and scroll bar."""
 
 
-@dataclass(frozen=True, slots=True)
-class PaletteEntry:
+class PaletteEntry(msgspec.Struct, frozen=True):
     """One command; of its `names`, one that ends with a space needs an argument."""
 
     command: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from operator import is_
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from textual import work
 from textual.widget import Widget
 

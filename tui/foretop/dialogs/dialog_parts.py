@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 from rich.style import Style
 from rich.text import Text
 from textual import events
@@ -143,8 +143,7 @@ class DialogField(Horizontal):
             yield self.value
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceRow:
+class ChoiceRow(msgspec.Struct, frozen=True):
     """One choice, and what it would do now."""
 
     label: str

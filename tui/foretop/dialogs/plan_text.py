@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
@@ -26,8 +28,7 @@ _BESIDE = 62
 """A line of the smallest dialog, beside its label."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepReport:
+class StepReport(msgspec.Struct, frozen=True):
     """The outcome of one step, when it was sent, and what was seen of its object since."""
 
     result: Result

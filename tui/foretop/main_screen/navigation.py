@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from foretop.pages.page_address import PageAddress
 from foretop.pages.tab_registry import DETAIL

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from foretop_core.models.wire import ObjectRef
 
 
-@dataclass(frozen=True, slots=True)
-class PageAddress:
+class PageAddress(msgspec.Struct, frozen=True):
     """A page, its filter, and the object that was selected or open."""
 
     page: str

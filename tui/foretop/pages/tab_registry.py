@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 DETAIL = "detail"
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(msgspec.Struct, frozen=True):
     """A page with a digit as its key; `foretop.pages.page_factories.PAGE_FACTORIES` makes it."""
 
     digit: int
@@ -18,8 +17,7 @@ class Tab:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class SideView:
+class SideView(msgspec.Struct, frozen=True):
     """A page that a command leads to and no digit; escape leads back from it."""
 
     id: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop.widgets.column_layout import ColumnPriorities
 from foretop.widgets.paragraphs import Line, Paragraph, span
@@ -13,8 +14,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
-@dataclass(frozen=True, slots=True)
-class TableSpec:
+class TableSpec(msgspec.Struct, frozen=True):
     rows: Callable[[DashboardState], TableModel]
     pane: Callable[[TableModel, ObjectRef, DashboardState], tuple[Paragraph, ...]]
     kinds: frozenset[str]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop.bindings import RESUME, Action
 from foretop.widgets.paragraphs import Paragraph, Span, span
@@ -40,8 +41,7 @@ _OF_ALL = frozenset({RESUME, action_catalog.UNPAUSE.id})
 _FIRST = ("open", "jump", "prime")
 
 
-@dataclass(frozen=True, slots=True)
-class ApplicableAction:
+class ApplicableAction(msgspec.Struct, frozen=True):
     """An action that works now, and the objects that it would be about."""
 
     action: Action

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
+
+import msgspec
 
 from foretop.panes.volumes_section import movements_of
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
@@ -27,8 +28,7 @@ _LOST = ("Failed", "Canceled")
 _MOST_SHOWN = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedResults:
+class FetchedResults(msgspec.Struct, frozen=True):
     """Fetched results, when, and the status then; wrapped once, because lists can be long."""
 
     key: ObjectRef

@@ -8,7 +8,8 @@ import re
 import select
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 # Deferred imports: termios is missing on Windows, where the commands still work.
 
@@ -41,8 +42,7 @@ def is_ssh(environ: Mapping[str, str]) -> bool:
     return bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"))
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalProbe:
+class TerminalProbe(msgspec.Struct, frozen=True):
     """The terminal's answer, and what was typed meanwhile."""
 
     wide: bool = False

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop.bindings import RESERVED_LETTERS
 from foretop_core.tables.engine.columns import Column
@@ -29,8 +31,7 @@ K9S_LETTERS = {
 """What everybody knows: name, namespace, age and status; of several columns the first that the view has."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnSlot:
+class ColumnSlot(msgspec.Struct, frozen=True):
     """One column on the line."""
 
     index: int
@@ -38,20 +39,19 @@ class ColumnSlot:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnPriorities:
+class ColumnPriorities(msgspec.Struct, frozen=True):
     """The order in which columns are kept where there is no room for all."""
 
     rank: tuple[str, ...] = ()
     wide: bool = False
     selected: str = ""
-    least: Mapping[str, int] = field(default_factory=dict)
+    least: Mapping[str, int] = msgspec.field(default_factory=dict)
     """By column, how much of it is kept when it is cut, where that is not the usual."""
     without: frozenset[str] = frozenset()
     """What is told elsewhere."""
     chosen: tuple[str, ...] = ()
     """The columns that a person wants, in their order; further ones are shown in a wide table only."""
-    narrow: Mapping[str, int] = field(default_factory=dict)
+    narrow: Mapping[str, int] = msgspec.field(default_factory=dict)
     """On a line of less than `NARROW` cells: the columns that stay, by rank, and how much of them is kept."""
 
     def for_room(self, room: int) -> ColumnPriorities:

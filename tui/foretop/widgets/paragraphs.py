@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
 from rich.style import Style
 
 from foretop.widgets.styles import BOLD, PLAIN, style_of
@@ -21,8 +21,7 @@ _KEPT_FOLDED = 512
 """Paragraphs, with the width that they were folded to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A piece of a line in one style; its text is safe for a terminal."""
 
     text: str
@@ -32,8 +31,7 @@ class Span:
 Line = tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(msgspec.Struct, frozen=True):
     """A paragraph; the lines after the first stand under the text, not under the label."""
 
     spans: Line

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -21,8 +21,7 @@ LEFT = 3
 """Before the first column: the sign of a marked row, the glyph, and a space."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderState:
+class HeaderState(msgspec.Struct, frozen=True):
     """What the header shows besides the titles: sort order, chosen column, row count."""
 
     sorted_by: str
@@ -31,14 +30,13 @@ class HeaderState:
     count: str
 
 
-@dataclass(frozen=True, slots=True)
-class RowState:
+class RowState(msgspec.Struct, frozen=True):
     """The look of a row: under the cursor, marked, changed."""
 
     cursor: bool
     marked: bool
     lit: frozenset[int]
-    shortened: Mapping[int, int] = field(default_factory=dict)
+    shortened: Mapping[int, int] = msgspec.field(default_factory=dict)
 
 
 def head_strip(

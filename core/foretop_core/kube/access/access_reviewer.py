@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import msgspec
@@ -24,8 +23,7 @@ _ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _RULES_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(msgspec.Struct, frozen=True):
     """One thing that may be allowed or not; no namespace means all of them."""
 
     verb: str
@@ -40,8 +38,7 @@ def permission(verb: str, kind: Kind, namespace: str = "", name: str = "", subre
     return Permission(verb, kind.group, kind.plural, namespace, name, subresource)
 
 
-@dataclass(frozen=True, slots=True)
-class AccessVerdict:
+class AccessVerdict(msgspec.Struct, frozen=True):
     """`known` is false where the API server would not say; then the attempt itself must tell."""
 
     allowed: bool
@@ -76,8 +73,7 @@ class _RulesReview(msgspec.Struct):
     status: _RulesStatus = msgspec.field(default_factory=_RulesStatus)
 
 
-@dataclass(frozen=True, slots=True)
-class AccessRules:
+class AccessRules(msgspec.Struct, frozen=True):
     """All that may be done in one namespace; incomplete where an authorizer cannot list its rules."""
 
     rules: tuple[AccessRule, ...] = ()
@@ -94,8 +90,7 @@ class AccessRules:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownRules:
+class _KnownRules(msgspec.Struct, frozen=True):
     asked: datetime
     rules: AccessRules
     held: timedelta = REMEMBER

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 import msgspec
 
@@ -35,8 +34,7 @@ def watch_permissions(kind: Kind) -> tuple[RequiredPermission, ...]:
     return tuple(RequiredPermission(verb, kind, names=WATCHED_NAMES.get(kind, ())) for verb in READ_VERBS)
 
 
-@dataclass(frozen=True, slots=True)
-class AccessibleNamespaces:
+class AccessibleNamespaces(msgspec.Struct, frozen=True):
     """Where to watch a kind; `chosen` when a person said so, and it is never to be looked at again.
 
     `missing` are namespaces that a person named and that are not there; `guessed` says that nobody could tell which

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection import api_paths
@@ -20,8 +21,7 @@ from foretop_core.rules.velero_deployment import VELERO_DEPLOYMENT, server
 USUAL_NAMESPACES = ("velero", "openshift-adp")
 
 
-@dataclass(frozen=True, slots=True)
-class FoundVelero:
+class FoundVelero(msgspec.Struct, frozen=True):
     """One Velero, and what its Deployment tells where that may be read."""
 
     namespace: str

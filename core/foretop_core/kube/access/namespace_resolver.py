@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from urllib.parse import quote
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.clock import Clock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
@@ -24,8 +26,7 @@ from foretop_core.models.kinds import BESIDE_VELERO, Kind
 _REMEMBERED = timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
-class NamespaceSelection:
+class NamespaceSelection(msgspec.Struct, frozen=True):
     """The places that a person named; none of a sort means that foretop finds them itself."""
 
     namespaces: tuple[str, ...] = ()

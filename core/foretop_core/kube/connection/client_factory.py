@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from foretop_core.clock import Clock, SystemClock, steady_seconds
 from foretop_core.config.config_file import read_config
@@ -21,8 +23,7 @@ def _no_other(name: str) -> ApiClient:
     raise BadInput(f"Context {name!r} does not exist")
 
 
-@dataclass(frozen=True, slots=True)
-class Connections:
+class Connections(msgspec.Struct, frozen=True):
     """The clients of a run by context, in the order asked for; no connection is open yet."""
 
     clients: dict[str, ApiClient]

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import msgspec
+
 from foretop_core.config.settings import DEFAULT_THRESHOLDS, ThresholdSettings
 
 if TYPE_CHECKING:
@@ -49,8 +51,7 @@ class OidcConfig:
         return self.file, self.user
 
 
-@dataclass(frozen=True, slots=True)
-class Impersonation:
+class Impersonation(msgspec.Struct, frozen=True):
     """Whom to act as (`--as`, `--as-group`)."""
 
     user: str = ""
@@ -85,7 +86,7 @@ class ContextConfig:
     tls_server_name: str = ""
     proxy: str = ""
     identity: AuthInfo = AuthInfo()
-    impersonation: Impersonation = Impersonation()
+    impersonation: Impersonation = field(default_factory=Impersonation)
     request_timeout: float | None = None
     """Seconds, where a person gave a limit for one request (`--request-timeout`)."""
 
@@ -113,8 +114,7 @@ class ConnectionOptions:
     request_timeout: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOptions:
+class SessionOptions(msgspec.Struct, frozen=True):
     """What a person asked for when starting foretop; no namespaces means all that may be seen."""
 
     connect: ConnectionOptions = ConnectionOptions()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import resource
-from dataclasses import dataclass
+
+import msgspec
 
 RESERVED = 64
 """Descriptors for the terminal, files, plugins and connections that are just being closed."""
@@ -15,8 +16,7 @@ MOST_WATCHES = 200
 _LEAST = 8
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionBudget:
+class ConnectionBudget(msgspec.Struct, frozen=True):
     """Connections that may be open at the same time, by what they are for."""
 
     requests: int = MOST_REQUESTS

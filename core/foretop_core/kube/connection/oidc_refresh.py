@@ -8,7 +8,7 @@ providers refuse), it needs a secret where public clients have none, and it goes
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import quote_plus, urlsplit
 
 import msgspec
@@ -36,8 +36,7 @@ class _Answer(msgspec.Struct):
     error_description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reply:
+class _Reply(msgspec.Struct, frozen=True):
     status: int
     body: bytes
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Literal
+
+import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
@@ -39,8 +40,7 @@ _MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MovementOwner:
+class MovementOwner(msgspec.Struct, frozen=True):
     """An unfinished Backup or Restore whose data movements are of interest."""
 
     kind: Literal["Backup", "Restore"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -43,8 +42,7 @@ _AT_A_TIME = 100
 """Objects of a list."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listed(msgspec.Struct, frozen=True):
     """How far a list has come: its latest page, the number of objects so far, and of all where the server says it."""
 
     meta: ListMeta

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from random import Random
+
+import msgspec
 
 Sleep = Callable[[float], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class WatchTimings:
+class WatchTimings(msgspec.Struct, frozen=True):
     """The numbers of a watch, in seconds unless they say otherwise."""
 
     chunk: int = 500

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
+
+import msgspec
 
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource
@@ -14,8 +15,7 @@ from foretop_core.models.wire import Resource
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
-@dataclass(frozen=True, slots=True)
-class WatchScope:
+class WatchScope(msgspec.Struct, frozen=True):
     """What one watch covers, and so what a new list of it replaces; no namespace means all of them."""
 
     context: str
@@ -37,8 +37,7 @@ class WatchState(enum.Enum):
     NO_NAMESPACE = "no such namespace"
 
 
-@dataclass(frozen=True, slots=True)
-class WatchHealth:
+class WatchHealth(msgspec.Struct, frozen=True):
     """One watch's state, since when, the last error in one line, and when it is tried again.
 
     While it is syncing, `seen` of `expected` objects have come, as far as the server tells how many there are.

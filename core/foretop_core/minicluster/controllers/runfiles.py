@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import cycle, islice
+
+import msgspec
 
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile.writes import wire_time
@@ -15,8 +16,7 @@ Run = Backup | Restore
 _MOST_LOGGED = 200
 
 
-@dataclass(frozen=True, slots=True)
-class LogProblem:
+class LogProblem(msgspec.Struct, frozen=True):
     """One log line at error or warning level; without a namespace it is cluster-scoped."""
 
     level: str

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
 from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION, NAR_NAMESPACE_ANNOTATION
@@ -15,8 +18,7 @@ Run = Backup | Restore
 GIGABYTE = 10**9
 
 
-@dataclass(frozen=True, slots=True)
-class VolumeTransfer:
+class VolumeTransfer(msgspec.Struct, frozen=True):
     """One volume to transfer; `kind` is PodVolumeBackup or DataUpload.
 
     `fails` is the message it ends with, "" if it succeeds; with `waits` no node ever picks it up.
@@ -31,8 +33,7 @@ class VolumeTransfer:
     waits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedRun:
+class SimulatedRun(msgspec.Struct, frozen=True):
     """One run: its duration, its number of items, and what goes wrong."""
 
     duration: timedelta

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import timedelta
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.cron import Dialect
 from foretop_core.minicluster.change_log import Change, ChangeType, Key
@@ -31,8 +33,7 @@ _CHECK_LOCATIONS = timedelta(seconds=10)
 _STATUS = "ServerStatusRequest"
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
+class Flags(msgspec.Struct, frozen=True):
     """The release of the server and its command-line flags."""
 
     namespace: str = "velero"

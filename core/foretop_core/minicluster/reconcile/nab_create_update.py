@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -63,8 +62,7 @@ _QUEUED = Condition(type="Queued", status="True", reason="BackupScheduled", mess
 _NOTHING = BackupSpec()
 
 
-@dataclass(frozen=True, slots=True)
-class NabContext:
+class NabContext(msgspec.Struct, frozen=True):
     """The objects that the controller reads for a NAB, from the OADP namespace and from the NAB's own."""
 
     oadp_namespace: str

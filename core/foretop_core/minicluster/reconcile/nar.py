@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -51,8 +50,7 @@ _DELETING = Condition(type="Deleting", status="True", reason="DeletionPending", 
 _NOTHING = RestoreSpec()
 
 
-@dataclass(frozen=True, slots=True)
-class NarContext:
+class NarContext(msgspec.Struct, frozen=True):
     """The objects that the controller reads for a NAR: the OADP namespace's restores, and the NABs beside it."""
 
     oadp_namespace: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, TypeAlias
+
+import msgspec
 
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import OwnerReference
@@ -21,22 +22,20 @@ class Behaviour(Enum):
     SEED = "seed"
 
 
-@dataclass(frozen=True, slots=True)
-class Create:
+class Create(msgspec.Struct, frozen=True):
     """A new object; with `generate_name` the name is a prefix, as in the API."""
 
     kind: Kind
     namespace: str
     name: str
     spec: Fields
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+    annotations: Mapping[str, str] = msgspec.field(default_factory=dict)
     owner_references: tuple[OwnerReference, ...] = ()
     generate_name: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(msgspec.Struct, frozen=True):
     """A merge patch of the object, including its status if the kind has no status subresource."""
 
     kind: Kind
@@ -45,8 +44,7 @@ class Patch:
     patch: Fields
 
 
-@dataclass(frozen=True, slots=True)
-class PatchStatus:
+class PatchStatus(msgspec.Struct, frozen=True):
     """A merge patch of the status subresource: `patch` is what goes under `status`."""
 
     kind: Kind
@@ -55,8 +53,7 @@ class PatchStatus:
     patch: Fields
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(msgspec.Struct, frozen=True):
     kind: Kind
     namespace: str
     name: str
@@ -65,8 +62,7 @@ class Delete:
 Write: TypeAlias = Create | Patch | PatchStatus | Delete
 
 
-@dataclass(frozen=True, slots=True)
-class Reconciled:
+class Reconciled(msgspec.Struct, frozen=True):
     """One small step: apply the writes in order, read the objects again, and reconcile until none is left.
 
     `requeue` asks for another reconcile although nothing may change; `problem` is why a controller stopped.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
+
+import msgspec
 
 from foretop_core.errors import BadInput
 from foretop_core.minicluster.scenarios import (
@@ -24,8 +25,7 @@ from foretop_core.minicluster.scenarios.scenario_builder import ScenarioBuilder,
 __all__ = ["SCENES", "Scenario", "ScenarioBuilder", "ScenarioOptions", "find_scene"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(msgspec.Struct, frozen=True):
     """A name, a description, the setup, and how long it has been running when it is shown."""
 
     name: str

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from random import Random
+
+import msgspec
 
 from foretop_core.cron import CronError
 from foretop_core.minicluster.controllers.downloads import FileServer
@@ -34,8 +35,7 @@ HOME = "openshift-adp"
 _IMAGE = "velero/velero:v{}"
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioOptions:
+class ScenarioOptions(msgspec.Struct, frozen=True):
     """The options of the person who starts the box; None leaves the choice to the scenario."""
 
     seed: int = 1

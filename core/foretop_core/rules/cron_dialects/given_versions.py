@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from foretop_core.errors import BadInput
 from foretop_core.rules.cron_dialects.releases import read_release
 
 
-@dataclass(frozen=True, slots=True)
-class GivenVersions:
+class GivenVersions(msgspec.Struct, frozen=True):
     """`--velero-version 1.18.2` or `--velero-version CONTEXT[/NAMESPACE]=1.18.2`, repeatable.
 
     `versions` is keyed by the text before the `=`. Context names may contain slashes, so only a session that knows
@@ -19,7 +19,7 @@ class GivenVersions:
     """
 
     versions: Mapping[str, str]
-    defaults: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @classmethod
     def read(cls, texts: Iterable[str]) -> GivenVersions:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+import msgspec
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
@@ -16,8 +17,7 @@ from foretop_core.rules.schedule_history import began
 _GRACE = timedelta(minutes=2)
 
 
-@dataclass(frozen=True, slots=True)
-class PastUpgradeEffect:
+class PastUpgradeEffect(msgspec.Struct, frozen=True):
     """A schedule that an older release read differently, and ran or refused accordingly."""
 
     effect: UpgradeEffect

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, Fields, parse
 from foretop_core.cron.wall_clock_calendar import day_masks
@@ -37,8 +39,7 @@ def _expression(text: str, dialect: Dialect) -> CronSchedule | CronError:
         return problem
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """The meaning of an expression on the servers of some releases that read it alike."""
 
     dialects: tuple[Dialect, ...]

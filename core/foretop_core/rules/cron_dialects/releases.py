@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
@@ -22,8 +23,7 @@ _NEXT_OADP_VELERO = "1.18"
 _RELEASE = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![\d.])(?:[-+_].*)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Release:
+class Release(msgspec.Struct, frozen=True, order=True):
     """A release of Velero; `patch` is None if only the release line is known."""
 
     major: int

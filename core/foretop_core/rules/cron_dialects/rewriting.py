@@ -7,9 +7,10 @@ schedule makes today.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import product
+
+import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.cron.fields import ALL_BOUNDS, HOUR, Fields
@@ -29,8 +30,7 @@ _A_YEAR = timedelta(days=365)
 _MOST_RUNS_COMPARED = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Instead:
+class Instead(msgspec.Struct, frozen=True):
     """Expressions that all requested releases read alike, with notes; empty if there are none."""
 
     expressions: tuple[str, ...]

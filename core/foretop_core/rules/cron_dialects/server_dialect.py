@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.cron import Dialect
 from foretop_core.rules.cron_dialects.readings import Reading, readings
 from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS, Release
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """A fact that restricts the possible dialects of a server."""
 
     dialects: tuple[Dialect, ...]
@@ -20,8 +20,7 @@ class Evidence:
     release: Release | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DialectVerdict:
+class DialectVerdict(msgspec.Struct, frozen=True):
     """What is known about one server's cron dialect."""
 
     candidates: tuple[Dialect, ...] = ALL_DIALECTS

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
+
+import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.rules.cron_dialects.readings import readings
@@ -30,8 +31,7 @@ class UpgradeKind(StrEnum):
     """Accepted, but without a next run: Velero treats that as due."""
 
 
-@dataclass(frozen=True, slots=True)
-class UpgradeEffect:
+class UpgradeEffect(msgspec.Struct, frozen=True):
     """The change of one expression from one dialect to another; there is none if both read it alike."""
 
     expression: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
+
+import msgspec
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Backup, Schedule
@@ -28,8 +29,7 @@ class DelayReason(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Overdue:
+class Overdue(msgspec.Struct, frozen=True):
     """A run that should have been made."""
 
     since: datetime

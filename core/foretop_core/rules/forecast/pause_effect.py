@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
+
+import msgspec
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
@@ -35,8 +36,7 @@ class Choice(StrEnum):
     LEAVE = "leave alone"
 
 
-@dataclass(frozen=True, slots=True)
-class UnpauseForecast:
+class UnpauseForecast(msgspec.Struct, frozen=True):
     """What unpausing a schedule now would do."""
 
     choice: Choice

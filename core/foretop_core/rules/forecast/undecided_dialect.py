@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules.cron_dialects.readings import Reading

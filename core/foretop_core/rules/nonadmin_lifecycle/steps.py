@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.velero import RunStatus
@@ -19,8 +21,7 @@ class StepState(Enum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class LifecycleStep:
+class LifecycleStep(msgspec.Struct, frozen=True):
     name: str
     state: StepState
     at: datetime | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from foretop_core.models import NonAdmin
 from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, is_synced, is_true
@@ -12,8 +12,7 @@ _KNOWN_BACK = {("Created", "BackingOff")}
 """The seed forbids every backward step; released controllers make this one."""
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseTransition:
+class PhaseTransition(msgspec.Struct, frozen=True):
     """A change. `known`: in the chart or made by a released controller; `backwards`: against the forward-only rule."""
 
     known: bool

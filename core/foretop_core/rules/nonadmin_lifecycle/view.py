@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
+
+import msgspec
 
 from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.velero import RunStatus
@@ -17,8 +18,7 @@ from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Lifecycle:
+class Lifecycle(msgspec.Struct, frozen=True):
     """The drawn path, the next step, and the sentence that explains it."""
 
     path: Path

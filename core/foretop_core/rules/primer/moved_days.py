@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+import msgspec
+
 from foretop_core.cron import Fields
 from foretop_core.cron.fields import DOM, DOW, MONTH
 from foretop_core.rules.primer.cron_text import listed
@@ -19,16 +21,14 @@ _COMMON_YEAR, _LEAP_YEAR = 2023, 2024
 _WEEK = DOW.full
 
 
-@dataclass(frozen=True, slots=True)
-class DayGroups:
+class DayGroups(msgspec.Struct, frozen=True):
     """Day fields (`dom month dow`) that together cover the moved days, and whether they do so exactly."""
 
     texts: tuple[str, ...]
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(msgspec.Struct, frozen=True):
     """Every date of `dates` and every weekday of `weekdays`, or, with `both`, the dates that are such a weekday."""
 
     months: int

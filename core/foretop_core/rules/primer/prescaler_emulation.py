@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, go_compat, parse
 from foretop_core.cron.wall_clock_calendar import day_masks
@@ -15,8 +16,7 @@ _RANGE = re.compile(r"([^,/-]+)-([^,/-]+)")
 _UNTOUCHED = ["*", "*", "*"]
 
 
-@dataclass(frozen=True, slots=True)
-class PrescalerVerdict:
+class PrescalerVerdict(msgspec.Struct, frozen=True):
     """Whether the operator accepts a schedule, whether its own document allows that, and the cost."""
 
     supported: bool
@@ -27,8 +27,7 @@ class PrescalerVerdict:
     extra_in_8_years: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(msgspec.Struct, frozen=True):
     expression: str
     negative: bool
     several: bool

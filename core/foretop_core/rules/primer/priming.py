@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+
+import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, parse
 from foretop_core.cron.fields import HOUR
@@ -28,8 +29,7 @@ _CHECK_FROM = datetime(2024, 1, 1, tzinfo=UTC)
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Primed:
+class Primed(msgspec.Struct, frozen=True):
     """Expressions that fire before every run; `exact` if they fire at no other time."""
 
     expressions: tuple[str, ...]
@@ -38,8 +38,7 @@ class Primed:
     extra_in_8_years: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(msgspec.Struct, frozen=True):
     """A run and its warm-up."""
 
     warmup: datetime

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -32,8 +31,7 @@ class _WrittenDrill(msgspec.Struct, rename="camel"):
     failed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DrillOutcome:
+class DrillOutcome(msgspec.Struct, frozen=True):
     """The last trial restore of a namespace: when it ended, how long it took, and what failed, "" for nothing."""
 
     at: datetime
@@ -41,8 +39,7 @@ class DrillOutcome:
     failed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CopySummary:
+class CopySummary(msgspec.Struct, frozen=True):
     """The copies of one namespace, or of a group of backups that take the same of the same namespaces.
 
     A good copy is complete and has all of the namespace; what is left out or failed makes it partial.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from foretop_core.models import BackupSpec
 from foretop_core.rules import humanize
@@ -76,8 +77,7 @@ class Extent(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(msgspec.Struct, frozen=True):
     """How much is taken, and in words what limits it."""
 
     extent: Extent
@@ -101,8 +101,7 @@ class VolumeMethod(StrEnum):
     NOT_AT_ALL = "not at all"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NamespaceFilter:
+class NamespaceFilter(msgspec.Struct, frozen=True, eq=False):
     """The namespaces of a backup or restore by its two lists; nothing included means all.
 
     It is compared by identity, because thousands of sets and dicts hold it.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.rules import humanize
 from foretop_core.rules.resource_list import parse_resource_list
@@ -33,8 +34,7 @@ _ENDED = b' is complete - skipping"'
 """What Velero's log of a restore says of a Job that it leaves out, because it has run to its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class KindCount:
+class KindCount(msgspec.Struct, frozen=True):
     """How many objects of a kind the backup has, and how many came back; Velero leaves out those that have ended."""
 
     kind: str
@@ -52,8 +52,7 @@ class KindCount:
         return f", {self.ended} had ended" if self.ended else ""
 
 
-@dataclass(frozen=True, slots=True)
-class DrillReport:
+class DrillReport(msgspec.Struct, frozen=True):
     """By kind what was expected and what came; and the kinds in the backup that a drill does not restore."""
 
     counts: tuple[KindCount, ...]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import msgspec
+
 from foretop_core.cron import CronSchedule
 from foretop_core.models import BackupRepository, NonAdminBackup, Schedule
 from foretop_core.rules.protection.copies import CopySummary, DrillOutcome
@@ -13,8 +15,7 @@ from foretop_core.rules.protection.coverage import Coverage, Extent, VolumeMetho
 NOTHING = Coverage(Extent.NONE)
 
 
-@dataclass(frozen=True, slots=True)
-class NamespaceCover:
+class NamespaceCover(msgspec.Struct, frozen=True):
     """A schedule that takes a namespace: how much of it, how its volumes, and when next."""
 
     schedule: Schedule
@@ -27,8 +28,7 @@ class NamespaceCover:
     """Whether it makes backups by itself."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SharedProtection:
+class SharedProtection(msgspec.Struct, frozen=True, eq=False):
     """What all namespaces have in common that the same filters take: one value for thousands of them."""
 
     covers: tuple[NamespaceCover, ...]

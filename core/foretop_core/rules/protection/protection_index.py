@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from operator import itemgetter
 from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import (

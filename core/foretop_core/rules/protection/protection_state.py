@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
+
+import msgspec
 
 from foretop_core.models import Schedule
 from foretop_core.rules.protection.coverage import Extent
@@ -37,8 +38,7 @@ class ProtectionState(StrEnum):
     PROTECTED = "protected"
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectionLimits:
+class ProtectionLimits(msgspec.Struct, frozen=True):
     """How old and how short-lived a copy may be, and which namespaces need none."""
 
     gap: timedelta = timedelta(minutes=30)
@@ -48,8 +48,7 @@ class ProtectionLimits:
     """Patterns, besides those of the platform."""
 
 
-@dataclass(frozen=True, slots=True)
-class Promise:
+class Promise(msgspec.Struct, frozen=True):
     """What the schedules of a namespace promise at a moment."""
 
     since: datetime | None

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import assert_never
 
+import msgspec
+
 from foretop_core.models import Backup
 from foretop_core.rules import phases
 from foretop_core.rules.queue.namespace_claims import NamespaceIndex, claim
@@ -19,8 +21,7 @@ class BlockerKind(Enum):
     TURN = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(msgspec.Struct, frozen=True):
     """The nearest runs ahead that must go first, and why."""
 
     kind: BlockerKind

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+import msgspec
 
 from foretop_core.models import DataMovement
 from foretop_core.rules import humanize
@@ -15,8 +16,7 @@ PATIENCE = timedelta(minutes=1)
 """A node picks up a volume within seconds; after a minute it is what the run waits for."""
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingVolume:
+class WaitingVolume(msgspec.Struct, frozen=True):
     """A volume of which nothing has been transferred yet; `node` is "" if no node has accepted it."""
 
     name: str

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+import msgspec
 
 from foretop_core.models import Backup
 
 _WILD = frozenset("*?[{")
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True):
     """The namespaces of one backup: the included names and patterns, without the excluded ones."""
 
     names: frozenset[str]

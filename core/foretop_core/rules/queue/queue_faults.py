@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from foretop_core.models import NonAdmin
 from foretop_core.rules import phases
@@ -16,8 +17,7 @@ STALLED_AFTER = timedelta(minutes=2)
 """Velero fills a slot at the latest in its once-a-minute pass; at twice that time something is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stall:
+class Stall(msgspec.Struct, frozen=True):
     """A slot that has been free for too long, and the runs that could have had it."""
 
     since: datetime
@@ -53,8 +53,7 @@ def _slot_given_up_at_unknown_time(line: Queue) -> bool:
     return any(run.status.start_timestamp == line.last_moved for run in finishing)
 
 
-@dataclass(frozen=True, slots=True)
-class Positions:
+class Positions(msgspec.Struct, frozen=True):
     """The positions of all backups, or of all restores, by namespace and name: by the formula, and live."""
 
     estimated: Mapping[tuple[str, str], int]
@@ -75,8 +74,7 @@ class Positions:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(msgspec.Struct, frozen=True):
     """The position that a NAB or NAR reports, what its controller would write now, and Velero's own order."""
 
     reported: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from foretop_core.models import Backup
 from foretop_core.rules import phases
@@ -18,8 +19,7 @@ _LOOKS_AGAIN = timedelta(minutes=1)
 """How long Velero's queue may take to go on behind a backup that was refused: until its once-a-minute pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueItem:
+class QueueItem(msgspec.Struct, frozen=True):
     """One unfinished backup or restore in the queue.
 
     `place` is unique and starts at 1; `position` is what Velero has written. `basis` is the number of earlier runs
@@ -53,8 +53,7 @@ class QueueItem:
         return self.hold.by if self.hold else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(msgspec.Struct, frozen=True):
     """The unfinished runs of one Velero in order; `last_moved` is the latest recorded start or end."""
 
     items: tuple[QueueItem, ...]

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class QueueState:
+
+class QueueState(msgspec.Struct, frozen=True):
     """The runs that hold a slot, with expected ends, and the waiting runs in order, with those each waits for.
 
     A length or an end of None is unknown: its slot counts as taken forever, so the start shown for another run is the

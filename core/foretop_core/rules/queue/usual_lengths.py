@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from heapq import nlargest
 from statistics import median
+
+import msgspec
 
 from foretop_core.models import Backup
 from foretop_core.models.nonadmin import (
@@ -39,8 +40,7 @@ class OwnerKind(StrEnum):
     HAND = "by hand"
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(msgspec.Struct, frozen=True):
     """The schedule, NAB or NAR that a backup or restore was made for."""
 
     kind: OwnerKind
@@ -67,8 +67,7 @@ def owner_of(run: Run) -> Owner:
     return Owner(OwnerKind.HAND)
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(msgspec.Struct, frozen=True):
     """The expected total length of a run, the number of earlier runs behind it, or why it is unknown."""
 
     length: timedelta | None
@@ -76,8 +75,7 @@ class Expectation:
     reason: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunHistory:
+class RunHistory(msgspec.Struct, frozen=True):
     """The lengths of the last runs of every owner."""
 
     lengths: Mapping[Key, tuple[timedelta, ...]]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
@@ -85,8 +86,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Triage:
+class Triage(msgspec.Struct, frozen=True):
     """The findings, worst first and each under what explains it, and what could not be looked at or judged."""
 
     findings: tuple[Finding, ...]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.models import Resource
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR, ObjectRef

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, RESTORE
 from foretop_core.models.wire import ObjectRef

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
 
 from foretop_core.rules.triage.finding import Finding, Thresholds
 
 
-@dataclass(frozen=True, slots=True)
-class Debounced:
+class Debounced(msgspec.Struct, frozen=True):
     """What is shown, and how long each finding has been there or gone."""
 
-    shown: Mapping[str, Finding] = field(default_factory=dict)
-    held_since: Mapping[str, datetime] = field(default_factory=dict)
-    gone_since: Mapping[str, datetime] = field(default_factory=dict)
+    shown: Mapping[str, Finding] = msgspec.field(default_factory=dict)
+    held_since: Mapping[str, datetime] = msgspec.field(default_factory=dict)
+    gone_since: Mapping[str, datetime] = msgspec.field(default_factory=dict)
 
 
 def debounce(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -43,8 +42,7 @@ class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
         return not self.context
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     code: str
     severity: Severity
     subject: ObjectRef
@@ -83,8 +81,7 @@ class Finding:
         return f"{self.code}:{where}:{self.cause}" if self.cause else f"{self.code}:{where}"
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(msgspec.Struct, frozen=True):
     """How long is too long; every rule takes its limits from here."""
 
     overdue: timedelta = timedelta(minutes=2)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
+import msgspec
+
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.failure_record import problem_text
@@ -21,8 +23,7 @@ LONGEST_CELL = 1024
 """So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """Text that a terminal may have as it is, and the tone in which it is said."""
 
     text: str
@@ -65,8 +66,7 @@ def _no_briefs(_entry: object, _scene: object) -> tuple[str, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Column(Generic[Shown]):
+class Column(msgspec.Struct, Generic[Shown], frozen=True):
     """`text` and `tone` may use the time, and are asked for what is on the screen only; `sort` may not.
 
     `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room; `briefs` say
@@ -305,8 +305,7 @@ class _RowFacets(Generic[E]):
         return self.view.labels(self.entry)
 
 
-@dataclass(frozen=True, slots=True)
-class _SpoiledFacets:
+class _SpoiledFacets(msgspec.Struct, frozen=True):
     key: ObjectRef
     problem: str
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from foretop_core.errors import BadInput
 from foretop_core.tables.engine.jsonpath import JsonPath, parse_relaxed
@@ -14,8 +15,7 @@ _LEAST, _GAP = 6, 3
 """The widths of kubectl's tables."""
 
 
-@dataclass(frozen=True, slots=True)
-class CustomColumns:
+class CustomColumns(msgspec.Struct, frozen=True):
     """Headers, and the path that fills each."""
 
     columns: tuple[tuple[str, JsonPath], ...]

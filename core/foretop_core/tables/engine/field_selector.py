@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from foretop_core.errors import BadInput
 from foretop_core.tables.engine.jsonpath import JsonPath, parse_relaxed
@@ -15,8 +16,7 @@ _SAME = {"metadata.name": "name", "metadata.namespace": "namespace", "status.pha
 """What kubectl calls a field that an item has under a shorter name."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRequirement:
+class FieldRequirement(msgspec.Struct, frozen=True):
     """One field, and the value that it must or must not have."""
 
     name: str
@@ -29,8 +29,7 @@ class FieldRequirement:
         return (shown == self.value) is not self.negated
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSelector:
+class FieldSelector(msgspec.Struct, frozen=True):
     """Several requirements; all must hold."""
 
     requirements: tuple[FieldRequirement, ...] = ()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from typing import Protocol
+
+import msgspec
 
 from foretop_core.errors import BadInput
 from foretop_core.tables.engine.label_selector import LabelSelector, take
@@ -39,8 +40,7 @@ class FilterableRow(Protocol):
 Test = Callable[[FilterableRow], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class _Contains:
+class _Contains(msgspec.Struct, frozen=True):
     """The test for a text, in lower case."""
 
     word: str
@@ -49,8 +49,7 @@ class _Contains:
         return row.contains(self.word)
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True):
     """A filter as it was typed, ready to be put to rows; without tests it lets everything through."""
 
     source: str = ""

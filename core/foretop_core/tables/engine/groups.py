@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+import msgspec
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.sorted_rows import SortedRows
@@ -20,8 +21,7 @@ HEAD = "(head)"
 _GRAVEST = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.RUNNING, StatusGlyph.WAITING, StatusGlyph.PAUSED)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupHeader:
+class GroupHeader(msgspec.Struct, frozen=True):
     """What the line above a group says."""
 
     group: Group

@@ -6,8 +6,9 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from foretop_core.errors import BadInput
 
@@ -32,8 +33,7 @@ Step = Callable[[Sequence[Any]], list[Any]]
 """From the values reached so far to those after one step of a path."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Path:
+class _Path(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
 
     def of(self, value: Any) -> list[Any]:
@@ -43,13 +43,11 @@ class _Path:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(msgspec.Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Range:
+class _Range(msgspec.Struct, frozen=True):
     path: _Path
     body: tuple[_Text | _Path | _Range, ...]
 
@@ -57,8 +55,7 @@ class _Range:
 _Node = _Text | _Path | _Range
 
 
-@dataclass(frozen=True, slots=True)
-class JsonPath:
+class JsonPath(msgspec.Struct, frozen=True):
     """A template that was understood; a field that is not there is empty, as in kubectl."""
 
     source: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.errors import BadInput
 
@@ -26,8 +27,7 @@ _COMMA = re.compile(r"\s*,")
 _HINT = "as in app=web,tier!=db,env in (a, b),!canary"
 
 
-@dataclass(frozen=True, slots=True)
-class LabelRequirement:
+class LabelRequirement(msgspec.Struct, frozen=True):
     """One part of a selector; `values` is empty where only the presence of the key counts."""
 
     key: str
@@ -51,8 +51,7 @@ class LabelRequirement:
         return number > self.greater_than if self.greater_than is not None else number < (self.less_than or 0)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelSelector:
+class LabelSelector(msgspec.Struct, frozen=True):
     requirements: tuple[LabelRequirement, ...]
 
     def matches(self, labels: Mapping[str, str]) -> bool:

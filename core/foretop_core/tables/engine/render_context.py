@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import assert_never
+
+import msgspec
 
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import SCHEDULE
@@ -31,8 +32,7 @@ _RECENT = timedelta(days=1)
 _USUAL_LIMITS = Thresholds()
 
 
-@dataclass(frozen=True)
-class RenderContext:
+class RenderContext(msgspec.Struct, frozen=True, dict=True):
     """A snapshot and a moment, with what the painters ask of them worked out once."""
 
     snapshot: ClusterSnapshot

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.models.kinds import BESIDE_VELERO
 
@@ -13,8 +14,7 @@ _OF_VELERO = frozenset({"", A_CONTEXT, *(kind.name for kind in BESIDE_VELERO)})
 """A finding about the server itself has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class ViewScope:
+class ViewScope(msgspec.Struct, frozen=True):
     """What is not named is not narrowed."""
 
     namespace: str = ""

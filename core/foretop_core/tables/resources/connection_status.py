@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
+
+import msgspec
 
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE
@@ -60,8 +61,7 @@ def one_context(health: ContextHealth, now: datetime, *, reached: bool = True) -
     assert_never(health.state)
 
 
-@dataclass(frozen=True, slots=True)
-class VeleroServers:
+class VeleroServers(msgspec.Struct, frozen=True):
     """The Velero servers of one cluster, as far as the cluster shows them."""
 
     health: ContextHealth

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.models.kinds import KINDS
 from foretop_core.models.wire import ObjectRef
@@ -34,8 +35,7 @@ def key_of(finding: Finding) -> ObjectRef:
     return ObjectRef(finding.context, "findings", finding.subject.namespace, finding.id)
 
 
-@dataclass(frozen=True, slots=True)
-class _Facets:
+class _Facets(msgspec.Struct, frozen=True):
     finding: Finding
     render: RenderContext | None
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
@@ -36,8 +37,7 @@ _CONDITION_GLYPHS = {"True": StatusGlyph.TRUE.value, "False": StatusGlyph.BROKEN
 _BAR = 5
 
 
-@dataclass(frozen=True, slots=True)
-class NonAdminRow:
+class NonAdminRow(msgspec.Struct, frozen=True):
     """A NAB or NAR, its Velero object where that may be read, and that one's place in Velero's line.
 
     `place` is 0 when it has ended and None where it is not known; `line` is how many are unfinished.

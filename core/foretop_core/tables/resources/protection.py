@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from foretop_core.models import Namespace, Resource
 from foretop_core.models.kinds import (
@@ -49,8 +50,7 @@ _MARKS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectionRow:
+class ProtectionRow(msgspec.Struct, frozen=True):
     """The protection of a namespace, and the namespace itself or, where it is gone, its name."""
 
     protection: NamespaceProtection

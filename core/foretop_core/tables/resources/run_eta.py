@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
+
+import msgspec
 
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import HOLDS_SLOT
@@ -22,8 +23,7 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.text import times
 
 
-@dataclass(frozen=True, slots=True)
-class RunEta:
+class RunEta(msgspec.Struct, frozen=True):
     """`short` and `waits_for` for the row, `sentence` for the pane, "" where there is nothing to say."""
 
     short: str = ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+
+import msgspec
 
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
@@ -31,8 +32,7 @@ RUN_WORDS = {
 _LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Deleting": "."}
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedRun:
+class ExpectedRun(msgspec.Struct, frozen=True):
     """A run that was expected, by its sign in a strip; None where it was not made, or prevented by a pause."""
 
     letter: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
@@ -45,8 +46,7 @@ from foretop_core.tables.text import times
 _WORST_FIRST = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.WAITING, StatusGlyph.HEALTHY)
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleRow:
+class ScheduleRow(msgspec.Struct, frozen=True):
     """A schedule, its own backups, newest first, how the last runs went, and how its server may read it."""
 
     schedule: Schedule

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from foretop_core.models import (
     BackupRepository,
@@ -46,8 +47,7 @@ _SHORT_MODES = {"ReadWrite": "rw", "ReadOnly": "ro"}
 _KINDS = ("location", "tenant's", "request", "repository")
 
 
-@dataclass(frozen=True, slots=True)
-class StorageRow:
+class StorageRow(msgspec.Struct, frozen=True):
     """One line, whatever kind it is of."""
 
     resource: Resource

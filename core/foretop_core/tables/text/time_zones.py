@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from enum import Enum
+
+import msgspec
 
 from foretop_core.cron import CronError
 from foretop_core.models import Backup, CronJob, PreScaledCronJob, Schedule
@@ -19,8 +20,7 @@ class TimeZoneMode(Enum):
     EXPRESSION = "the expression's"
 
 
-@dataclass(frozen=True, slots=True)
-class TimeZoneSetting:
+class TimeZoneSetting(msgspec.Struct, frozen=True):
     """What a person asked for; `zone` is that of whatever has no cron expression of its own."""
 
     told: TimeZoneMode = TimeZoneMode.UTC

@@ -7,10 +7,11 @@ schedules, expression by expression.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
 from itertools import islice
+
+import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
@@ -34,8 +35,7 @@ _MOST_LOOKS = 40
 """How many full minutes are looked at for crowds that are not part of a larger one."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineItem:
+class TimelineItem(msgspec.Struct, frozen=True):
     """What a lane is drawn from: all of an object that decides when it runs."""
 
     key: ObjectRef
@@ -58,8 +58,7 @@ class TimelineItem:
         return not (self.paused or self.problem)
 
 
-@dataclass(frozen=True, slots=True)
-class LaneObstacles:
+class LaneObstacles(msgspec.Struct, frozen=True):
     """What keeps the coming runs of a lane from being what they look like; it changes with other objects."""
 
     refused: bool = False
@@ -159,8 +158,7 @@ def _lane(
     return "".join(signs)
 
 
-@dataclass(frozen=True, slots=True)
-class MinuteCollision:
+class MinuteCollision(msgspec.Struct, frozen=True):
     """How many of one cluster start in the same minute."""
 
     context: str
@@ -168,8 +166,7 @@ class MinuteCollision:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedCollision:
+class RepeatedCollision(msgspec.Struct, frozen=True):
     """Those of one cluster that start in the same minute: the first such minute, and how many there are."""
 
     context: str

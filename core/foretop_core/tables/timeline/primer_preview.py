@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
+
+import msgspec
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
@@ -19,8 +20,7 @@ MOST_PAIRS = 240
 _ON_A_RULER = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(msgspec.Struct, frozen=True):
     """The answer to one expression and one number of minutes; with a problem there is no answer."""
 
     text: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
+
+from msgspec.structs import replace
 
 from foretop_core.cron import CronSchedule, Fields
 from foretop_core.cron.wall_clock_calendar import Calendar

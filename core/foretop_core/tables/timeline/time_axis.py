@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+
+import msgspec
 
 MINUTE = timedelta(minutes=1)
 _DAY = 1440
@@ -17,8 +18,7 @@ MISSING_WARM_UP, REFUSED_RUN = "·", "x"
 _BARS, _BARS_ASCII = "▂▃▄▅▆▇█", "123456789#"
 
 
-@dataclass(frozen=True, slots=True)
-class TimeAxis:
+class TimeAxis(msgspec.Struct, frozen=True):
     """`cells` cells of `step` minutes each, from `start` (UTC, a whole minute) on."""
 
     start: datetime

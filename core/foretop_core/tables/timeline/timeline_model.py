@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+import msgspec
 
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import VERSION_KINDS
@@ -145,8 +146,7 @@ class TimelineModel:
         return not self._wanted or self._wanted(_Sides(self._items[key], self._store))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(msgspec.Struct, frozen=True):
     """What a filter looks at."""
 
     item: TimelineItem
