@@ -50,6 +50,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=PARTS, action="append", help="a part of the core; may be repeated")
     parser.add_argument("--match", default="", help="only mutants that are printed with this text in them")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60,
+        help="of the tests that call what was changed, the quickest that take so long together: what only slower ones "
+        "notice counts as survived",
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--measure", action="store_true", help="find out again which tests call what")
     wanted = parser.parse_args()
@@ -60,7 +67,7 @@ def main() -> int:
     print(f"{len(picked)} mutants, seed {wanted.seed}", flush=True)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="foretop-mutants-") as folder:
-        fates = _try_all(picked, called, Path(folder), wanted.jobs)
+        fates = _try_all(picked, called, Path(folder), wanted.jobs, wanted.seconds)
     counts = Counter(fates)
     caught = sum(counts[fate] for fate in _CAUGHT)
     for fate, number in counts.most_common():
@@ -70,7 +77,7 @@ def main() -> int:
     return 0 if share >= GOAL else 1
 
 
-def _try_all(picked: list[Mutant], called: CalledMap, folder: Path, jobs: int) -> list[MutantFate]:
+def _try_all(picked: list[Mutant], called: CalledMap, folder: Path, jobs: int, seconds: float) -> list[MutantFate]:
     copies: SimpleQueue[CopyOfCore] = SimpleQueue()
     for number in range(jobs):
         copy = CopyOfCore(folder / str(number))
@@ -80,7 +87,7 @@ def _try_all(picked: list[Mutant], called: CalledMap, folder: Path, jobs: int) -
     def attempt(mutant: Mutant) -> MutantFate:
         copy = copies.get()
         try:
-            fate = copy.run(mutant, called.tests_for(mutant), called)
+            fate = copy.run(mutant, called.tests_for(mutant, seconds), called)
         finally:
             copies.put(copy)
         print(f"{fate:24} {mutant}", flush=True)

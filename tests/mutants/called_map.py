@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from tests.mutants.called_functions import OUT
@@ -26,12 +27,14 @@ class CalledMap:
     by_function: dict[str, tuple[str, ...]]
     by_file: dict[str, tuple[str, ...]]
 
-    def tests_for(self, mutant: Mutant) -> tuple[str, ...]:
-        """The tests that can notice, the quickest first; for a change outside of functions all of its file."""
+    def tests_for(self, mutant: Mutant, seconds: float) -> tuple[str, ...]:
+        """The quickest tests that can notice and take so long together; outside of functions all of its file."""
         found: Iterable[str] = self.by_file.get(mutant.path, ())
         if mutant.function:
             found = self.by_function.get(f"{mutant.path}::{mutant.function}", ())
-        return tuple(sorted(found, key=lambda test: self.seconds[test]))
+        ordered = sorted(found, key=lambda test: self.seconds[test])
+        until = accumulate(self.seconds[test] for test in ordered)
+        return tuple(test for test, taken in zip(ordered, until, strict=True) if taken <= seconds) or tuple(ordered[:1])
 
 
 def measure(jobs: int, *paths: str) -> None:
