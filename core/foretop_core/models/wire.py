@@ -140,11 +140,12 @@ def is_older(candidate: Resource, held: Resource) -> bool:
 
 def is_earlier(version: str, other: str) -> bool:
     """Of two resourceVersions; those that are not numbers cannot be compared."""
-    return _is_number(version) and _is_number(other) and int(version) < int(other)
-
-
-def _is_number(version: str) -> bool:
-    return version.isdecimal() and len(version) <= _LONGEST_VERSION
+    return (
+        version.isdecimal()
+        and other.isdecimal()
+        and max(len(version), len(other)) <= _LONGEST_VERSION
+        and int(version) < int(other)
+    )
 
 
 R = TypeVar("R", bound=Resource)

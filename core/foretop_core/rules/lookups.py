@@ -80,32 +80,31 @@ def in_order(objects: Iterable[R]) -> tuple[R, ...]:
 
 
 def is_open(run: Run) -> bool:
-    return run.phase not in ENDED or run.status.completion_timestamp is None
+    return run.status.phase not in ENDED or run.status.completion_timestamp is None
 
 
 def is_faulty(run: Run) -> bool:
-    return run.phase in FAULTY
+    return run.status.phase in FAULTY
 
 
 def hour_created(run: Run) -> int | None:
-    return _period(run.created, HOUR)
+    moment = run.metadata.creation_timestamp
+    return None if moment is None else int(moment.timestamp() // HOUR)
 
 
 def hour_moved(run: Run) -> int | None:
     started, ended = run.status.start_timestamp, run.status.completion_timestamp
-    return _period(started if ended is None or (started is not None and started > ended) else ended, HOUR)
+    moment = started if ended is None or (started is not None and started > ended) else ended
+    return None if moment is None else int(moment.timestamp() // HOUR)
 
 
 def day_expiring(backup: Backup) -> int | None:
-    return _period(backup.status.expiration, DAY)
+    moment = backup.status.expiration
+    return None if moment is None else day_of(moment)
 
 
 def day_of(moment: datetime) -> int:
     return int(moment.timestamp() // DAY)
-
-
-def _period(moment: datetime | None, seconds: int) -> int | None:
-    return int(moment.timestamp() // seconds) if moment is not None else None
 
 
 def is_unsettled(item: NonAdmin) -> bool:

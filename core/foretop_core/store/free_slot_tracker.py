@@ -41,4 +41,4 @@ class SlotTracker:
 
 
 def _holds(resource: Resource | None) -> bool:
-    return isinstance(resource, Backup) and resource.phase in HOLDS_SLOT
+    return isinstance(resource, Backup) and resource.status.phase in HOLDS_SLOT

@@ -39,16 +39,16 @@ class IndexLookups:
         return self._protection_of(snapshot)
 
     def open_backups(self) -> tuple[Backup, ...]:
-        return in_order(self._indexes.open_backups.get(self._context, True))
+        return in_order(self._indexes.open_backups.get(self._context))
 
     def open_restores(self) -> tuple[Restore, ...]:
-        return in_order(self._indexes.open_restores.get(self._context, True))
+        return in_order(self._indexes.open_restores.get(self._context))
 
     def faulty_backups(self) -> tuple[Backup, ...]:
-        return in_order(self._indexes.faulty_backups.get(self._context, True))
+        return in_order(self._indexes.faulty_backups.get(self._context))
 
     def faulty_restores(self) -> tuple[Restore, ...]:
-        return in_order(self._indexes.faulty_restores.get(self._context, True))
+        return in_order(self._indexes.faulty_restores.get(self._context))
 
     def newest_backups(self, namespace: str) -> tuple[Backup, ...]:
         return in_order(self._indexes.backups_by_creation.newest(self._context, namespace, back=1))
@@ -82,10 +82,10 @@ class IndexLookups:
         return tuple(item for item in found if isinstance(item, NonAdmin))
 
     def unsettled_nonadmin(self) -> tuple[NonAdmin, ...]:
-        return in_order(self._indexes.unsettled_nonadmin.get(self._context, True))
+        return in_order(self._indexes.unsettled_nonadmin.get(self._context))
 
     def faulty_nonadmin(self) -> tuple[NonAdmin, ...]:
-        return in_order(self._indexes.faulty_nonadmin.get(self._context, True))
+        return in_order(self._indexes.faulty_nonadmin.get(self._context))
 
     def queued_nonadmin(self) -> tuple[NonAdmin, ...]:
-        return in_order(self._indexes.queued_nonadmin.get(self._context, True))
+        return in_order(self._indexes.queued_nonadmin.get(self._context))

@@ -75,56 +75,71 @@ class Index(Generic[M]):
             held[key] = item
 
 
-class PeriodIndex(Index[M]):
+class SubsetIndex(Generic[M]):
+    """The objects of one model of which something holds."""
+
+    def __init__(self, model: type[M], holds: Callable[[M], bool]) -> None:
+        self.model = model
+        self._holds = holds
+        self._members: dict[str, dict[ObjectRef, M]] = {}
+
+    def get(self, context: str) -> tuple[M, ...]:
+        return tuple(self._members.get(context, {}).values())
+
+    def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
+        if after is not None and self._holds(after):
+            self._members.setdefault(key.context, {})[key] = after
+        elif before is not None and self._holds(before):
+            del self._members[key.context][key]
+
+
+class PeriodIndex(Generic[M]):
     """Objects of one model by namespace and a number of an hour or day; which of them there are can be asked."""
 
     def __init__(self, model: type[M], period_of: Callable[[M], int | None]) -> None:
-        super().__init__(model, lambda item: None if (at := period_of(item)) is None else (item.namespace, at))
-        self._periods: dict[tuple[Hashable, Hashable], set[int]] = {}
+        self.model = model
+        self._period_of = period_of
+        self._periods: dict[tuple[str, str], dict[int, dict[ObjectRef, M]]] = {}
 
     def newest(self, context: str, namespace: str, back: int = 0) -> tuple[M, ...]:
         """Those of the last period, and of so many before it."""
-        periods = self._periods.get((context, namespace), set())
+        periods = self._periods.get((context, namespace), {})
         last = max(periods, default=0)
-        return tuple(
-            item
-            for period in range(last - back, last + 1)
-            if period in periods
-            for item in self.get(context, namespace, period)
-        )
+        return tuple(item for period in range(last - back, last + 1) for item in periods.get(period, {}).values())
 
     def until(self, context: str, last: int) -> tuple[M, ...]:
         """Those of all namespaces up to a period."""
         return tuple(
             item
-            for (where, namespace), periods in self._periods.items()
+            for (where, _), periods in self._periods.items()
             if where == context
-            for period in periods
+            for period, members in periods.items()
             if period <= last
-            for item in self.get(context, namespace, period)
+            for item in members.values()
         )
 
-    def _put_in(self, bucket: Bucket, key: ObjectRef, item: M) -> None:
-        super()._put_in(bucket, key, item)
-        context, namespace, period = bucket
-        if isinstance(period, int):
-            self._periods.setdefault((context, namespace), set()).add(period)
+    def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
+        old = None if before is None else self._period_of(before)
+        new = None if after is None else self._period_of(after)
+        if old is None and new is None:
+            return
+        periods = self._periods.setdefault((key.context, key.namespace), {})
+        if old is not None and old != new:
+            members = periods[old]
+            del members[key]
+            if not members:
+                del periods[old]
+        if after is not None and new is not None:
+            periods.setdefault(new, {})[key] = after
+        elif not periods:
+            del self._periods[key.context, key.namespace]
 
-    def _take_out(self, bucket: Bucket, key: ObjectRef) -> None:
-        super()._take_out(bucket, key)
-        context, namespace, period = bucket
-        if bucket not in self._buckets and isinstance(period, int):
-            periods = self._periods[context, namespace]
-            periods.discard(period)
-            if not periods:
-                del self._periods[context, namespace]
 
-
-class CountIndex(Index[M]):
+class CountIndex(Generic[M]):
     """In which namespaces there are objects of one model; the objects themselves are not kept."""
 
     def __init__(self, model: type[M]) -> None:
-        super().__init__(model, lambda item: (item.namespace,))
+        self.model = model
         self._counts: dict[tuple[str, str], int] = {}
 
     def namespaces(self, context: str) -> frozenset[str]:
@@ -141,7 +156,7 @@ class CountIndex(Index[M]):
             self._counts.pop(place, None)
 
 
-AnyIndex = Index[Any]
+AnyIndex = Index[Any] | SubsetIndex[Any] | PeriodIndex[Any] | CountIndex[Any]
 
 
 class Indexes:
@@ -167,13 +182,13 @@ class Indexes:
         self.backups_by_last_move = PeriodIndex(Backup, hour_moved)
         self.backups_by_expiration = PeriodIndex(Backup, day_expiring)
         self.backups_by_namespace = CountIndex(Backup)
-        self.open_backups = Index(Backup, _where(is_open))
-        self.open_restores = Index(Restore, _where(is_open))
-        self.faulty_backups = Index(Backup, _where(is_faulty))
-        self.faulty_restores = Index(Restore, _where(is_faulty))
-        self.unsettled_nonadmin = Index(NonAdmin, _where(is_unsettled))
-        self.faulty_nonadmin = Index(NonAdmin, _where(has_faulty_copy))
-        self.queued_nonadmin = Index(NonAdmin, _where(reports_place))
+        self.open_backups = SubsetIndex(Backup, is_open)
+        self.open_restores = SubsetIndex(Restore, is_open)
+        self.faulty_backups = SubsetIndex(Backup, is_faulty)
+        self.faulty_restores = SubsetIndex(Restore, is_faulty)
+        self.unsettled_nonadmin = SubsetIndex(NonAdmin, is_unsettled)
+        self.faulty_nonadmin = SubsetIndex(NonAdmin, has_faulty_copy)
+        self.queued_nonadmin = SubsetIndex(NonAdmin, reports_place)
         self._by_model: dict[type, tuple[AnyIndex, ...]] = {}
         self._all: tuple[AnyIndex, ...] = (
             self.backups_by_schedule,
@@ -236,11 +251,6 @@ def _labelled_in_namespace(label: str) -> Callable[[Resource], Bucket | None]:
 
 def _annotated(annotation: str) -> Callable[[Resource], Bucket | None]:
     return lambda item: (value,) if (value := item.metadata.annotations.get(annotation)) else None
-
-
-def _where(is_so: Callable[[Any], bool]) -> Callable[[Any], Bucket | None]:
-    """One bucket for all those of which it holds."""
-    return lambda item: (True,) if is_so(item) else None
 
 
 def _velero_name(item: NonAdmin) -> Bucket | None:

@@ -130,7 +130,7 @@ class Store:
             return
         table_key = key[:2]
         self._listed.pop(table_key, None)
-        self._revisions[key.context] = self.revision(key.context) + 1
+        self._revisions[key.context] = self._revisions.get(key.context, 0) + 1
         table = self._tables.setdefault(table_key, {})
         if isinstance(after, UnreadableObject):
             table.pop(key, None)

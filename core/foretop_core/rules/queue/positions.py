@@ -67,7 +67,7 @@ def live_positions(runs: Iterable[Run]) -> Mapping[str, int]:
 
 def has_ended(run: Run) -> bool:
     """Whether Velero is done with it, including failed validation, which gets no completionTimestamp."""
-    return run.phase in phases.ENDED or run.status.completion_timestamp is not None
+    return run.status.phase in phases.ENDED or run.status.completion_timestamp is not None
 
 
 def order(run: Run) -> tuple[int, datetime, int, datetime, int, str]:

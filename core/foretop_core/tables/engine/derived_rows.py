@@ -65,6 +65,8 @@ class DerivedRows(Generic[E]):
     def _based_anew(self) -> dict[ObjectRef, None]:
         """Every row of the clusters in which what all rows are made from has changed."""
         before, self._bases = self._bases, self._known_bases()
+        if before == self._bases:
+            return {}
         return {
             key: None
             for context in sorted(self._contexts)
