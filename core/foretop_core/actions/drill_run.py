@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import msgspec
@@ -65,14 +64,13 @@ class DrillResult(msgspec.Struct, frozen=True):
         return f"{namespace} came back from {backup} in {humanize.duration(self.took)}"
 
 
-@dataclass(slots=True)
-class DrillRun:
+class DrillRun(msgspec.Struct):
     """One drill in one cluster; whatever fails is told in one line, and what was made stays known."""
 
     executor: PlanExecutor
     backup: Backup
     request: DrillRequest
-    made: list[MadeObject] = field(default_factory=list)
+    made: list[MadeObject] = msgspec.field(default_factory=list)
 
     async def carry_out(self, plan: Plan, limit: timedelta, tell: Callable[[str], None]) -> DrillResult:
         """Makes what is planned, waits for the restore, compares, and notes the outcome on the Backup."""

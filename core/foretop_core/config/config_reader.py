@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -27,14 +26,13 @@ class Mistake(msgspec.Struct, frozen=True):
     text: str
 
 
-@dataclass(slots=True)
-class ConfigReading:
+class ConfigReading(msgspec.Struct):
     """What a file says, what is wrong with it, and on which line each setting is."""
 
-    settings: Settings = field(default_factory=Settings)
-    mistakes: list[Mistake] = field(default_factory=list)
-    lines: dict[SettingPath, int] = field(default_factory=dict)
-    from_environment: set[str] = field(default_factory=set)
+    settings: Settings = msgspec.field(default_factory=Settings)
+    mistakes: list[Mistake] = msgspec.field(default_factory=list)
+    lines: dict[SettingPath, int] = msgspec.field(default_factory=dict)
+    from_environment: set[str] = msgspec.field(default_factory=set)
     """The settings that the environment has put over those of the file."""
     protects_all: bool = False
     """Nobody can tell what the file protects: every context is read-only until it is fixed."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
 from types import TracebackType
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
@@ -55,9 +55,9 @@ def failing_object(way: TracebackType | None) -> Resource | None:
 
 def snapshot_without(snapshot: ClusterSnapshot, item: Resource) -> ClusterSnapshot | None:
     """The snapshot with one object fewer; None where it does not hold that object."""
-    for field in fields(snapshot):
-        held = getattr(snapshot, field.name)
+    for name in snapshot.__struct_fields__:
+        held = getattr(snapshot, name)
         if isinstance(held, tuple) and any(each is item for each in held):
-            rest: dict[str, Any] = {field.name: tuple(each for each in held if each is not item)}
+            rest: dict[str, Any] = {name: tuple(each for each in held if each is not item)}
             return replace(snapshot, live=None, **rest)
     return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import Protocol
@@ -114,8 +113,7 @@ class LiveLookups(Lookups, Protocol):
         """The protection of its namespaces, kept change by change."""
 
 
-@dataclass(frozen=True)
-class ClusterSnapshot:
+class ClusterSnapshot(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One context at one moment. Empty tuples mean none there, unless `unseen` says otherwise."""
 
     context: str = ""
@@ -136,17 +134,17 @@ class ClusterSnapshot:
     """Those of Velero while a page shows them, and the one that crashes while a server is down."""
     namespaces: tuple[Namespace, ...] | None = None
     """None where they were not seen: nobody can say then which ones lack a backup."""
-    servers: Mapping[str, VeleroInfo] = field(default_factory=dict)
+    servers: Mapping[str, VeleroInfo] = msgspec.field(default_factory=dict)
     server_status: tuple[ServerStatusRequest, ...] = ()
-    oadp_releases: Mapping[str, str] = field(default_factory=dict)
+    oadp_releases: Mapping[str, str] = msgspec.field(default_factory=dict)
     """By namespace, the release of the OADP operator there."""
     backup_status_fields: frozenset[str] = frozenset()
     """What the status of a Backup may hold by its definition; empty where that was not seen."""
-    given_versions: Mapping[str, str] = field(default_factory=dict)
+    given_versions: Mapping[str, str] = msgspec.field(default_factory=dict)
     """The release of Velero that a person named, by namespace, "" for all."""
     unseen: tuple[VisibilityGap, ...] = ()
-    seen: ObservedChanges = field(default_factory=ObservedChanges)
-    live: LiveLookups | None = field(default=None, compare=False, repr=False)
+    seen: ObservedChanges = msgspec.field(default_factory=ObservedChanges)
+    live: LiveLookups | None = None
     """The store's own indexes, for as long as they are of this moment."""
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
@@ -51,19 +50,17 @@ def _nobody() -> None:
     """Nobody waits for changes."""
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(msgspec.Struct):
     health: WatchHealth
     lost_lines: int = 0
 
 
-@dataclass(slots=True)
-class WatchHealthRegistry:
+class WatchHealthRegistry(msgspec.Struct):
     """The health of all watches, written by them; `revision` changes with every update, and `notify` is called."""
 
     revision: int = 0
     notify: Callable[[], None] = _nobody
-    _entries: dict[WatchScope, _Entry] = field(default_factory=dict)
+    _entries: dict[WatchScope, _Entry] = msgspec.field(default_factory=dict)
 
     def report(self, scope: WatchScope, health: WatchHealth) -> None:
         entry = self._entries.get(scope)

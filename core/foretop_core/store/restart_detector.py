@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+import msgspec
 
 from foretop_core.models import BackupStorageLocation
 from foretop_core.models.wire import ObjectRef, Resource
@@ -16,9 +17,8 @@ _SYNC_DRIFT = (0, 1, 2, 58, 59)
 _FIRST_SYNC_WITHIN = timedelta(seconds=62)
 
 
-@dataclass(slots=True)
-class _PulseRecord:
-    pulses: deque[tuple[datetime, bool]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+class _PulseRecord(msgspec.Struct):
+    pulses: deque[tuple[datetime, bool]] = msgspec.field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     second: int | None = None
     restarted: datetime | None = None
 

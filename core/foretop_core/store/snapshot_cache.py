@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from foretop_core.models import Deployment, Namespace, Resource
 from foretop_core.models.kinds import NAMESPACE

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.actions.drill_quotas import ResourceQuota, quota_sentence
 from foretop_core.actions.drills import DrillRequest, plan_drill, plan_later_cleanup

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from types import FrameType
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from foretop_core.clock import ManualClock
 from foretop_core.dashboard.state import DashboardState

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -58,8 +57,7 @@ class WriteOptions(msgspec.Struct, frozen=True):
             raise click.UsageError("no terminal to ask on: give --yes (or --dry-run to see what would happen)")
 
 
-@dataclass(slots=True)
-class CommandSession:
+class CommandSession(msgspec.Struct):
     """One context, synced, with the executor of its writes."""
 
     session: Session

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.accessible_namespaces import WATCHED_NAMES

@@ -52,9 +52,8 @@ class _Answer(msgspec.Struct, rename="camel"):
     status: _Status | None = None
 
 
-@dataclass(slots=True)
-class _Slot:
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+class _Slot(msgspec.Struct):
+    lock: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
     credential: ExecCredential | None = None
     failure: Unauthenticated | None = None
     ran_at: datetime | None = None

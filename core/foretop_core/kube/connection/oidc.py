@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,9 +23,8 @@ MIN_RETRY_INTERVAL = timedelta(seconds=20)
 """A provider that has just answered is not asked again at once, whatever it said and whatever our clock shows."""
 
 
-@dataclass(slots=True)
-class _Slot:
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+class _Slot(msgspec.Struct):
+    lock: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
     used: OidcConfig | None = None
     renewed: OidcConfig | None = None
     failure: Unauthenticated | None = None

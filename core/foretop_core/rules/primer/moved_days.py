@@ -5,7 +5,6 @@ The result is for a CronJob, where either day field is enough if none is starred
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 import msgspec
@@ -37,8 +36,7 @@ class _Rule(msgspec.Struct, frozen=True):
     both: bool = False
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(msgspec.Struct):
     months: int
     known: int
     dates: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from foretop_core.models import Backup
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from operator import itemgetter
 from typing import Protocol, TypeAlias, TypeVar
@@ -64,13 +63,12 @@ _Touched: TypeAlias = list[Iterable[str]]
 _ALL = ("*",)
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(msgspec.Struct):
     """Backups of one server that take the same of the same namespaces."""
 
     filter: NamespaceFilter
     coverage: Coverage
-    backups: dict[str, Backup] = field(default_factory=dict)
+    backups: dict[str, Backup] = msgspec.field(default_factory=dict)
     summary: CopySummary | None = None
     """None until it is asked for; a new or renewed backup costs no look at the others."""
 
@@ -96,13 +94,12 @@ class _Group:
         self.summary = None
 
 
-@dataclass(slots=True)
-class _FilterUse:
+class _FilterUse(msgspec.Struct):
     """Who has a filter."""
 
-    groups: dict[Hashable, _Group] = field(default_factory=dict)
-    covers: dict[_Name, NamespaceCover] = field(default_factory=dict)
-    restores: dict[_Name, Restore] = field(default_factory=dict)
+    groups: dict[Hashable, _Group] = msgspec.field(default_factory=dict)
+    covers: dict[_Name, NamespaceCover] = msgspec.field(default_factory=dict)
+    restores: dict[_Name, Restore] = msgspec.field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.groups or self.covers or self.restores)

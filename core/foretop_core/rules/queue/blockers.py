@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import assert_never
 
@@ -47,12 +46,11 @@ class Blocker(msgspec.Struct, frozen=True):
         return f"same namespace{'s' if len(self.namespaces) > 1 else ''} {', '.join(self.namespaces)}"
 
 
-@dataclass(slots=True)
-class Blockers:
+class Blockers(msgspec.Struct):
     """By position in the queue: the blocker of each run that cannot start, and the runs that share its namespaces."""
 
-    of: dict[int, Blocker] = field(default_factory=dict)
-    meets: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    of: dict[int, Blocker] = msgspec.field(default_factory=dict)
+    meets: dict[int, tuple[int, ...]] = msgspec.field(default_factory=dict)
 
 
 def find_blockers(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blockers:

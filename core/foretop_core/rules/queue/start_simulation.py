@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
 
@@ -24,12 +23,11 @@ class QueueState(msgspec.Struct, frozen=True):
     waits_for: Mapping[int, Sequence[int]]
 
 
-@dataclass(slots=True)
-class SimulatedStarts:
+class SimulatedStarts(msgspec.Struct):
     """The start of each waiting run; a missing one waits for one of the `endless`."""
 
-    starts: dict[int, datetime] = field(default_factory=dict)
-    endless: list[int] = field(default_factory=list)
+    starts: dict[int, datetime] = msgspec.field(default_factory=dict)
+    endless: list[int] = msgspec.field(default_factory=list)
 
 
 def simulate_starts(line: QueueState, now: datetime) -> SimulatedStarts:
