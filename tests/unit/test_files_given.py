@@ -115,7 +115,7 @@ def test_a_kubeconfig_can_be_the_output_of_a_command(tmp_path: Path) -> None:
 def test_renewed_tokens_are_not_written_to_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     oidc = OidcConfig("u", tmp_path / "pipe", "i", "r", "https://issuer", "c")
-    with pytest.raises(BadInput, match="was not written to .*: not a regular file"):
+    with pytest.raises(BadInput, match=r"was not written to .*: not a regular file"):
         write_tokens(oidc, oidc)
 
 

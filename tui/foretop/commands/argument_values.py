@@ -50,7 +50,7 @@ def objects(source: str) -> Manifest:
     """The objects in a file, or on standard input for `-`."""
     name = "standard input" if source == "-" else source
     try:
-        text = _given(source).decode("utf-8")
+        text = _standard_input() if source == "-" else _file(source)
     except UnicodeDecodeError as problem:
         raise BadInput(f"{name} cannot be read", f"it is not UTF-8 text (byte {problem.start})") from None
     except (OSError, ValueError) as problem:
@@ -63,15 +63,17 @@ def objects(source: str) -> Manifest:
     return read
 
 
-def _given(source: str) -> bytes:
-    if source != "-":
-        return read_given_file(Path(source), _MOST_BYTES, _PATIENCE)
+def _file(source: str) -> str:
+    return read_given_file(Path(source), _MOST_BYTES, _PATIENCE).decode("utf-8")
+
+
+def _standard_input() -> str:
     if sys.stdin is None:
         raise ValueError("it is closed")
-    data = sys.stdin.buffer.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
+    text = sys.stdin.read(_MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
         raise ValueError(f"it is larger than {_MOST_BYTES // 2**20} MiB")
-    return data
+    return text
 
 
 def _why_nothing(read: Manifest) -> str:
