@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
@@ -81,6 +84,16 @@ class ListGuard:
         self._seen += count
         if self._seen > MOST_OBJECTS:
             raise EndlessList(f"the list has more than {MOST_OBJECTS:,} objects")
+
+
+@asynccontextmanager
+async def ended_within(seconds: float) -> AsyncIterator[None]:
+    """Leaves a list whose pages or bytes each come in time, and that does not end all the same."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise EndlessList(f"the list did not end within {seconds:g} s") from None
 
 
 _PAGE = msgspec.json.Decoder(ListPage)

@@ -26,6 +26,7 @@ from foretop_core.kube.watching.list_watch_codec import (
     TypeMeta,
     WatchEvent,
     check_type,
+    ended_within,
     error_of,
     identify,
     read_event,
@@ -114,7 +115,8 @@ class Reflector:
                 if self._fell_silent:
                     await self._ask_version()
                 if not self._version or self._in_doubt or self._is_old_and_cut():
-                    await self._list()
+                    async with ended_within(self._timing.list_limit):
+                        await self._list()
                 if self._slots.take(self._scope):
                     await self._watch_while_it_may()
                 else:
