@@ -26,6 +26,7 @@ Progress = Callable[[int, int], None]
 CONNECT_LIMIT = 10.0
 MOST_BYTES = 128 * 1024 * 1024
 """Unpacked. A tenant's own storage holds whatever the tenant puts there."""
+_AT_A_TIME = 2**20
 _ANY_HEADER = zlib.MAX_WBITS | 32
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
@@ -62,11 +63,14 @@ async def fetch(
     progress: Progress,
     most: int = MOST_BYTES,
     environ: Mapping[str, str] = os.environ,
-) -> bytes:
-    """The unpacked file; what is in the address beyond its host is a secret and is never told."""
+) -> bytearray:
+    """The unpacked file; what is in the address beyond its host is a secret and is never told.
+
+    It comes as it was put together: a copy would take as much room again.
+    """
     for _ in range(_MOST_REDIRECTS):
         found = await _fetch_once(url, trust, progress, most, environ)
-        if isinstance(found, bytes):
+        if isinstance(found, bytearray):
             return found
         url = _followed(url, found)
     raise DownloadFailed(f"The storage at {_host(url)} redirects again and again")
@@ -74,7 +78,7 @@ async def fetch(
 
 async def _fetch_once(
     url: str, trust: TlsTrust, progress: Progress, most: int, environ: Mapping[str, str]
-) -> bytes | str:
+) -> bytearray | str:
     """The file, or the address that the object store redirects to."""
     import aiohttp
 
@@ -151,7 +155,7 @@ def _exactly(url: str) -> URL:
     return URL(url, encoded=True)
 
 
-async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: int) -> bytes:
+async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: int) -> bytearray:
     total = answer.content_length or 0
     unpacker = _Gunzip(most)
     done = 0
@@ -167,7 +171,7 @@ async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: in
         ) from None
     if not unpacker.is_whole:
         raise DownloadFailed("The file is not whole", "it ends in the middle", "try again")
-    return bytes(unpacker.text)
+    return unpacker.text
 
 
 class _Gunzip:
@@ -192,12 +196,22 @@ class _Gunzip:
                     return
                 self._member = zlib.decompressobj(_ANY_HEADER)
             self._begun = True
-            self.text += self._member.decompress(chunk, self._most - len(self.text) + 1)
+            self._unpack(chunk)
+            chunk = self._member.unused_data
+
+    def _unpack(self, chunk: bytes) -> None:
+        """A part at a time, until the member has no more to give: there may be some when all of the chunk was taken."""
+        while True:
+            room = min(_AT_A_TIME, self._most - len(self.text) + 1)
+            part = self._member.decompress(chunk, room)
+            self.text += part
             if len(self.text) > self._most:
                 raise DownloadFailed(
                     "The file is too long", f"more than {self._most // 2**20} MiB", "use velero's own command"
                 )
-            chunk = self._member.unused_data or self._member.unconsumed_tail
+            chunk = self._member.unconsumed_tail
+            if self._member.eof or (not chunk and len(part) < room):
+                return
 
 
 def _unreachable(host: str, problem: Exception) -> DownloadFailed:

@@ -90,7 +90,7 @@ class Results:
         return sum(group.count for group in self.warnings)
 
 
-def parse(text: bytes) -> Results:
+def parse(text: bytes | bytearray) -> Results:
     """The contents of a results file; raises Unreadable for any other file."""
     try:
         told = msgspec.json.decode(text)
