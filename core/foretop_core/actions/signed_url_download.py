@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Bytes that have come, and how many there are, 0 where that is not told."""
 CONNECT_LIMIT = 10.0
+ANSWER_LIMIT = 60.0
 MOST_BYTES = 128 * 1024 * 1024
 """Unpacked. A tenant's own storage holds whatever the tenant puts there."""
 _AT_A_TIME = 2**20
 _ANY_HEADER = zlib.MAX_WBITS | 32
+_OK = 200
+_LONGEST_HOST = 253
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
 _INSIDE = (".svc", ".cluster.local")
@@ -83,7 +86,7 @@ async def _fetch_once(
     import aiohttp
 
     host = _host(url)
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=60)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=ANSWER_LIMIT)
     proxy = proxy_for(url, "", environ)
     try:
         async with (
@@ -95,11 +98,11 @@ async def _fetch_once(
                 trust_env=False,
                 auto_decompress=False,
             ) as session,
-            session.get(_exactly(url), allow_redirects=False) as answer,
+            await _answered(session, url) as answer,
         ):
             if answer.status in _REDIRECTS:
                 return answer.headers.get("Location", "")
-            if answer.status >= 300:
+            if answer.status != _OK:
                 raise DownloadFailed(f"The storage at {host} answered {answer.status}", _phrase(answer.status))
             return await _unpacked(answer, progress, most)
     except aiohttp.ClientConnectorCertificateError:
@@ -108,11 +111,18 @@ async def _fetch_once(
         raise _unreachable(host, problem) from None
 
 
+async def _answered(session: aiohttp.ClientSession, url: str) -> aiohttp.ClientResponse:
+    """The head of the answer; none of the session's own limits ends a proxy that is silent, or a head that drips."""
+    async with asyncio.timeout(CONNECT_LIMIT + ANSWER_LIMIT):
+        return await session.get(_exactly(url), allow_redirects=False)
+
+
 def _host(url: str) -> str:
     """Whom to name in messages; an address that is none cannot be asked."""
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        named = 0 < len(parts.hostname or "") <= _LONGEST_HOST
+        known = parts.scheme in ("http", "https") and named and parts.port != 0
     except ValueError:
         known = False
     if not known:
@@ -224,5 +234,6 @@ def _unreachable(host: str, problem: Exception) -> DownloadFailed:
         )
     # Libraries quote the address, and its query is a key to the file.
     why = problem.strerror if isinstance(problem, OSError) and problem.strerror else type(problem).__name__
+    why = "no answer in time" if isinstance(problem, TimeoutError) else why
     hint = "check the network; where the address is only valid inside the cluster, set config.publicUrl"
     return DownloadFailed(f"The storage at {host} cannot be reached", why, hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ from foretop_core.yaml_guard import PlainLoader, check_yaml
 
 _PATIENCE = 15.0
 """Seconds in which a command whose output is the kubeconfig writes something."""
+_QUOTED = re.compile(r"'.*'")
 _SECTIONS = ("clusters", "users", "contexts")
 
 
@@ -118,7 +120,9 @@ def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark
         line = f"line {mark.line + 1}: " if mark else ""
-        raise BadInput(what, f"{line}{problem.problem}", "fix the file, or use another") from None
+        # A password that begins with an exclamation mark is a tag to YAML, which quotes it.
+        why = _QUOTED.sub("…", problem.problem or "it is not YAML")
+        raise BadInput(what, f"{line}{why}", "fix the file, or use another") from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise BadInput(what, "it is not YAML", "fix the file, or use another") from None
     if content is None:
