@@ -30,6 +30,14 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSource:
+    """An object that a new one names; it must be this very one when the new one is made, which a name does not say."""
+
+    target: ObjectRef
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanStep:
     """What is done to one object."""
 
@@ -42,6 +50,8 @@ class PlanStep:
     command: str
     """The kubectl or velero line that does the same."""
     warnings: tuple[str, ...] = ()
+    source: NamedSource | None = None
+    """What a new object is made from, or is to delete."""
 
     @property
     def uid(self) -> str:
@@ -60,6 +70,7 @@ class PlanStep:
             _without_version(self.write.body) == _without_version(other.write.body)
             and (self.target, self.write.method) == (other.target, other.write.method)
             and (self.changes, self.forecast, self.warnings) == (other.changes, other.forecast, other.warnings)
+            and self.source == other.source
         )
 
 
