@@ -1,11 +1,14 @@
-"""Small files of the person who runs foretop: read within bounds, never waited for, and replaced in one step."""
+"""Files of the person who runs foretop: read within bounds, not waited for without an end, replaced in one step."""
 
 from __future__ import annotations
 
 import errno
 import os
+import select
 import stat
 from pathlib import Path
+
+_AT_A_TIME = 2**20
 
 
 def read_own_file(path: Path, most: int, *, from_end: bool = False) -> bytes:
@@ -16,6 +19,45 @@ def read_own_file(path: Path, most: int, *, from_end: bool = False) -> bytes:
         if from_end:
             file.seek(max(0, os.fstat(descriptor).st_size - most))
         return file.read(most)
+
+
+def read_whole_file(path: Path, most: int) -> bytes:
+    """All of a regular file; one that has more is an OSError too."""
+    return _whole(read_own_file(path, most + 1), most)
+
+
+def read_given_file(path: Path, most: int, patience: float) -> bytes:
+    """All of a file that a person named, which may be a pipe: a shell's <(command) is one.
+
+    Anything that has more, or out of which nothing comes for so many seconds, is an OSError.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            patience = 0.0
+        data = bytearray()
+        while len(data) <= most:
+            if patience and not _has_come(descriptor, patience):
+                raise OSError(errno.ETIMEDOUT, f"nothing was written to it within {patience:g} s")
+            if not (part := os.read(descriptor, min(_AT_A_TIME, most + 1 - len(data)))):
+                break
+            data += part
+    finally:
+        os.close(descriptor)
+    return _whole(bytes(data), most)
+
+
+def _has_come(descriptor: int, patience: float) -> bool:
+    """Whether something can be read; a pipe that nobody has opened to write yet is waited for as well."""
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(patience * 1000))
+
+
+def _whole(data: bytes, most: int) -> bytes:
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most // 2**20} MiB")
+    return data
 
 
 def replace_own_file(path: Path, content: bytes) -> None:
@@ -31,6 +73,12 @@ def replace_own_file(path: Path, content: bytes) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def why_not(problem: OSError) -> str:
+    """What is wrong with a file, to stand after a colon."""
+    why = problem.strerror or str(problem)
+    return why[:1].lower() + why[1:]
 
 
 def check_regular(descriptor: int) -> None:

@@ -76,6 +76,7 @@ class RoughServer:
     holding: bool = False
     generation: int = 0
     url: str = ""
+    types: dict[str, str] = field(default_factory=lambda: {"apiVersion": "velero.io/v1", "kind": "Schedule"})
 
     def __post_init__(self) -> None:
         self.news = asyncio.Condition()
@@ -84,7 +85,7 @@ class RoughServer:
         self.version += 1
         kind = "MODIFIED" if name in self.objects else "ADDED"
         meta = {"name": name, "namespace": "velero", "resourceVersion": str(self.version)}
-        self.objects[name] = {"metadata": meta, **fields}
+        self.objects[name] = {**self.types, "metadata": meta, **fields}
         await self._tell(kind, self.objects[name])
 
     async def delete(self, name: str) -> None:
@@ -216,7 +217,8 @@ class RoughServer:
         await self.nudge()
 
     async def bookmark(self) -> bytes:
-        return json.dumps({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(self.version)}}}).encode()
+        mark = {**self.types, "metadata": {"resourceVersion": str(self.version)}}
+        return json.dumps({"type": "BOOKMARK", "object": mark}).encode()
 
     async def until_watched(self, times: int = 1) -> None:
         async with asyncio.timeout(PATIENCE), self.news:

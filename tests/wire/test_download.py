@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import ssl
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,98 @@ async def test_a_file_that_is_cut_is_not_shown_as_the_whole(body: bytes) -> None
 
 @pytest.mark.parametrize(
     "url",
-    ["http://[::1", "http://[::1/x?canary", "ftp://a/canary", "", "canary", "http://a:x/canary", "http://", "//a/b"],
+    [
+        "http://[::1",
+        "http://[::1/x?canary",
+        "ftp://a/canary",
+        "",
+        "canary",
+        "http://a:x/canary",
+        "http://",
+        "//a/b",
+        "file:///etc/passwd?canary",
+        "data:text/plain,canary",
+        "http+unix://a/canary",
+        "http://127.0.0.1:1/\x1b]52;c;x\x07?canary",
+        "http://127.0.0.1:1/x HTTP/1.1\r\nHost: b\r\n\r\n?canary",
+        "http://127.0.0.1:1/\0canary",
+        "http://127.0.0.1:1/\ud800canary",
+        "http://a\x1b]0;b/canary",
+        "http://anna:canary@127.0.0.1:1/x",
+        f"http://127.0.0.1:1/{'c' * 1_000_000}",
+        f"http://{'a' * 100_000}/canary",
+    ],
 )
 async def test_an_odd_address_is_one_line(url: str) -> None:
     with pytest.raises(DownloadFailed) as caught:
         await got(url)
     assert "canary" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"\0\0noise canary\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" + PACKED,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 403 canary\r\n\r\n",
+        b"HTTP/1.1 302 x\r\nLocation: file:///etc/passwd?canary\r\n\r\n",
+        b"HTTP/1.1 302 x\r\nLocation: http://[::1?canary\r\n\r\n",
+        b"HTTP/1.1 302 x\r\nLocation: http://\x1b]0;canary/\r\n\r\n",
+        b"HTTP/1.1 204 No Content\r\n\r\n",
+        b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+        b"HTTP/1.1 206 Partial Content\r\nContent-Length: %d\r\n\r\n" % len(PACKED) + PACKED,
+        b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>",
+    ],
+)
+async def test_an_odd_answer_is_no_file_and_one_line(answer: bytes) -> None:
+    async with bytes_of(answer) as url:
+        with pytest.raises(DownloadFailed) as caught:
+            await got(f"{url}/log.gz?sig=canary")
+    assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("way", ["silent proxy", "dripping head"])
+async def test_a_storage_that_never_answers_is_given_up(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foretop_core.actions.signed_url_download.ANSWER_LIMIT", 0.2)
+    monkeypatch.setattr("foretop_core.actions.signed_url_download.CONNECT_LIMIT", 0.3)
+    head = b"HTTP/1.1 200 OK\r\nX-Long: " if way == "dripping head" else b""
+    async with bytes_of(head, drips=bool(head)) as url, asyncio.timeout(120):
+        storage_url = url if head else "https://storage.example.test"
+        with pytest.raises(DownloadFailed, match="no answer in time"):
+            await got(f"{storage_url}/log.gz?sig=canary", HTTPS_PROXY=url)
+
+
+@asynccontextmanager
+async def bytes_of(answer: bytes, drips: bool | None = None) -> AsyncIterator[str]:
+    """A server that says just this, and then hangs up, drips, or is silent."""
+    serving: set[asyncio.Task[None]] = set()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(ConnectionError):
+                await reader.read(10)
+                writer.write(answer)
+                await writer.drain()
+                while drips is not None:
+                    writer.write(b"a" if drips else b"")
+                    await writer.drain()
+                    await asyncio.sleep(0.05)
+        finally:
+            writer.close()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving.add(asyncio.ensure_future(serve(reader, writer)))
+
+    running = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{running.sockets[0].getsockname()[1]}"
+    finally:
+        for one in serving:
+            one.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+        running.close()
 
 
 async def test_no_password_of_a_netrc_goes_along_nor_any_secret_of_the_address(

@@ -18,6 +18,7 @@ from foretop_core.actions.pod_log import container_log, pod_log
 from foretop_core.actions.schema_probe import serves_field
 from foretop_core.clock import SystemClock
 from foretop_core.errors import ForetopError
+from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.access.doctor_checks import diagnose
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection.auth import Authenticator
@@ -25,9 +26,11 @@ from foretop_core.kube.connection.client import LONGEST_LINE, MOST_BYTES, ApiCli
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, Impersonation
 from foretop_core.kube.connection.connection_errors import ApiError, Unreachable
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
+from foretop_core.kube.watching.list_watch_codec import EndlessList
+from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP
-from tests.wire.faulty_server import PATIENCE, SCHEDULES, RoughServer, answer, serving
+from tests.wire.faulty_server import PATIENCE, SCHEDULES, RoughServer, answer, serving, status
 from tests.wire.watching import connect, following
 
 Handler = Callable[[web.Request], Any]
@@ -183,6 +186,56 @@ async def test_a_list_without_an_end_is_left_with_a_word(
         assert words in found.healths[-1].error
 
 
+@pytest.mark.parametrize("way", ["pages", "whole"])
+async def test_a_list_that_drips_without_an_end_is_left_and_asked_for_again(way: str) -> None:
+    """Each page, or each byte, is there in time; there is always another one."""
+
+    async def pages(request: web.Request) -> web.StreamResponse:
+        server.list_faults.append(pages)
+        await asyncio.sleep(0.01)
+        if "resourceVersionMatch" in request.query:
+            return status(504, "Timeout", "Too large resource version")
+        server.version += 1
+        return web.json_response({"metadata": {"continue": f"t-{server.version}"}, "items": []})
+
+    async def whole(request: web.Request) -> web.StreamResponse:
+        if "limit" in request.query:
+            server.list_faults.append(whole)
+            return web.json_response({"metadata": {"continue": "t", "resourceVersion": "1"}, "items": []})
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b'{"metadata":{"resourceVersion":"1"},"items":[')
+        while True:
+            await response.write(b" ")
+            await asyncio.sleep(0.01)
+
+    async with serving(RoughServer()) as server:
+        await server.put("daily")
+        server.list_faults.append({"pages": pages, "whole": whole}[way])
+        async with following(server, WatchTimings(list_limit=0.5)) as found:
+            await found.until(lambda: found.state is WatchState.STALE)
+            assert "the list did not end within 0.5 s" in found.healths[-1].error
+            server.list_faults.clear()
+            await found.until_equal(server)
+            await found.until(lambda: found.state is WatchState.LIVE)
+
+
+async def test_a_list_of_namespaces_that_drips_without_an_end_is_left() -> None:
+    asked = 0
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        nonlocal asked
+        asked += 1
+        await asyncio.sleep(0.01)
+        return web.json_response({"metadata": {"continue": f"t-{asked}"}, "items": []})
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        with pytest.raises(EndlessList, match=r"did not end within 0\.3 s"):
+            await visible_namespaces(client, limit=0.3)
+        await client.close()
+
+
 async def test_a_server_s_wish_to_wait_is_granted_for_a_minute_at_most() -> None:
     for told in (10**12, float("nan"), -5):
         async with serving(RoughServer()) as server:
@@ -244,6 +297,8 @@ ECHOES: dict[str, Callable[[web.Request, str], web.Response]] = {
     ),
     "bad": lambda request, said: web.Response(status=500, body=b"\xff" + f"{request.path} {said}".encode()),
     "redirect": lambda request, said: web.Response(status=302, headers={"Location": f"http://other/{request.path}"}),
+    "reason": lambda request, said: web.Response(status=403, reason=f"{request.path} {said}"),
+    "a part": lambda request, said: web.Response(status=400, text=f"too long: {said[:22]}..."),
     "odd": lambda request, said: web.Response(status=302, headers={"Location": f"http://[::{request.path}"}),
     "json": lambda request, said: web.json_response([request.path, said]),
     "401": lambda request, said: web.json_response({"message": f"{request.path} {said}"}, status=401),
@@ -271,6 +326,7 @@ async def test_no_secret_is_in_an_error_whatever_the_server_repeats(way: str, wh
                 (await client.request(method, SCHEDULES, body={})).read(dict[str, Any])
             wanted = [SECRETS["path"], SECRETS[who]]
             assert not any(secret in str(caught.value) for secret in wanted), str(caught.value)
+            assert who != "token" or "canary-token-" not in str(caught.value)
         await client.close()
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gzip
 import json
 import os
 import ssl
 import stat
-from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -261,6 +262,89 @@ async def test_what_cannot_be_renewed_is_one_line(
 ) -> None:
     async with guarded(set(), []) as server, running(Provider(**provider)) as issuer:
         assert told in await refused(signed_in(tmp_path, server, issuer, **config))
+
+
+Hostile = Callable[[web.Request, str], Awaitable[web.StreamResponse]]
+
+
+def answered(**response: Any) -> Hostile:
+    async def answer(request: web.Request, form: str) -> web.StreamResponse:
+        made = web.Response(**response)
+        made.force_close()
+        return made
+
+    return answer
+
+
+def endpoint(url: str) -> Hostile:
+    return answered(text=json.dumps({"token_endpoint": url}))
+
+
+async def drips(request: web.Request, form: str) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    with suppress(ConnectionError):
+        while True:
+            await response.write(b" ")
+            await asyncio.sleep(0.05)
+    if request.transport is not None:
+        request.transport.abort()
+    return response
+
+
+async def repeats(request: web.Request, form: str) -> web.StreamResponse:
+    said = f"{form} {request.headers.get('Authorization')}"
+    return web.json_response({"error": "no", "error_description": said}, status=400)
+
+
+HOSTILE: list[tuple[str, Hostile, str]] = [
+    ("discovery", answered(text="<html>sign in</html>", content_type="text/html"), "names no token endpoint"),
+    ("discovery", answered(status=302, headers={"Location": "https://127.0.0.1:1/x"}), "answered 302 to discovery"),
+    ("discovery", answered(body=gzip.compress(bytes(2**22)), headers={"Content-Encoding": "gzip"}), "than 256 KiB"),
+    ("discovery", drips, "its answer was cut"),
+    ("discovery", endpoint("https://[::1"), "the token endpoint is malformed"),
+    ("discovery", endpoint("https://host:x/"), "the token endpoint is malformed"),
+    ("discovery", endpoint("https:///token"), "the token endpoint is malformed"),
+    ("discovery", endpoint("file:///etc/passwd"), "the token endpoint is not https"),
+    ("token", answered(text="<html>sign in</html>"), "gave no id_token"),
+    ("token", answered(status=307, headers={"Location": "https://127.0.0.1:1/x"}), "answered 307"),
+    ("token", answered(body=bytes(2**20)), "its answer is longer than 256 KiB"),
+    ("token", answered(body=b"xxxx", headers={"Content-Encoding": "gzip"}), "its answer was cut"),
+    ("token", answered(text=json.dumps({"id_token": "a\r\nX-Evil: 1"})), "gave a token that is not one"),
+    ("token", answered(text=json.dumps({"id_token": "a", "refresh_token": "b\n- c"})), "gave a token that is not one"),
+    ("token", drips, "its answer was cut"),
+    ("token", repeats, "answered 400 no"),
+]
+
+
+@pytest.mark.parametrize(("step", "answer", "told"), HOSTILE)
+async def test_a_hostile_provider_is_one_line_in_time_and_changes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, answer: Hostile, told: str
+) -> None:
+    monkeypatch.setattr("foretop_core.kube.connection.oidc_refresh.LIMIT", 2.0)
+    honest = Provider()
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        at = "token" if request.path == "/realm/token" else "discovery"
+        return await (answer(request, await request.text()) if at == step else honest.handle(request))
+
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    CERTIFICATE.configure_cert(context)
+    async with guarded(set(), []) as server, _listening(handle, context) as url:
+        secrets = {"refresh-token": '"re/fresh+1 canary"', "client-secret": '"s3:cret/canary"'}
+        path = signed_in(tmp_path, server, f"{url}/realm", **secrets)
+        before = path.read_text()
+        line = await refused(path)
+        assert told in line
+        assert "canary" not in line
+        assert path.read_text() == before
+
+
+async def test_a_malformed_issuer_is_one_line(tmp_path: Path) -> None:
+    async with guarded(set(), []) as server:
+        for issuer in ("https://[", "https://host:x", "https://"):
+            path = signed_in(tmp_path, server, issuer)
+            assert "idp-issuer-url is malformed" in await refused(path)
 
 
 async def test_a_wrong_path_of_the_issuer_is_one_line(tmp_path: Path) -> None:

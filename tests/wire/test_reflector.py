@@ -278,6 +278,55 @@ async def test_bytes_that_are_not_utf_8_cost_one_object(server: RoughServer) -> 
         assert len(sink.bad) + sink.lost_lines == 1
 
 
+@pytest.mark.parametrize(
+    "types",
+    [
+        {"apiVersion": "velero.io/v1", "kind": "Restore"},
+        {"apiVersion": "example.com/v1", "kind": "Schedule"},
+        {"apiVersion": "velero.io/v2", "kind": "Schedule"},
+        {"apiVersion": "velero.io/v1"},
+        {"kind": "Schedule"},
+        {"apiVersion": "velero.io/v1", "kind": 7},
+        {},
+    ],
+)
+async def test_an_event_of_another_kind_is_not_a_row_and_touches_none(
+    server: RoughServer, types: dict[str, object]
+) -> None:
+    def other(name: str, change: str) -> bytes:
+        meta = {"name": name, "namespace": "velero", "resourceVersion": "900"}
+        return json.dumps({"type": change, "object": {**types, "metadata": meta}}).encode() + b"\n"
+
+    strange = [
+        other("stranger", "ADDED"),
+        other("daily", "MODIFIED"),
+        other("hourly", "DELETED"),
+        other("", "BOOKMARK"),
+    ]
+    server.scripts.append(Script(twist=lambda lines: [*strange, *lines], end_after=5))
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("after")
+        await sink.until(lambda: "after" in sink.objects)
+        assert sink.versions() == versions(server)
+        assert not sink.bad
+        await sink.until(lambda: sink.replacements == 2)
+    assert sink.lost_lines == 4
+
+
+async def test_what_a_list_holds_of_another_kind_is_not_a_row(server: RoughServer) -> None:
+    """An item may go without its kind, as those of Kubernetes' own kinds do; it may not name another."""
+    del server.objects["daily"]["kind"]
+    del server.objects["daily"]["apiVersion"]
+    await server.put("stranger")
+    server.objects["stranger"]["kind"] = "Restore"
+    async with following(server) as sink:
+        await sink.until(lambda: sink.replacements == 1)
+        assert sorted(sink.objects) == ["daily", "hourly", "weekly"]
+        assert sink.store.health.context("rough").unreadable == 1
+        assert [gap.kind for gap in sink.store.snapshot("rough").unseen] == ["Schedule"]
+
+
 async def test_events_that_come_twice_or_in_the_wrong_order_do_no_harm(server: RoughServer) -> None:
     server.scripts.append(Script(twist=lambda lines: [*lines, *reversed(lines)]))
     async with following(server) as sink:
@@ -469,6 +518,9 @@ async def test_a_kind_that_is_served_in_another_version_only_is_read_all_the_sam
     server.other["GET", "/apis/velero.io/v2"] = resources
     server.other["GET", "/apis/velero.io/v2/schedules"] = schedules
     server.list_faults.append(answer(404, "NotFound"))
+    server.types["apiVersion"] = "velero.io/v2"
+    for name in server.objects:
+        server.objects[name]["apiVersion"] = "velero.io/v2"
     naps = Naps()
     async with following(server, naps=naps) as sink:
         await sink.until_equal(server)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -226,6 +227,46 @@ async def test_a_finding_too_long_for_a_command_does_not_end_the_watch(
     monkeypatch.setenv("FAR_TOO_LONG", "x" * 200_000)
     await run_hook("true", change)
     assert "The command of --exec cannot be run: Argument list too long" in capfd.readouterr().err
+
+
+async def test_a_command_that_does_not_end_is_ended_with_all_it_started(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    item: dict[str, Any] = dict.fromkeys(("severity", "code", "context", "kind", "namespace", "name", "what"), "x")
+    change = RowChange("ADDED", ObjectRef("c", "Schedule", "velero", "s"), item)
+    hook = f"trap '' TERM; sleep 3600 & echo $! > {tmp_path}/helper; exec 9<&0; sleep 3600"
+    await run_hook(hook, change, limit=1.0)
+    assert capfd.readouterr().err.count("The command of --exec was ended: it took more than 1 s") == 1
+    helper = int((tmp_path / "helper").read_text())
+    await until(lambda: has_ended(helper))
+    await run_hook(f"cat > {tmp_path}/body", change)
+    assert json.loads((tmp_path / "body").read_text())["finding"]["what"] == "x"
+
+
+async def test_a_command_does_not_outlive_the_watch(tmp_path: Path) -> None:
+    item: dict[str, Any] = dict.fromkeys(("severity", "code", "context", "kind", "namespace", "name", "what"), "x")
+    change = RowChange("ADDED", ObjectRef("c", "Schedule", "velero", "s"), item)
+    started = tmp_path / "started"
+    running = asyncio.create_task(run_hook(f"echo $$ > {started}.new; mv {started}.new {started}; sleep 3600", change))
+    await until(started.exists)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await until(lambda: has_ended(int(started.read_text())))
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    async with asyncio.timeout(120):
+        while not happened():  # noqa: ASYNC110 - another process does it
+            await asyncio.sleep(0.01)
+
+
+def has_ended(process: int) -> bool:
+    """Also where nobody has asked for its exit code yet."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
 
 
 def test_each_change_of_a_finding_is_a_sentence_and_runs_the_hook(tmp_path: Path) -> None:

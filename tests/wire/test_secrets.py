@@ -9,6 +9,9 @@ import pytest
 
 from foretop.cli import run
 from foretop.terminal.crash_report import crash_lines
+from foretop_core.errors import BadInput
+from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.kubeconfig import choose_contexts
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import box_in_thread
@@ -90,6 +93,34 @@ def test_no_error_of_a_context_has_its_secret(
         printed = "".join(capsys.readouterr())
         assert printed, context
         assert secrets_in(printed, box) == [], context
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Authorization: Bearer can4ry",
+        "{'Authorization': 'Basic can4ry'}",
+        "password=can4ry",
+        'auth {"token": "can4ry"}',
+        "http://anna:p/can4ry@proxy:3128 is down",
+        "GET /one.gz?X-Amz-Credential=can4ry-can4ry-can4ry&X-Amz-Signature=can4rycan4rycan4ry",
+        "clientSecret : can4ry",
+    ],
+)
+def test_no_short_secret_is_in_a_crash_report_either(told: str, tmp_path: Path) -> None:
+    said = crash_lines(RuntimeError(told), {"XDG_STATE_HOME": str(tmp_path)})
+    (report,) = (tmp_path / "foretop").glob("crash-*.txt")
+    assert "can4ry" not in f"{said}\n{report.read_text()}"
+    assert report.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("line", ["token: *can4ry", "token: !can4ry x", "token: '\\can4ry", "token: %can4ry"])
+def test_a_kubeconfig_that_is_not_yaml_is_not_quoted(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text(f"users:\n- name: me\n  user:\n    {line}\n")
+    with pytest.raises(BadInput, match="Cannot read the kubeconfig") as caught:
+        choose_contexts(ConnectionOptions(kubeconfig=str(path)), {})
+    assert "can4ry" not in str(caught.value)
 
 
 def test_a_crash_report_has_no_secret(box: LocalApiServer, tmp_path: Path) -> None:

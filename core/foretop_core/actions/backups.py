@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
-from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_step, patch_step, stamped, velero, wire
 from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Schedule
@@ -191,7 +191,8 @@ def _delete_request(snapshot: ClusterSnapshot, backup: Backup, now: datetime) ->
         warnings.append(f"Its storage location {location.name} is Unavailable: Velero cannot delete from it now.")
     if location is not None and location.spec.access_mode == "ReadOnly":
         warnings.append(f"Its storage location {location.name} is ReadOnly: Velero deletes nothing from it.")
-    return create_step(where, {"backupName": backup.name}, changes, forecast, command, tuple(warnings), meta)
+    source = NamedSource(snapshot.ref(backup), backup.metadata.uid)
+    return create_step(where, {"backupName": backup.name}, changes, forecast, command, tuple(warnings), meta, source)
 
 
 def _is_from(backup_name: str, namespace: str, backup: Backup) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
+from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal, Write
 from foretop_core.actions.restores import copy_limits, unready_warnings
 from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
 from foretop_core.actions.storage_availability import unavailable_storage
@@ -239,6 +239,7 @@ def _restore_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillReque
         lead,
         "no pods, ingresses, custom or cluster-scoped resources are restored, so nothing of it acts",
         meta={"labels": _labels(request)},
+        source=NamedSource(snapshot.ref(backup), backup.metadata.uid),
     )
 
 

@@ -20,6 +20,7 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
 from foretop_core.kube.connection.connection_errors import ApiError, NotConnected, Unreachable
+from foretop_core.models import decode
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
@@ -120,6 +121,8 @@ class PlanSender(msgspec.Struct, frozen=True):
 
     async def _send_until_answered(self, sending: _Sending, replan: Replan) -> tuple[Result, str] | _Lost:
         step, refusal = sending.agreed, ""
+        if (changed := await self._source_changed(step)) is not None:
+            return changed
         for _ in range(MOST_TRIES):
             try:
                 sending.intend()
@@ -153,6 +156,27 @@ class PlanSender(msgspec.Struct, frozen=True):
             else:
                 return Result(step, Outcome.DONE, answer=response.body), ""
         return Result(step, Outcome.NOT_SENT, f"refused {MOST_TRIES} times in a row: {refusal}"), ""
+
+    async def _source_changed(self, step: PlanStep) -> tuple[Result, str] | None:
+        """A new object names another: the server takes it whatever has become of that one, so it is looked at first."""
+        if step.source is None or not step.source.uid:
+            return None
+        target = step.source.target
+        try:
+            answer = await self.client.request(
+                "GET", api_paths.item(kind_of_ref(target), target.namespace, target.name)
+            )
+            found = decode(kind_of_ref(target).model, answer.body)
+        except ApiError as problem:
+            if problem.status == 404 and problem.is_status:
+                return Result(step, Outcome.CHANGED, f"{target} was deleted in the meantime"), ""
+            return None if problem.status == 403 else (Result(step, Outcome.NOT_SENT, str(problem)), "")
+        except ForetopError as problem:
+            gone = str(problem) if isinstance(problem, Unreachable) else ""
+            return Result(step, Outcome.NOT_SENT, str(problem)), gone
+        if found.metadata.uid == step.source.uid:
+            return None
+        return Result(step, Outcome.CHANGED, f"{target} was deleted and created again in the meantime"), ""
 
     async def _planned_again(
         self, agreed: PlanStep, current: PlanStep, replan: Replan

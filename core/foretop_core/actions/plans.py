@@ -30,6 +30,13 @@ class Write(msgspec.Struct, frozen=True):
     """Lists of built-in kinds are patched strategically, item by item; custom kinds know merge patches only."""
 
 
+class NamedSource(msgspec.Struct, frozen=True):
+    """An object that a new one names; it must be this very one when the new one is made, which a name does not say."""
+
+    target: ObjectRef
+    uid: str
+
+
 class PlanStep(msgspec.Struct, frozen=True):
     """What is done to one object."""
 
@@ -42,6 +49,8 @@ class PlanStep(msgspec.Struct, frozen=True):
     command: str
     """The kubectl or velero line that does the same."""
     warnings: tuple[str, ...] = ()
+    source: NamedSource | None = None
+    """What a new object is made from, or is to delete."""
 
     @property
     def uid(self) -> str:
@@ -60,6 +69,7 @@ class PlanStep(msgspec.Struct, frozen=True):
             _without_version(self.write.body) == _without_version(other.write.body)
             and (self.target, self.write.method) == (other.target, other.write.method)
             and (self.changes, self.forecast, self.warnings) == (other.changes, other.forecast, other.warnings)
+            and self.source == other.source
         )
 
 

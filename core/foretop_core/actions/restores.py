@@ -9,7 +9,7 @@ import msgspec
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DELETE_RESTORE, RESTORE_FROM
-from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_step, delete_step, restore_name, said, velero, wire
 from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.actions.velero_silence import waits_for_velero
@@ -182,7 +182,8 @@ def _step(
         if silence
         else "Velero starts it at once, or after the restores ahead of it"
     )
-    return create_step(where, spec, changes, forecast, command, warnings, {"labels": dict(request.labels)})
+    source = NamedSource(snapshot.ref(backup), backup.metadata.uid)
+    return create_step(where, spec, changes, forecast, command, warnings, {"labels": dict(request.labels)}, source)
 
 
 def _policy(existing: str) -> str:

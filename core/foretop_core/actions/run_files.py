@@ -66,7 +66,7 @@ class FileUnavailable(ForetopError):
 
 async def run_file(
     executor: PlanExecutor, run: Run, file: RunFile, trust: TlsTrust | None, progress: Progress | None
-) -> bytes:
+) -> bytearray:
     """A file of one of Velero's own objects."""
     why_not = why_no_file(executor.snapshot(), run, file)
     if why_not:
@@ -76,7 +76,7 @@ async def run_file(
 
 async def tenant_file(
     executor: PlanExecutor, item: NonAdmin, file: RunFile, trust: TlsTrust | None, progress: Progress | None
-) -> bytes:
+) -> bytearray:
     """By a NonAdminDownloadRequest, which is granted where the backup lies in a location of the tenant's own."""
     return await _ask(executor, file_plan(executor, item, file), file, trust, progress)
 
@@ -174,7 +174,7 @@ def file_plan(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Pl
 
 async def _ask(
     executor: PlanExecutor, plan: Plan, file: RunFile, trust: TlsTrust | None, progress: Progress | None
-) -> bytes:
+) -> bytearray:
     await executor.guard(plan)
     async for result in executor.carry_out(plan, lambda snapshot, items, now: plan):
         if result.outcome is not Outcome.DONE:

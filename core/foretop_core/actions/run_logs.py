@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import string
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.log_text import LogText
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.pod_log import pod_log
 from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, permitted_file_owner, run_file, tenant_file
@@ -28,7 +30,7 @@ MOST_LINES = 1_000_000
 class RunLog(msgspec.Struct, frozen=True):
     """The lines of a log; partial where they come from Velero's pod, with the reason for that."""
 
-    lines: tuple[str, ...]
+    lines: Sequence[str]
     partial: bool = False
     why: str = ""
     levels: tuple[LogLevel, ...] = ()
@@ -38,10 +40,15 @@ class RunLog(msgspec.Struct, frozen=True):
         """The log with the level of each line; keys go on meanwhile, since half a million lines take seconds."""
         return replace(self, levels=await asyncio.to_thread(lambda: tuple(map(log_level, self.lines))))
 
-    def search(self, text: str) -> tuple[tuple[int, str], ...]:
+    @property
+    def size(self) -> int:
+        """Bytes, or characters where that is not known."""
+        return self.lines.size if isinstance(self.lines, LogText) else sum(map(len, self.lines))
+
+    def search(self, text: str) -> Iterator[tuple[int, str]]:
         """The lines that hold a text, whatever its case, with their numbers from 1."""
         wanted = text.casefold()
-        return tuple((at, line) for at, line in enumerate(self.lines, start=1) if wanted in line.casefold())
+        return ((at, line) for at, line in enumerate(self.lines, start=1) if wanted in line.casefold())
 
     def save(self, path: Path) -> None:
         """Into a new file that its owner alone can read; one that is there is left alone."""
@@ -82,14 +89,13 @@ async def _run_log(executor: PlanExecutor, run: Run, trust: TlsTrust | None, pro
         return RunLog(found, partial=True, why=str(problem))
 
 
-def _lines(text: bytes) -> tuple[str, ...]:
+def _lines(text: bytes | bytearray) -> LogText:
     if text.count(b"\n") > MOST_LINES:
         raise DownloadFailed("The log is too long", f"more than {MOST_LINES:,} lines", "use velero's own command")
-    lines = text.removesuffix(b"\n").split(b"\n") if text else []
-    return tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines)
+    return LogText(text)
 
 
-async def _of_pod(executor: PlanExecutor, run: Run, problem: ForetopError) -> tuple[str, ...]:
+async def _of_pod(executor: PlanExecutor, run: Run, problem: ForetopError) -> LogText:
     try:
         return await pod_log(executor.client, run.namespace, run.name)
     except ForetopError as second:

@@ -25,9 +25,13 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Bytes that have come, and how many there are, 0 where that is not told."""
 CONNECT_LIMIT = 10.0
+ANSWER_LIMIT = 60.0
 MOST_BYTES = 128 * 1024 * 1024
 """Unpacked. A tenant's own storage holds whatever the tenant puts there."""
+_AT_A_TIME = 2**20
 _ANY_HEADER = zlib.MAX_WBITS | 32
+_OK = 200
+_LONGEST_HOST = 253
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
 _INSIDE = (".svc", ".cluster.local")
@@ -62,11 +66,14 @@ async def fetch(
     progress: Progress,
     most: int = MOST_BYTES,
     environ: Mapping[str, str] = os.environ,
-) -> bytes:
-    """The unpacked file; what is in the address beyond its host is a secret and is never told."""
+) -> bytearray:
+    """The unpacked file; what is in the address beyond its host is a secret and is never told.
+
+    It comes as it was put together: a copy would take as much room again.
+    """
     for _ in range(_MOST_REDIRECTS):
         found = await _fetch_once(url, trust, progress, most, environ)
-        if isinstance(found, bytes):
+        if isinstance(found, bytearray):
             return found
         url = _followed(url, found)
     raise DownloadFailed(f"The storage at {_host(url)} redirects again and again")
@@ -74,12 +81,12 @@ async def fetch(
 
 async def _fetch_once(
     url: str, trust: TlsTrust, progress: Progress, most: int, environ: Mapping[str, str]
-) -> bytes | str:
+) -> bytearray | str:
     """The file, or the address that the object store redirects to."""
     import aiohttp
 
     host = _host(url)
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=60)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=ANSWER_LIMIT)
     proxy = proxy_for(url, "", environ)
     try:
         async with (
@@ -91,11 +98,11 @@ async def _fetch_once(
                 trust_env=False,
                 auto_decompress=False,
             ) as session,
-            session.get(_exactly(url), allow_redirects=False) as answer,
+            await _answered(session, url) as answer,
         ):
             if answer.status in _REDIRECTS:
                 return answer.headers.get("Location", "")
-            if answer.status >= 300:
+            if answer.status != _OK:
                 raise DownloadFailed(f"The storage at {host} answered {answer.status}", _phrase(answer.status))
             return await _unpacked(answer, progress, most)
     except aiohttp.ClientConnectorCertificateError:
@@ -104,11 +111,18 @@ async def _fetch_once(
         raise _unreachable(host, problem) from None
 
 
+async def _answered(session: aiohttp.ClientSession, url: str) -> aiohttp.ClientResponse:
+    """The head of the answer; none of the session's own limits ends a proxy that is silent, or a head that drips."""
+    async with asyncio.timeout(CONNECT_LIMIT + ANSWER_LIMIT):
+        return await session.get(_exactly(url), allow_redirects=False)
+
+
 def _host(url: str) -> str:
     """Whom to name in messages; an address that is none cannot be asked."""
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        named = 0 < len(parts.hostname or "") <= _LONGEST_HOST
+        known = parts.scheme in ("http", "https") and named and parts.port != 0
     except ValueError:
         known = False
     if not known:
@@ -151,7 +165,7 @@ def _exactly(url: str) -> URL:
     return URL(url, encoded=True)
 
 
-async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: int) -> bytes:
+async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: int) -> bytearray:
     total = answer.content_length or 0
     unpacker = _Gunzip(most)
     done = 0
@@ -167,7 +181,7 @@ async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: in
         ) from None
     if not unpacker.is_whole:
         raise DownloadFailed("The file is not whole", "it ends in the middle", "try again")
-    return bytes(unpacker.text)
+    return unpacker.text
 
 
 class _Gunzip:
@@ -192,12 +206,22 @@ class _Gunzip:
                     return
                 self._member = zlib.decompressobj(_ANY_HEADER)
             self._begun = True
-            self.text += self._member.decompress(chunk, self._most - len(self.text) + 1)
+            self._unpack(chunk)
+            chunk = self._member.unused_data
+
+    def _unpack(self, chunk: bytes) -> None:
+        """A part at a time, until the member has no more to give: there may be some when all of the chunk was taken."""
+        while True:
+            room = min(_AT_A_TIME, self._most - len(self.text) + 1)
+            part = self._member.decompress(chunk, room)
+            self.text += part
             if len(self.text) > self._most:
                 raise DownloadFailed(
                     "The file is too long", f"more than {self._most // 2**20} MiB", "use velero's own command"
                 )
-            chunk = self._member.unused_data or self._member.unconsumed_tail
+            chunk = self._member.unconsumed_tail
+            if self._member.eof or (not chunk and len(part) < room):
+                return
 
 
 def _unreachable(host: str, problem: Exception) -> DownloadFailed:
@@ -210,5 +234,6 @@ def _unreachable(host: str, problem: Exception) -> DownloadFailed:
         )
     # Libraries quote the address, and its query is a key to the file.
     why = problem.strerror if isinstance(problem, OSError) and problem.strerror else type(problem).__name__
+    why = "no answer in time" if isinstance(problem, TimeoutError) else why
     hint = "check the network; where the address is only valid inside the cluster, set config.publicUrl"
     return DownloadFailed(f"The storage at {host} cannot be reached", why, hint)

@@ -11,7 +11,7 @@ from typing import Any
 
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.managed_by import owner_warning
-from foretop_core.actions.plans import PlanStep, Write
+from foretop_core.actions.plans import NamedSource, PlanStep, Write
 from foretop_core.kube.connection import api_paths
 from foretop_core.models import Resource
 from foretop_core.models.kinds import kind_of_ref
@@ -59,6 +59,7 @@ def create_step(
     command: str = "",
     warnings: tuple[str, ...] = (),
     meta: Mapping[str, Any] | None = None,
+    source: NamedSource | None = None,
 ) -> PlanStep:
     """A new object; `lead` says what it is, before its fields.
 
@@ -74,7 +75,7 @@ def create_step(
     }
     line = command or f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(_json(body))}"
     changes = (*lead, *change_lines("POST", body, {}))
-    return PlanStep(where, Write("POST", body), changes, forecast, line, warnings)
+    return PlanStep(where, Write("POST", body), changes, forecast, line, warnings, source)
 
 
 def delete_step(

@@ -8,7 +8,7 @@ from foretop_core.models import NonAdmin
 from foretop_core.models.wire import ObjectRef
 
 _MOST_CHARACTERS = 64_000_000
-"""Of all logs together; the oldest go first."""
+"""Of all logs together; the oldest go first, and one that is longer is fetched again when it is wanted again."""
 
 
 class SessionDownloads:
@@ -31,7 +31,7 @@ class SessionDownloads:
             return
         self._logs.pop(key, None)
         self._logs[key] = (_version(item), log)
-        while len(self._logs) > 1 and sum(_size(kept) for _, kept in self._logs.values()) > _MOST_CHARACTERS:
+        while sum(kept.size for _, kept in self._logs.values()) > _MOST_CHARACTERS:
             del self._logs[next(iter(self._logs))]
 
     def log(self, key: ObjectRef, item: Run | NonAdmin | None) -> RunLog | None:
@@ -43,7 +43,3 @@ class SessionDownloads:
 def _version(item: Run | NonAdmin) -> object:
     status = (item.state, item.velero.status) if isinstance(item, NonAdmin) else item.status
     return item.metadata.uid, status
-
-
-def _size(log: RunLog) -> int:
-    return sum(map(len, log.lines))

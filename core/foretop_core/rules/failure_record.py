@@ -13,7 +13,13 @@ from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 
 LONGEST_PROBLEM = 300
-_MAY_BE_SECRET = re.compile(r"[A-Za-z0-9+/=_.~%-]{16,}|(?<=://)[^\s@/]+@")
+_MAY_BE_SECRET = re.compile(
+    r"(?<=://)\S+@"
+    r"|(?i:(?<=\bbearer )|(?<=\bbasic ))\S+"
+    r"|(?i:(?<=password)|(?<=passwd)|(?<=token)|(?<=secret)|(?<=authorization))"
+    r"[\"']?\s*[=:]\s*(?:(?:bearer|basic) )?\S+"
+    r"|[A-Za-z0-9+/=_.~%-]{16,}"
+)
 """What a token, a signature or a password in an address looks like; long names look so too, and are named elsewhere."""
 
 

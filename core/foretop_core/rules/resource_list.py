@@ -29,7 +29,7 @@ class ResourceList(msgspec.Struct, frozen=True):
         return head, *listed
 
 
-def parse_resource_list(text: bytes) -> ResourceList:
+def parse_resource_list(text: bytes | bytearray) -> ResourceList:
     """Kinds and names in order, whatever the order of the file; raises Unreadable for what is not such a list."""
     try:
         held = msgspec.json.decode(text, type=dict[str, list[str] | None])

@@ -86,7 +86,7 @@ class Results(msgspec.Struct, frozen=True):
         return sum(group.count for group in self.warnings)
 
 
-def parse(text: bytes) -> Results:
+def parse(text: bytes | bytearray) -> Results:
     """The contents of a results file; raises Unreadable for any other file."""
     try:
         told = msgspec.json.decode(text)

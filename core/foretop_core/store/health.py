@@ -41,6 +41,9 @@ class ContextHealth(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
     """Namespaces that the user named and that do not exist."""
     unreadable: int = 0
+    """Events and items of the latest lists and watches that cannot be stored."""
+    unreadable_kinds: tuple[str, ...] = ()
+    unreadable_why: str = ""
     polled: int = 0
     """Watches that have no connection of their own and are listed in turn."""
     polled_every: float = 0.0
@@ -53,6 +56,7 @@ def _nobody() -> None:
 class _Entry(msgspec.Struct):
     health: WatchHealth
     lost_lines: int = 0
+    lost_why: str = ""
 
 
 class WatchHealthRegistry(msgspec.Struct):
@@ -72,11 +76,16 @@ class WatchHealthRegistry(msgspec.Struct):
             entry.health = health
         self._changed()
 
-    def lost_line(self, scope: WatchScope) -> None:
-        """Count an event without even a name, which cannot be stored."""
-        if entry := self._entries.get(scope):
-            entry.lost_lines += 1
+    def report_lost(self, scope: WatchScope, lines: int, why: str) -> None:
+        """So many events or items that cannot be stored, for want of a name or kind, and what is wrong with one."""
+        entry = self._entries.get(scope)
+        if entry is not None and (entry.lost_lines, entry.lost_why) != (lines, why):
+            entry.lost_lines, entry.lost_why = lines, why
             self._changed()
+
+    def lost_lines(self, scope: WatchScope) -> int:
+        entry = self._entries.get(scope)
+        return entry.lost_lines if entry else 0
 
     def forget(self, scope: WatchScope) -> None:
         if self._entries.pop(scope, None) is not None:
@@ -148,6 +157,8 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
         lost_at=_lost_at([entry.health for entry in entries.values()]),
         missing=_missing(entries),
         unreadable=sum(entry.lost_lines for entry in entries.values()),
+        unreadable_kinds=tuple(sorted({scope.kind.name for scope, entry in entries.items() if entry.lost_lines})),
+        unreadable_why=next((entry.lost_why for entry in entries.values() if entry.lost_lines), ""),
         polled=sum(entry.health.polled_every > 0 for entry in entries.values()),
         polled_every=max((entry.health.polled_every for entry in entries.values()), default=0.0),
     )

@@ -40,9 +40,13 @@ class StoreSink:
         self._held: dict[ObjectRef, Resource] = {}
         self._listed: set[ObjectRef] | None = None
         self._deleted: OrderedDict[ObjectRef, Resource] = OrderedDict()
+        self._lost = 0
+        self._lost_before_list = 0
+        self._lost_why = ""
 
     def replace_begin(self) -> None:
         self._listed = set()
+        self._lost_before_list = self._lost
 
     def page(self, objects: Iterable[Resource]) -> None:
         at = self._clock.now()
@@ -55,6 +59,8 @@ class StoreSink:
             self._lose(key, at)
         self._listed = None
         self._deleted.clear()
+        self._count_lost(-self._lost_before_list, self._lost_why)
+        self._lost_before_list = 0
 
     def apply(self, event: EventType, resource: Resource) -> None:
         """Apply an event unless this watch has already delivered a later one for the same object."""
@@ -69,7 +75,7 @@ class StoreSink:
 
     def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
         if not name:
-            self._store.health.lost_line(self._scope)
+            self._count_lost(1, problem)
             return
         key = ObjectRef(self._scope.context, self._scope.kind.name, namespace, name)
         stand_in, at = unreadable_object(namespace, name, problem, version), self._clock.now()
@@ -85,6 +91,12 @@ class StoreSink:
         at = self._clock.now()
         for key in tuple(self._held):
             self._lose(key, at)
+
+    def _count_lost(self, more: int, why: str) -> None:
+        """A whole list makes good what was lost before it."""
+        self._lost += more
+        self._lost_why = why if self._lost else ""
+        self._store.health.report_lost(self._scope, self._lost, self._lost_why)
 
     def _key(self, resource: Resource) -> ObjectRef:
         meta = resource.metadata

@@ -16,6 +16,7 @@ from foretop_core.models.kinds import (
     SCHEDULE,
     STORAGE,
 )
+from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, join_sentences, sentence
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.store.health import WatchHealthRegistry
@@ -31,7 +32,7 @@ def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[Visibilit
     if not needed:
         return (VisibilityGap(context, "", WatchState.SYNCING.value),)
     for scope, health in needed:
-        if reason := _reason(scope, health):
+        if reason := _reason(scope, health) or _unreadable(board.lost_lines(scope)):
             reasons.setdefault(scope.kind.name, []).append(reason)
     together = {reason for given in reasons.values() for reason in given}
     if len(together) == 1 and sum(map(len, reasons.values())) == len(needed) > 1:
@@ -57,6 +58,10 @@ def _reason(scope: WatchScope, health: WatchHealth) -> Text:
         case WatchState.SYNCING | WatchState.SIGNED_OUT:
             return str(health.state.value)
     assert_never(health.state)
+
+
+def _unreadable(lines: int) -> str:
+    return f"{humanize.count(lines, 'message')} of the API server cannot be read" if lines else ""
 
 
 def _joined(reasons: list[Text]) -> Text:

@@ -320,7 +320,24 @@ def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:
     stale = registry.context("prod")
     assert (stale.state, stale.error, stale.retry_at) == (WatchState.STALE, "connection refused", later)
     seen.sink.unreadable("", "", "half a line")
-    assert registry.context("prod").unreadable == 1
+    told = registry.context("prod")
+    assert (told.unreadable, told.unreadable_kinds, told.unreadable_why) == (1, ("Backup",), "half a line")
+
+
+def test_a_whole_list_makes_good_the_messages_that_were_lost_before_it() -> None:
+    seen = Watched()
+    seen.sink.health(WatchHealth(WatchState.LIVE, START))
+    seen.sink.unreadable("", "", "half a line")
+    seen.sink.replace_begin()
+    seen.sink.unreadable("", "", "an item without a kind")
+    assert seen.store.health.context("prod").unreadable == 2, "a list that is not whole makes good nothing"
+    seen.sink.replace_begin()
+    seen.sink.replace_end()
+    assert seen.store.health.context("prod").unreadable == 0
+    seen.sink.replace_begin()
+    seen.sink.unreadable("", "", "an item without a kind")
+    seen.sink.replace_end()
+    assert seen.store.health.context("prod").unreadable == 1
 
 
 def test_the_same_health_twice_is_not_a_change() -> None:

@@ -9,6 +9,7 @@ from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, SCHEDULE
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Severity
 from foretop_core.store import ContextHealth, WatchHealthRegistry
+from foretop_core.store.visibility_gaps import visibility_gaps
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding, visibility_findings
 from tests.objects import NOW
 
@@ -75,6 +76,18 @@ def test_gaps_in_a_visible_cluster_are_listed_by_kind() -> None:
         ("warning", "namespace nowhere does not exist"),
         ("note", "not allowed to see schedules.velero.io"),
     ]
+
+
+def test_messages_that_cannot_be_read_are_a_warning_and_a_gap() -> None:
+    registry = WatchHealthRegistry()
+    scope = WatchScope("prod", BACKUP)
+    registry.report(scope, LIVE)
+    registry.report_lost(scope, 2, "Backup cannot be read: the object is a velero.io/v1 Restore")
+    (found,) = visibility_findings("prod", registry.context("prod"), NOW)
+    assert (found.severity, found.what) == (Severity.WARNING, "2 messages about backups.velero.io cannot be read")
+    assert "the object is a velero.io/v1 Restore." in render(found.evidence, NOW)
+    (gap,) = visibility_gaps("prod", registry)
+    assert (gap.kind, gap.reason) == ("Backup", "2 messages of the API server cannot be read")
 
 
 def test_there_are_no_gaps_if_all_watches_are_live() -> None:

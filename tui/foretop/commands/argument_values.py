@@ -13,6 +13,11 @@ from foretop_core.cron.zones import load
 from foretop_core.errors import BadInput
 from foretop_core.models import manifest_reader
 from foretop_core.models.manifest_reader import Manifest
+from foretop_core.own_files import read_given_file
+
+_MOST_BYTES = 128 * 2**20
+_PATIENCE = 60.0
+"""Seconds in which a command whose output is the file writes something."""
 
 __all__ = ["cron", "moment", "objects", "zone"]
 
@@ -45,7 +50,7 @@ def objects(source: str) -> Manifest:
     """The objects in a file, or on standard input for `-`."""
     name = "standard input" if source == "-" else source
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
+        text = _standard_input() if source == "-" else _file(source)
     except UnicodeDecodeError as problem:
         raise BadInput(f"{name} cannot be read", f"it is not UTF-8 text (byte {problem.start})") from None
     except (OSError, ValueError) as problem:
@@ -56,6 +61,19 @@ def objects(source: str) -> Manifest:
         why = str(read.unreadable[0]) if read.unreadable else _why_nothing(read)
         raise BadInput(f"{name} contains no supported objects", why)
     return read
+
+
+def _file(source: str) -> str:
+    return read_given_file(Path(source), _MOST_BYTES, _PATIENCE).decode("utf-8")
+
+
+def _standard_input() -> str:
+    if sys.stdin is None:
+        raise ValueError("it is closed")
+    text = sys.stdin.read(_MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
+        raise ValueError(f"it is larger than {_MOST_BYTES // 2**20} MiB")
+    return text
 
 
 def _why_nothing(read: Manifest) -> str:

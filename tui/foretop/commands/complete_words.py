@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from foretop_core.own_files import read_own_file
+
 # Deferred imports: completion answers within 0.3 s, so it loads the least that a word needs.
 
 TABLE = Path(__file__).with_name("completion.json")
@@ -22,6 +24,7 @@ _ANYTHING, _NO_FILES = 0, 4
 """What stands after the words, as kubectl's plugins say it: whether file names fit as well."""
 _FRESH, _KEPT = 10.0, 600.0
 """Names are asked for anew after ten seconds, behind the shell's back; those of the last ten minutes still serve."""
+_LONGEST_CACHE = 2**24
 PATIENCE = "FORETOP_COMPLETION_SECONDS"
 """How long a shell waits for the names of a cluster that was not asked yet, 3 unless it is set."""
 _PLACE = {"--kubeconfig", "--context", "--namespace", "-n", "--cluster", "--user", "--server", "-s", "--token", "--as"}
@@ -136,7 +139,7 @@ def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]
         if age > _KEPT:
             with suppress(subprocess.TimeoutExpired):
                 running.wait(float(environ.get(PATIENCE, "3")))
-    found: list[str] = json.loads(path.read_text(encoding="utf-8"))
+    found: list[str] = json.loads(read_own_file(path, _LONGEST_CACHE))
     return found
 
 

@@ -17,16 +17,19 @@ from foretop.commands.output import say, warn
 from foretop.commands.view_rows import FindingRows, RowChange, row_changes
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.process_group import end_process_group
 from foretop_core.rules.triage import Severity
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.terminal_text import LONGEST
 
 _EVENTS = {"ADDED": "new", "MODIFIED": "changed", "DELETED": "resolved"}
+HOOK_LIMIT = 60.0
+_HOOK_HELP = f"Run this shell command for each change instead of printing it; it has {HOOK_LIMIT:g} seconds."
 _LEVELS = {severity.value: tuple(Severity)[: at + 1] for at, severity in enumerate(Severity)}
 
 
 @click.command("watch")
-@click.option("--exec", "hook", metavar="CMD", help="Run this shell command for each change instead of printing it.")
+@click.option("--exec", "hook", metavar="CMD", help=_HOOK_HELP)
 @click.option(
     "--severity",
     type=click.Choice(list(_LEVELS)),
@@ -42,7 +45,8 @@ def command(session_options: SessionOptions, hook: str | None, severity: str, ex
 
     CMD gets the finding as JSON on standard input and in FORETOP_EVENT (new, changed, resolved), FORETOP_SEVERITY,
     FORETOP_CODE, FORETOP_CONTEXT, FORETOP_KIND, FORETOP_NAMESPACE, FORETOP_NAME and FORETOP_WHAT. One runs at a time,
-    and none for a finding that is acknowledged.
+    and none for a finding that is acknowledged. One that has not ended after a minute is ended with all that it has
+    started, so that the next change is not held up.
     """
     levels = frozenset(level.value for level in _LEVELS[severity])
     return asyncio.run(_watch(session_options, hook, levels, existing, once))
@@ -69,16 +73,27 @@ async def _watch(
     return 0
 
 
-async def _run(hook: str, change: RowChange) -> None:
+async def _run(hook: str, change: RowChange, limit: float = HOOK_LIMIT) -> None:
     """One failure costs itself only: it is named, and the watch goes on."""
     environ = {**os.environ, **_environment(change.type, change.item)}
     try:
-        process = await asyncio.create_subprocess_shell(hook, stdin=asyncio.subprocess.PIPE, env=environ)
+        process = await asyncio.create_subprocess_shell(
+            hook, stdin=asyncio.subprocess.PIPE, env=environ, start_new_session=True
+        )
     except OSError as problem:
         warn([ForetopError("The command of --exec cannot be run", problem.strerror or str(problem))])
         return
     body = json.dumps({"event": _EVENTS[change.type], "finding": change.item}, ensure_ascii=False)
-    await process.communicate(f"{body}\n".encode())
+    try:
+        async with asyncio.timeout(limit):
+            await process.communicate(f"{body}\n".encode())
+    except TimeoutError:
+        await end_process_group(process)
+        warn([ForetopError("The command of --exec was ended", f"it took more than {limit:g} s")])
+        return
+    except asyncio.CancelledError:
+        await end_process_group(process)
+        raise
     if process.returncode:
         warn([ForetopError("The command of --exec failed", f"exit code {process.returncode}")])
 

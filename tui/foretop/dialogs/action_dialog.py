@@ -367,7 +367,7 @@ class ActionDialog(DialogFrame):
     def _ask_again(self, keys: tuple[ObjectRef, ...], results: list[Result]) -> None:
         """With what has changed, and with nothing agreed to."""
         changed = [one for one in results if one.outcome is Outcome.CHANGED]
-        self._news = [line for one in changed for line in plan_text.changed(one.step, one.again)]
+        self._news = [line for one in changed for line in plan_text.changed(one)]
         self.targets = replace(self.targets, keys=keys, hidden=0, skipped=())
         self.dialog_state = DialogState.ASKING
         self._asked_rights = False

@@ -99,9 +99,13 @@ def commands(plan: Plan) -> str:
     return "\n".join(step.command for step in plan.steps)
 
 
-def changed(before: PlanStep, after: PlanStep | None) -> list[Paragraph]:
+def changed(result: Result) -> list[Paragraph]:
     """Why a person is asked again."""
-    said = [look(f"{before.target} was modified by someone else in the meantime. Nothing was sent for it.")]
+    before, after = result.step, result.again
+    how = result.error if before.source else f"{before.target} was {result.error}"
+    said = [look(f"{how}. Nothing was sent for it.")]
+    if before.source:
+        return said
     if after is None:
         return [*said, paragraph("The requested change is no longer possible.")]
     for old, new in ((before.changes, after.changes), ((before.forecast,), (after.forecast,))):
@@ -179,7 +183,7 @@ def _result(told: StepReport) -> str:
         case Outcome.FAILED:
             return f"failed: {result.error}"
         case Outcome.CHANGED:
-            return "modified by someone else in the meantime, nothing was sent"
+            return f"{result.error}, nothing was sent"
         case Outcome.NOT_SENT:
             return f"not sent: {result.error}"
         case Outcome.UNKNOWN:

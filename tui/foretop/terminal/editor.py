@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from foretop_core.errors import ForetopError
+from foretop_core.own_files import read_whole_file
 
 _VARIABLES = ("KUBE_EDITOR", "VISUAL", "EDITOR")
 _DEFAULT = "vi"
 _LONGEST_NAME = 60
+_MOST_BYTES = 4 * 2**20
 
 
 def create_draft(folder: Path, name: str, text: str) -> Path:
@@ -34,7 +36,7 @@ def run_editor(path: Path, environ: Mapping[str, str]) -> str:
     command = _command(environ)
     try:
         ended = subprocess.run([*command, str(path)], check=False)
-        text = path.read_text(encoding="utf-8")
+        text = read_whole_file(path, _MOST_BYTES).decode("utf-8")
     except OSError as problem:
         raise ForetopError(
             f"Cannot edit {path} with {command[0]}", problem.strerror or str(problem), "set EDITOR"

@@ -10,7 +10,8 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessRules
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.list_watch_codec import ListGuard
+from foretop_core.kube.watching.list_watch_codec import ListGuard, ended_within
+from foretop_core.kube.watching.retry import LIST_LIMIT
 from foretop_core.models.kinds import DEFINITION, DEPLOYMENT, NAMESPACE, Kind, RequiredPermission
 from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
 from foretop_core.rules.velero_deployment import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
@@ -76,10 +77,11 @@ async def accessible_namespaces(
     return AccessibleNamespaces(tuple(allowed) or (own,), guessed=not allowed)
 
 
-async def visible_namespaces(client: ApiClient) -> tuple[str, ...]:
+async def visible_namespaces(client: ApiClient, limit: float = LIST_LIMIT) -> tuple[str, ...]:
     """Every namespace, or every OpenShift project of the person, or none that can be told."""
     for path in (_NAMESPACES, _PROJECTS):
-        names = await _names(client, path)
+        async with ended_within(limit):
+            names = await _names(client, path)
         if names is not None:
             return names
     return ()

@@ -19,6 +19,11 @@ def item(kind: Kind, namespace: str, name: str) -> str:
     return f"{collection(kind, namespace)}/{quote(name, safe='')}"
 
 
+def api_version(kind: Kind, version: str) -> str:
+    """As objects of this kind name it in one of the versions that it may be served in."""
+    return f"{kind.group}/{version}" if kind.group else version
+
+
 def title(kind: Kind) -> str:
     """A kind as RBAC's messages name it: `schedules.velero.io`."""
     return f"{kind.plural}.{kind.group}" if kind.group else kind.plural

@@ -206,23 +206,22 @@ class ApiClient:
         pool = await self._pool_for(credentials)
         query = f"?{urlencode(params)}" if params else ""
         target = f"{self.config.server}{path}{query}"
+        connecting = min(CONNECT_LIMIT, self.config.request_timeout or CONNECT_LIMIT)
         for _ in range(_MOST_REDIRECTS):
             sent = self._clock.now()
             try:
                 address = URL(target, encoded=True)
-                response = await pool.request(
-                    method,
-                    address,
-                    headers=self._headers(credentials, content_type),
-                    data=None if body is None else msgspec.json.encode(body),
-                    timeout=aiohttp.ClientTimeout(
-                        total=None,
-                        sock_connect=min(CONNECT_LIMIT, self.config.request_timeout or CONNECT_LIMIT),
-                        sock_read=silence,
-                    ),
-                    server_hostname=self.config.tls_server_name or None,
-                    allow_redirects=False,
-                )
+                # Neither of its own limits ends a proxy that is silent, or a head that drips.
+                async with asyncio.timeout(connecting + silence):
+                    response = await pool.request(
+                        method,
+                        address,
+                        headers=self._headers(credentials, content_type),
+                        data=None if body is None else msgspec.json.encode(body),
+                        timeout=aiohttp.ClientTimeout(total=None, sock_connect=connecting, sock_read=silence),
+                        server_hostname=self.config.tls_server_name or None,
+                        allow_redirects=False,
+                    )
             except (aiohttp.ClientError, OSError, ValueError) as problem:
                 raise self._explained(problem, credentials) from None
             self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
@@ -236,8 +235,10 @@ class ApiClient:
     async def _refusal(self, response: aiohttp.ClientResponse, used: Credentials) -> ApiError:
         content = await self._read(response)
         told = api_error(response.status, content, response.reason, response.headers.get("Retry-After"))
-        message = without_secrets(told.message, self.config, used.authorization)
-        return ApiError(response.status, told.reason, message, told.retry_after, is_status=told.is_status)
+        reason, message = (
+            without_secrets(text, self.config, used.authorization) for text in (told.reason, told.message)
+        )
+        return ApiError(response.status, reason, message, told.retry_after, is_status=told.is_status)
 
     def _explained(self, problem: Exception, used: Credentials | None = None) -> Unreachable:
         """In one line, without the address beyond its host: libraries quote it."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from foretop_core.rules.cron_dialects.given_versions import GivenVersions
 
 DEFAULT_NAMESPACE = "default"
+MOST_KUBECONFIG_BYTES = 32 * 2**20
+MOST_PEM_BYTES = 2**20
+"""Of a certificate or key; bundles of all public authorities have a quarter of it."""
 
 
 @dataclass(frozen=True, slots=True)

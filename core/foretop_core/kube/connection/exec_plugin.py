@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +17,7 @@ from foretop_core.clock import Clock
 from foretop_core.kube.connection.config import ExecConfig
 from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.secrets_filter import HIDDEN, SHORTEST_SECRET, is_secret_beside, without_tokens
+from foretop_core.process_group import end_process_group
 
 LIMIT = 60.0
 MIN_RETRY_INTERVAL = timedelta(seconds=20)
@@ -133,15 +132,15 @@ class ExecPlugins:
             async with asyncio.timeout(self._limit):
                 stdout, stderr = await _output(process)
         except _OutputTooLong:
-            await _end(process)
+            await end_process_group(process)
             raise _flooded(config) from None
         except TimeoutError:
-            await _end(process)
+            await end_process_group(process)
             raise Unauthenticated(
                 f"{_name(config)} did not answer within {self._limit:g} s", hint="is it waiting for input?"
             ) from None
         except asyncio.CancelledError:
-            await _end(process)
+            await end_process_group(process)
             raise
         return _answer(config, process.returncode, stdout, stderr)
 
@@ -194,15 +193,6 @@ async def _read(stream: asyncio.StreamReader, into: bytearray) -> None:
 
 def _flooded(config: ExecConfig) -> Unauthenticated:
     return Unauthenticated(f"{_name(config)} wrote more than {MOST_OUTPUT // 2**20} MiB", "that is not a credential")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Takes the plugin's whole family along: a helper that it started may hold the pipes open."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    # A pipe whose reading is paused never shows its end, and wait() would wait for that.
-    process._transport.close()  # type: ignore[attr-defined]
-    await process.wait()
 
 
 def _answer(config: ExecConfig, code: int | None, stdout: bytes, stderr: bytes) -> ExecCredential:

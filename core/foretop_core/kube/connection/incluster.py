@@ -8,13 +8,16 @@ from pathlib import Path
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import (
     DEFAULT_NAMESPACE,
+    MOST_PEM_BYTES,
     AuthInfo,
     ConnectionOptions,
     ContextConfig,
     Impersonation,
 )
+from foretop_core.own_files import read_own_file, read_whole_file
 
 SERVICE_ACCOUNT = "in-cluster"
+_LONGEST_NAMESPACE = 253
 _FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
@@ -31,7 +34,7 @@ def read_service_account(
     port = environ.get("KUBERNETES_SERVICE_PORT", "443")
     place = Path(folder)
     try:
-        ca = (place / "ca.crt").read_text("ascii")
+        ca = read_whole_file(place / "ca.crt", MOST_PEM_BYTES).decode("ascii")
     except (OSError, UnicodeDecodeError):
         raise BadInput(
             "The pod's service account cannot be used",
@@ -39,8 +42,8 @@ def read_service_account(
             "give --kubeconfig",
         ) from None
     try:
-        namespace = (place / "namespace").read_text("utf-8").strip()
-    except OSError:
+        namespace = read_own_file(place / "namespace", _LONGEST_NAMESPACE).decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
         namespace = ""
     return ContextConfig(
         name=SERVICE_ACCOUNT,

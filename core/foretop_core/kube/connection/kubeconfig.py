@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +13,16 @@ from typing import Any
 import yaml
 
 from foretop_core.errors import BadInput
-from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig, Reload
+from foretop_core.kube.connection.config import MOST_KUBECONFIG_BYTES, ConnectionOptions, ContextConfig, Reload
 from foretop_core.kube.connection.flag_overrides import override_cluster, override_user, server_name
 from foretop_core.kube.connection.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
 from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
+from foretop_core.own_files import read_given_file, why_not
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
-MOST_BYTES = 32 * 2**20
+_PATIENCE = 15.0
+"""Seconds in which a command whose output is the kubeconfig writes something."""
+_QUOTED = re.compile(r"'.*'")
 _SECTIONS = ("clusters", "users", "contexts")
 
 
@@ -101,11 +106,7 @@ def _paths(options: ConnectionOptions, environ: Mapping[str, str]) -> list[Path]
 def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
     what = f"Cannot read the kubeconfig {path}"
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise BadInput(what, f"it is larger than {MOST_BYTES // 2**20} MiB", "use another file")
-        text = data.decode("utf-8")
+        text = read_given_file(path, MOST_KUBECONFIG_BYTES, _PATIENCE).decode("utf-8")
         check_yaml(text, PlainLoader)
         content = yaml.load(text, Loader=PlainLoader)
     except FileNotFoundError:
@@ -113,11 +114,15 @@ def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
             raise BadInput(what, "file not found", "check --kubeconfig") from None
         return None
     except OSError as problem:
-        raise BadInput(what, (problem.strerror or str(problem)).lower(), "check its owner and mode") from None
+        if problem.errno in (errno.EFBIG, errno.ETIMEDOUT):
+            raise BadInput(what, why_not(problem), "use another file") from None
+        raise BadInput(what, why_not(problem), "check its owner and mode") from None
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark
         line = f"line {mark.line + 1}: " if mark else ""
-        raise BadInput(what, f"{line}{problem.problem}", "fix the file, or use another") from None
+        # A password that begins with an exclamation mark is a tag to YAML, which quotes it.
+        why = _QUOTED.sub("…", problem.problem or "it is not YAML")
+        raise BadInput(what, f"{line}{why}", "fix the file, or use another") from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise BadInput(what, "it is not YAML", "fix the file, or use another") from None
     if content is None:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import (
     DEFAULT_NAMESPACE,
+    MOST_PEM_BYTES,
     AuthInfo,
     ConnectionOptions,
     ContextConfig,
@@ -23,6 +24,7 @@ from foretop_core.kube.connection.config import (
     OidcConfig,
 )
 from foretop_core.kube.connection.proxy import proxy_for
+from foretop_core.own_files import read_whole_file, why_not
 
 _CLUSTER_EXTENSION = "client.authentication.k8s.io/exec"
 
@@ -66,9 +68,9 @@ class KubeconfigEntry:
         if not path:
             return b""
         try:
-            return Path(path).read_bytes()
+            return read_whole_file(Path(path), MOST_PEM_BYTES)
         except OSError as problem:
-            why = f"{path}: {(problem.strerror or str(problem)).lower()}"
+            why = f"{path}: {why_not(problem)}"
             raise self.bad(key, why, "check the path and its mode") from None
 
     def part(self, key: str) -> KubeconfigEntry | None:

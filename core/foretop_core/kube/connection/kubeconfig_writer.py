@@ -15,7 +15,8 @@ from typing import Any
 import yaml
 
 from foretop_core.errors import BadInput
-from foretop_core.kube.connection.config import OidcConfig
+from foretop_core.kube.connection.config import MOST_KUBECONFIG_BYTES, OidcConfig
+from foretop_core.own_files import read_whole_file, why_not
 from foretop_core.yaml_guard import PlainLoader
 
 LOCK_LIMIT = 2.0
@@ -30,12 +31,12 @@ def write_tokens(before: OidcConfig, renewed: OidcConfig) -> None:
     path = Path(os.path.realpath(before.file))
     try:
         with _locked(path):
-            old = path.read_text("utf-8")
+            old = read_whole_file(path, MOST_KUBECONFIG_BYTES).decode("utf-8")
             new = _changed(old, before, renewed)
             if new is not None:
                 _replace(path, new)
     except OSError as problem:
-        raise _cannot(before, (problem.strerror or str(problem)).lower()) from None
+        raise _cannot(before, why_not(problem)) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise _cannot(before, "it can no longer be read") from None
 

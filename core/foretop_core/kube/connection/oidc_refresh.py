@@ -8,8 +8,12 @@ providers refuse), it needs a secret where public clients have none, and it goes
 from __future__ import annotations
 
 import base64
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
-from urllib.parse import quote_plus, urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 import msgspec
 import urllib3
@@ -20,9 +24,13 @@ from kubernetes.client.rest import RESTClientObject
 from foretop_core.kube.connection.config import OidcConfig
 from foretop_core.kube.connection.connection_errors import SIGN_IN, Unauthenticated
 from foretop_core.kube.connection.proxy import is_socks
+from foretop_core.kube.connection.secrets_filter import without_tokens
 
 LIMIT = 20.0
+"""Seconds for all of it: a provider that drips is not waited for without an end."""
+MOST_ANSWER = 2**18
 MOST_SAID = 160
+_TOO_LONG = f"its answer is longer than {MOST_ANSWER // 1024} KiB"
 
 
 class _Discovery(msgspec.Struct):
@@ -45,9 +53,10 @@ def refresh(oidc: OidcConfig) -> OidcConfig:
     """The same sign-in with new tokens; what stands in the way is raised as one line without any of them."""
     client = _client(oidc)
     try:
-        endpoint = _token_endpoint(client, oidc)
-        answer = _exchange(client, oidc, endpoint)
-    except (urllib3.exceptions.HTTPError, ApiException) as problem:
+        with _ended_in_time(client):
+            endpoint = _token_endpoint(client, oidc)
+            answer = _exchange(client, oidc, endpoint)
+    except (urllib3.exceptions.HTTPError, ApiException, OSError) as problem:
         raise _cannot(oidc, _reason(oidc, problem), "check idp-issuer-url, its authority and the network") from None
     finally:
         client.close()
@@ -67,6 +76,35 @@ def _client(oidc: OidcConfig) -> RESTClientObject:
             retries=urllib3.Retry(total=0, redirect=False),
         )
     )
+
+
+@contextlib.contextmanager
+def _ended_in_time(client: RESTClientObject) -> Iterator[None]:
+    """Cuts every connection when the time is up; timeouts of the library begin again with each byte."""
+    opened: list[urllib3.connection.HTTPSConnection] = []
+
+    class Connection(urllib3.connection.HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            opened.append(self)
+
+    class Pool(urllib3.HTTPSConnectionPool):
+        ConnectionCls = Connection
+
+    def cut() -> None:
+        for connection in opened:
+            with contextlib.suppress(OSError):
+                if connection.sock is not None:
+                    connection.sock.shutdown(socket.SHUT_RDWR)
+
+    client.pool_manager.pool_classes_by_scheme = {"http": urllib3.HTTPConnectionPool, "https": Pool}
+    timer = threading.Timer(LIMIT, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _token_endpoint(client: RESTClientObject, oidc: OidcConfig) -> str:
@@ -92,6 +130,8 @@ def _exchange(client: RESTClientObject, oidc: OidcConfig, endpoint: str) -> _Ans
         reply = _ask(client, oidc, endpoint, in_header)
         answer = _decoded(reply)
         if reply.status == 200 and answer.id_token:
+            if not all(map(_is_token, (answer.id_token, answer.refresh_token))):
+                raise _cannot(oidc, f"{_host(endpoint)} gave a token that is not one", SIGN_IN)
             return answer
         if reply.status not in (400, 401) or answer.error == "invalid_grant":
             break
@@ -119,7 +159,11 @@ def _send(
     client: RESTClientObject, method: str, url: str, headers: dict[str, str], form: list[tuple[str, str]] | None = None
 ) -> _Reply:
     response = client.request(method, url, headers, post_params=form, _request_timeout=LIMIT)  # type: ignore[no-untyped-call]
-    return _Reply(response.status, response.read())
+    with contextlib.closing(response.response) as answer:
+        body = answer.read(MOST_ANSWER + 1)
+    if len(body) > MOST_ANSWER:
+        raise urllib3.exceptions.HTTPError(_TOO_LONG)
+    return _Reply(response.status, body)
 
 
 def _decoded(reply: _Reply) -> _Answer:
@@ -129,8 +173,20 @@ def _decoded(reply: _Reply) -> _Answer:
         return _Answer()
 
 
+def _is_token(text: str) -> bool:
+    """Whether it can stand in a header and in a file."""
+    return text.isascii() and text.isprintable()
+
+
 def _require_https(oidc: OidcConfig, url: str, what: str) -> None:
-    if urlsplit(url).scheme != "https":
+    try:
+        parts = urlsplit(url)
+        known = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise _cannot(oidc, f"{what} is malformed", "check idp-issuer-url") from None
+    if parts.scheme == "https" and not known:
+        raise _cannot(oidc, f"{what} is malformed", "check idp-issuer-url")
+    if parts.scheme != "https":
         raise _cannot(oidc, f"{what} is not https, and a refresh token must not go there", "check idp-issuer-url")
 
 
@@ -148,14 +204,18 @@ def _reason(oidc: OidcConfig, problem: Exception) -> str:
             return f"{host} cannot be reached"
         case urllib3.exceptions.ConnectTimeoutError() | urllib3.exceptions.ReadTimeoutError():
             return f"{host} gave no answer in time"
+        case urllib3.exceptions.HTTPError() if str(cause) == _TOO_LONG:
+            return f"{host}: {_TOO_LONG}"
         case _:
-            return f"{host} cannot be reached"
+            return f"{host} cannot be reached, or its answer was cut"
 
 
 def _safe(said: str, oidc: OidcConfig) -> str:
-    """What a provider says, in one short line, without the secrets that it may have repeated."""
+    """What a provider says, in one short line, without the secrets that it may have repeated, however written."""
     for secret in (oidc.refresh_token, oidc.id_token, oidc.client_secret):
-        said = said.replace(secret, "…") if secret else said
+        for written in (secret, quote_plus(secret), quote(secret), quote(secret, safe="")):
+            said = said.replace(written, "…") if secret else said
+    said = without_tokens(said)
     shown = "".join(letter if letter.isprintable() else " " for letter in said)
     return shown if len(shown) <= MOST_SAID else f"{shown[: MOST_SAID - 1]}…"
 

@@ -25,12 +25,16 @@ def proxy_for(server: str, proxy_url: str, environ: Mapping[str, str]) -> str:
     """
     if proxy_url:
         return _checked(proxy_url, "proxy-url in the kubeconfig")
-    parts = urlsplit(server)
+    try:
+        parts = urlsplit(server)
+        port = parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError:
+        return ""  # Who uses the address says what is wrong with it.
     for name in (f"{parts.scheme}_proxy".upper(), "ALL_PROXY"):
         value = environ.get(name) or environ.get(name.lower()) or ""
         if not value:
             continue
-        if _bypassed(parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0), environ):
+        if _bypassed(parts.hostname or "", port, environ):
             return ""
         return _checked(value if "://" in value else f"http://{value}", f"{name} in the environment")
     return ""
@@ -43,12 +47,14 @@ def _checked(url: str, where: str) -> str:
         port = parts.port
     except ValueError:
         raise BadInput(what, "its address is malformed", "write it as socks5://host:1080") from None
-    if parts.scheme in _PORTS:
-        return url
-    if parts.scheme not in _SOCKS:
+    if parts.scheme not in (*_PORTS, *_SOCKS):
         raise BadInput(what, f"{parts.scheme or 'no'} scheme", "use http://, https:// or socks5://")
     if not parts.hostname:
         raise BadInput(what, "it names no host", "write it as socks5://host:1080")
+    if port == 0:
+        raise BadInput(what, "its port is 0", "write it as socks5://host:1080")
+    if parts.scheme in _PORTS:
+        return url
     # Go's default; the library wants it written.
     return url if port else parts._replace(netloc=f"{parts.netloc.rstrip(':')}:{_SOCKS_PORT}").geturl()
 

@@ -14,6 +14,8 @@ SHORTEST_SECRET = 6
 """Anything shorter is an ordinary word by chance: taking it out would only garble the text."""
 _TOKEN = re.compile(r"eyJ[\w-]{8,}[\w.-]*|(?=[\w+=-]*\d)(?=[\w+=-]*[A-Za-z])[\w+=-]{24,}")
 """A JWT, or a long word of letters and digits."""
+_AUTHORIZATION = re.compile(r"(?i)\b(bearer|basic) +[\w.~+/=-]{16,}")
+"""What a header says, or as much of it as somebody repeats."""
 _NAMED = re.compile(r"(?i)\b(bearer|token|password|secret|code)(\s*[=:]\s*|\s+(?=\S*\d))\S+")
 
 
@@ -33,7 +35,7 @@ def without_secrets(text: str, config: ContextConfig, authorization: str = "") -
     found = {secret for secret in _secrets(config, authorization) if len(secret) >= SHORTEST_SECRET}
     for secret in sorted(found, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
-    return text
+    return _AUTHORIZATION.sub(rf"\1 {HIDDEN}", text)
 
 
 def _secrets(config: ContextConfig, authorization: str) -> Iterable[str]:
@@ -49,6 +51,7 @@ def _secrets(config: ContextConfig, authorization: str) -> Iterable[str]:
     for address in (config.server, config.proxy):
         user, _, password = urlsplit(address).netloc.rpartition("@")[0].partition(":")
         yield from _both(password or user)
+        yield base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
 
 
 def _both(text: str) -> tuple[str, str]:

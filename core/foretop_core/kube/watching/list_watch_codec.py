@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -14,6 +18,7 @@ from foretop_core.models.wire import Resource, decode
 
 MOST_OBJECTS = 100_000
 _LEAST_OF_A_PAGE = 100
+_LONGEST_TYPE = 100
 
 
 class ListMeta(msgspec.Struct, rename="camel", frozen=True):
@@ -32,6 +37,17 @@ class ListPage(msgspec.Struct, frozen=True):
 class WatchEvent(msgspec.Struct, frozen=True):
     type: str
     object: msgspec.Raw
+
+
+class TypeMeta(msgspec.Struct, rename="camel", frozen=True):
+    """What an object says that it is."""
+
+    api_version: str = ""
+    kind: str = ""
+
+
+class OtherType(Unreadable):
+    """An object of another kind than the one that was asked for; its name is not a name of that kind."""
 
 
 class ObjectIdentity(msgspec.Struct, frozen=True):
@@ -70,8 +86,19 @@ class ListGuard:
             raise EndlessList(f"the list has more than {MOST_OBJECTS:,} objects")
 
 
+@asynccontextmanager
+async def ended_within(seconds: float) -> AsyncIterator[None]:
+    """Leaves a list whose pages or bytes each come in time, and that does not end all the same."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise EndlessList(f"the list did not end within {seconds:g} s") from None
+
+
 _PAGE = msgspec.json.Decoder(ListPage)
 _EVENT = msgspec.json.Decoder(WatchEvent)
+_TYPE = msgspec.json.Decoder(TypeMeta)
 
 
 def read_page(body: bytes) -> ListPage:
@@ -87,6 +114,33 @@ def read_event(line: bytes) -> WatchEvent:
         return _EVENT.decode(line)
     except (ValueError, RecursionError) as problem:
         raise Unreadable("A line of the watch cannot be read", str(problem)) from None
+
+
+@cache
+def _opening(wanted: TypeMeta) -> bytes:
+    return msgspec.json.encode(wanted)[:-1] + b","
+
+
+def check_type(wanted: TypeMeta, raw: msgspec.Raw, *, may_be_absent: bool) -> None:
+    """Raises OtherType unless the object is what was asked for.
+
+    The items of a list of Kubernetes' own kinds do not say what they are; every object of a watch does. Most objects
+    begin with it, and are not looked through.
+    """
+    opening = _opening(wanted)
+    if memoryview(raw)[: len(opening)] == opening:
+        return
+    try:
+        found = _TYPE.decode(raw)
+    except msgspec.ValidationError:
+        found = TypeMeta()
+        may_be_absent = False
+    except (ValueError, RecursionError):
+        return  # Not JSON at all: who reads it says why.
+    if found == wanted or (may_be_absent and found == TypeMeta()):
+        return
+    told = " ".join(part for part in (found.api_version, found.kind) if part)[:_LONGEST_TYPE]
+    raise OtherType(f"{wanted.kind} cannot be read", f"the object is {f'a {told}' if told else 'without a kind'}")
 
 
 def read_object(kind: Kind, raw: msgspec.Raw) -> Resource:

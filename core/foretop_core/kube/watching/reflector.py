@@ -21,7 +21,11 @@ from foretop_core.kube.watching.list_watch_codec import (
     EndlessList,
     ListGuard,
     ListMeta,
+    OtherType,
+    TypeMeta,
     WatchEvent,
+    check_type,
+    ended_within,
     error_of,
     identify,
     read_event,
@@ -109,7 +113,8 @@ class Reflector:
                 if self._fell_silent:
                     await self._ask_version()
                 if not self._version or self._in_doubt or self._is_old_and_cut():
-                    await self._list()
+                    async with ended_within(self._timing.list_limit):
+                        await self._list()
                 if self._slots.take(self._scope):
                     await self._watch_while_it_may()
                 else:
@@ -204,10 +209,20 @@ class Reflector:
         objects = []
         for raw in items:
             try:
-                objects.append(self._shared.share(read_object(self._scope.kind, raw)))
+                objects.append(self._read(raw))
+            except OtherType as problem:
+                self._lose_track(problem)
             except Unreadable as problem:
                 self._show_unreadable(raw, problem)
         return objects
+
+    def _read(self, raw: msgspec.Raw) -> Resource:
+        self._check_type(raw)
+        return self._shared.share(read_object(self._scope.kind, raw))
+
+    def _check_type(self, raw: msgspec.Raw) -> None:
+        wanted = TypeMeta(api_paths.api_version(self._scope.kind, self._api_version), self._scope.kind.name)
+        check_type(wanted, raw, may_be_absent=self._verb == "list")
 
     async def _watch_while_it_may(self) -> None:
         """A scope that matters more may need the connection: then this one is listed in turn, from where it was."""
@@ -266,16 +281,22 @@ class Reflector:
         if event.type == "ERROR":
             raise error_of(event)
         change = _CHANGES.get(event.type)
-        if change is not None:
-            self._change(change, event)
-        elif event.type == "BOOKMARK":
-            self._advance(identify(event.object).version)
-        else:
-            self._lose_track(Unreadable("A line of the watch cannot be read", f"its type is {event.type!r}"))
+        try:
+            if change is not None:
+                self._change(change, event)
+            elif event.type == "BOOKMARK":
+                self._check_type(event.object)
+                self._advance(identify(event.object).version)
+            else:
+                self._lose_track(Unreadable("A line of the watch cannot be read", f"its type is {event.type!r}"))
+        except OtherType as problem:
+            self._lose_track(problem)
 
     def _change(self, change: EventType, event: WatchEvent) -> None:
         try:
-            changed = self._shared.share(read_object(self._scope.kind, event.object))
+            changed = self._read(event.object)
+        except OtherType:
+            raise
         except Unreadable as problem:
             self._change_unreadable(change, event.object, problem)
             return

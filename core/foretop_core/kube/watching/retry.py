@@ -8,6 +8,7 @@ from random import Random
 
 import msgspec
 
+LIST_LIMIT = 600.0
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -22,6 +23,8 @@ class WatchTimings(msgspec.Struct, frozen=True):
     first_delay: float = 0.5
     longest_delay: float = 30.0
     ask_again: float = 60.0
+    # All of a list: each page or byte of it may come in time, and it may not end all the same.
+    list_limit: float = LIST_LIMIT
     # The other kinds wait this long at most for the first rows of the page that is open.
     go_ahead: float = 2.0
     # A watch that was cut goes on from where it was; this long after its last list it is listed again all the same.

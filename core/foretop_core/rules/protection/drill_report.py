@@ -71,7 +71,7 @@ class DrillReport(msgspec.Struct, frozen=True):
         return "; ".join([*parts, *([f"only {humanize.join(short)}"] if short else [])])
 
 
-def read_resource_list(body: bytes, namespace: str) -> Counter[str]:
+def read_resource_list(body: bytes | bytearray, namespace: str) -> Counter[str]:
     """By kind, how many objects of a namespace are in a backup."""
     counts: Counter[str] = Counter()
     for kind, space, name in _objects(body):
@@ -80,7 +80,7 @@ def read_resource_list(body: bytes, namespace: str) -> Counter[str]:
     return counts
 
 
-def read_restored_list(body: bytes, namespaces: Collection[str]) -> Counter[str]:
+def read_restored_list(body: bytes | bytearray, namespaces: Collection[str]) -> Counter[str]:
     """By kind, how many objects a restore made; each name has what became of it behind it: `web(created)`."""
     counts: Counter[str] = Counter()
     for kind, space, told in _objects(body):
@@ -90,12 +90,12 @@ def read_restored_list(body: bytes, namespaces: Collection[str]) -> Counter[str]
     return counts
 
 
-def ended_jobs(log: bytes) -> int:
+def ended_jobs(log: bytes | bytearray) -> int:
     """How many Jobs a restore left out, by its log, because they had ended; a drill restores no pods."""
     return log.count(_ENDED)
 
 
-def _objects(body: bytes) -> Iterator[tuple[str, str, str]]:
+def _objects(body: bytes | bytearray) -> Iterator[tuple[str, str, str]]:
     """Kind, namespace and name of everything in a list of Velero's; what is in no namespace is left out."""
     for found in parse_resource_list(body).kinds:
         kind = found.kind.rpartition("/")[2]

@@ -109,6 +109,18 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             f"{health.error or 'The API server does not answer'}. The {kinds} shown may be out of date.",
             "foretop retries automatically.",
         )
+    if health.unreadable:
+        kinds = _titles(health.unreadable_kinds)
+        yield _finding(
+            "velero-unreadable",
+            Severity.WARNING,
+            context,
+            None,
+            f"{humanize.count(health.unreadable, 'message')} about {kinds} cannot be read",
+            f"{health.unreadable_why}. A change of {kinds} may be missing until they are listed again.",
+            "foretop lists them again when the watch ends. If this comes back, check what is in front of the API "
+            "server: a proxy may change its answers.",
+        )
     if health.missing:
         names = humanize.join(health.missing)
         yield _finding(
