@@ -81,6 +81,38 @@ async def test_what_is_deleted_after_the_first_page_does_not_stay(server: RoughS
         assert "s0000" not in sink.objects
 
 
+async def test_what_changes_while_a_long_list_comes_in_is_shown_at_once(server: RoughServer) -> None:
+    fill(server, 1234)
+    shown = asyncio.Event()
+
+    async def half_then_rest(request: web.Request) -> web.StreamResponse:
+        whole = await server.answer_list(request)
+        assert isinstance(whole, web.Response)
+        assert isinstance(whole.body, bytes)
+        half = len(whole.body) // 2
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        await response.write(whole.body[:half])
+        await shown.wait()
+        await response.write(whole.body[half:])
+        return response
+
+    server.list_faults.extend([server.answer_list, half_then_rest])
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("s1200", spec={"schedule": "@weekly"})
+        await server.put("new", spec={"schedule": "@hourly"})
+        await server.delete("s0001")
+        await server.delete("s1201")
+        await sink.until(lambda: "new" in sink.objects and "s1200" in sink.objects and "s0001" not in sink.objects)
+        assert sink.replacements == 0, "the list is still coming in"
+        shown.set()
+        await sink.until(lambda: sink.replacements == 1)
+        assert sink.versions() == versions(server), "the list puts back nothing that was newer, or gone"
+        await server.put("daily", spec={"schedule": "@weekly"})
+        await sink.until_equal(server)
+
+
 async def test_a_whole_list_that_is_cut_in_the_middle_is_asked_for_again(server: RoughServer) -> None:
     fill(server, 1234)
 

@@ -38,8 +38,8 @@ class Noticed:
         self._sink.page(objects)
         self._notice()
 
-    def replace_end(self) -> None:
-        self._sink.replace_end()
+    def replace_end(self, version: str = "") -> None:
+        self._sink.replace_end(version)
         self._notice()
 
     def apply(self, event: EventType, resource: Resource) -> None:
@@ -67,9 +67,9 @@ class WatchedStore(Noticed):
         self._news = asyncio.Event()
         super().__init__(self.store.sink(scope, SystemClock()), self._news.set)
 
-    def replace_end(self) -> None:
+    def replace_end(self, version: str = "") -> None:
         self.replacements += 1
-        super().replace_end()
+        super().replace_end(version)
 
     def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
         self.lost_lines += not name

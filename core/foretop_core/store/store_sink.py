@@ -9,7 +9,7 @@ from typing import Protocol
 
 from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope
-from foretop_core.models.wire import ObjectRef, Resource, is_older
+from foretop_core.models.wire import ObjectRef, Resource, is_earlier, is_older
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.unreadable import unreadable_object
 
@@ -39,13 +39,15 @@ class StoreSink:
         self._clock = clock
         self._held: dict[ObjectRef, Resource] = {}
         self._listed: set[ObjectRef] | None = None
+        self._early: dict[ObjectRef, Resource] = {}
+        """The events of a watch beside the list that comes in."""
         self._deleted: OrderedDict[ObjectRef, Resource] = OrderedDict()
         self._lost = 0
         self._lost_before_list = 0
         self._lost_why = ""
 
     def replace_begin(self) -> None:
-        self._listed = set()
+        self._listed, self._early = set(), {}
         self._lost_before_list = self._lost
 
     def page(self, objects: Iterable[Resource]) -> None:
@@ -53,11 +55,14 @@ class StoreSink:
         for resource in objects:
             self._list(self._key(resource), resource, at)
 
-    def replace_end(self) -> None:
+    def replace_end(self, version: str = "") -> None:
+        """What came after the version of the list stays: the watch that follows speaks of it."""
         at = self._clock.now()
         for key in self._held.keys() - (self._listed or set()):
-            self._lose(key, at)
-        self._listed = None
+            early = self._early.get(key)
+            if early is None or not is_earlier(version, early.metadata.resource_version):
+                self._lose(key, at)
+        self._listed, self._early = None, {}
         self._deleted.clear()
         self._count_lost(-self._lost_before_list, self._lost_why)
         self._lost_before_list = 0
@@ -67,6 +72,8 @@ class StoreSink:
         key, at = self._key(resource), self._clock.now()
         if self._is_overtaken(key, resource):
             return
+        if self._listed is not None:
+            self._early[key] = resource
         if event == "DELETED":
             self._lose(key, at)
             self._remember_deletion(key, resource)
@@ -107,7 +114,12 @@ class StoreSink:
         return known is not None and is_older(resource, known)
 
     def _list(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
-        """A list wins even if it is older than what was known: a cluster can be restored from a backup."""
+        """A list wins even if it is older than what was known before it: a cluster can be restored from a backup."""
+        early = self._early.get(key)
+        if early is not None and is_older(resource, early):
+            if self._listed is not None and key in self._held:
+                self._listed.add(key)
+            return
         if self._listed is not None:
             self._listed.add(key)
         self._hold(key, resource)

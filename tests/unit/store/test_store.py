@@ -89,6 +89,21 @@ def test_a_cluster_restored_from_an_old_etcd_snapshot_is_accepted() -> None:
     assert held.phase == "New"
 
 
+def test_a_list_puts_back_nothing_that_a_watch_beside_it_saw_change() -> None:
+    seen = Watched()
+    seen.sink.replace_begin()
+    seen.sink.apply("MODIFIED", backup("a", 9, phase="Completed"))
+    seen.sink.apply("DELETED", gone(backup("b"), 8))
+    seen.sink.apply("ADDED", backup("c", 7))
+    seen.sink.page([backup("a", 5, phase="InProgress"), backup("b", 4)])
+    assert seen.names() == {"a", "c"}
+    seen.sink.replace_end("6")
+    assert seen.names() == {"a", "c"}
+    held = seen.store.find(Backup, "prod", "velero", "a")
+    assert held is not None
+    assert held.phase == "Completed"
+
+
 def test_an_older_unreadable_object_in_a_list_is_accepted() -> None:
     seen = Watched()
     seen.list(backup("a", 900))

@@ -199,3 +199,39 @@ def test_a_selector_watch_beside_a_wider_one_leaves_no_stale_objects(steps: list
         for event in events:
             sinks[which].apply(*event)
     assert held(seen.store) == server.objects
+
+
+@given(
+    before=st.lists(st.sampled_from(NAMES), max_size=6),
+    writes=st.lists(st.tuples(st.booleans(), st.sampled_from(NAMES)), max_size=14),
+    listed_after=st.integers(0, 14),
+    heard=st.lists(st.booleans(), max_size=30),
+)
+def test_a_watch_beside_a_list_never_leaves_the_store_other_than_the_server(
+    before: list[str], writes: list[tuple[bool, str]], listed_after: int, heard: list[bool]
+) -> None:
+    """The watch beside it may be ahead of the list or behind it; the next one begins where the list was made."""
+    seen, server = Watched(), Server()
+    for name in before:
+        server.write(name, "")
+    events, page, version = [], list(server.objects.values()), server.version
+    for number, (is_write, name) in enumerate(writes):
+        event = server.write(name, "") if is_write else server.delete(name)
+        if event is not None:
+            events.append(event)
+        if number < listed_after:
+            page, version = list(server.objects.values()), server.version
+    seen.sink.replace_begin()
+    early = iter(events)
+    rest = iter(page)
+    for from_watch in heard:
+        if from_watch and (event := next(early, None)) is not None:
+            seen.sink.apply(*event)
+        elif (item := next(rest, None)) is not None:
+            seen.sink.page([item])
+    seen.sink.page(rest)
+    seen.sink.replace_end(str(version))
+    for event in events:
+        if int(event[1].metadata.resource_version) > version:
+            seen.sink.apply(*event)
+    assert held(seen.store) == server.objects

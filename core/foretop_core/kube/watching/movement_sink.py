@@ -41,14 +41,16 @@ class MovementSink:
             self._passed |= wanted
         self._sink.page(wanted.values())
 
-    def replace_end(self) -> None:
+    def replace_end(self, version: str = "") -> None:
         """What was wanted or let go while the list came is settled after it."""
         self._known, self._listed = self._listed or {}, None
         self._shown = self._passed
-        self._sink.replace_end()
+        self._sink.replace_end(version)
         self._settle()
 
     def apply(self, event: EventType, resource: Resource) -> None:
+        if self._listed is not None:
+            return
         key = _key(resource)
         known = self._known.get(key)
         if known is not None and is_older(resource, known):

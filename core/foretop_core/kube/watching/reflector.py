@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -136,26 +136,61 @@ class Reflector:
             if listed.chunk:
                 # The page may hold what is gone meanwhile: all must be at least as new as the page.
                 newer = {"resourceVersion": listed.version, "resourceVersionMatch": "NotOlderThan"}
-                listed = await self._list_rest(newer, listed.expected)
-        self._sink.replace_end()
+                listed = await self._list_rest(newer, listed.expected, since=listed.version)
+        self._sink.replace_end(listed.version)
         self._slots.note(self._scope, filled=listed.seen > 0)
         self._version, self._in_doubt, self._whole, self._synced = listed.version, False, False, True
         self._was_cut, self._listed_at = False, self._clock.now()
         if self._settled:
             self._backoff.reset()
 
-    async def _list_rest(self, params: dict[str, str], expected: int | None) -> _Listed:
+    async def _list_rest(self, params: dict[str, str], expected: int | None, since: str = "") -> _Listed:
         """Everything at once; page by page where the server does not answer with a whole list that can be read.
 
         One that is behind the others of its cluster, for example, refuses a version that it does not know yet.
         """
         try:
             self._sink.replace_begin()
-            return await self._list_whole({**self._selection(), **params}, expected)
+            async with self._watched_meanwhile(since):
+                return await self._list_whole({**self._selection(), **params}, expected)
         except EndlessList:
             raise
         except ApiError:
             return await self._list_pages()
+
+    @asynccontextmanager
+    async def _watched_meanwhile(self, version: str) -> AsyncIterator[None]:
+        """Shows what changes after a version, because a list of tens of thousands takes seconds to come in.
+
+        Versions that are not numbers cannot be compared, so nobody could say which of list and watch is newer.
+        """
+        if not version.isdecimal():
+            yield
+            return
+        watching = asyncio.create_task(self._watch_beside_list(version))
+        try:
+            yield
+        finally:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+
+    async def _watch_beside_list(self, version: str) -> None:
+        """Whatever ends it costs nothing: list and next watch have all of it."""
+        if not self._slots.take(self._scope):
+            return
+        with suppress(ForetopError, TimeoutError):
+            async with (
+                self._slots.hold(self._scope),
+                self._client.stream(self._path, self._watching_from(version), self._timing.idle) as lines,
+            ):
+                async for line in lines:
+                    event = read_event(line)
+                    if event.type == "ERROR":
+                        return
+                    change = _CHANGES.get(event.type)
+                    if change is not None:
+                        self._sink.apply(change, self._read(event.object))
 
     async def _list_pages(self) -> _Listed:
         self._sink.replace_begin()
@@ -240,13 +275,7 @@ class Reflector:
 
     async def _watch(self) -> None:
         self._verb = "watch"
-        params = {
-            **self._selection(),
-            "watch": "true",
-            "allowWatchBookmarks": "true",
-            "resourceVersion": self._version,
-            "timeoutSeconds": str(self._pace.random.randint(*self._timing.watch)),
-        }
+        params = self._watching_from(self._version)
         self._settled, self._watched_from = False, self._version
         opened = heard = self._clock.now()
         try:
@@ -451,6 +480,15 @@ class Reflector:
         self._sink.health(self._health)
         if state is not WatchState.SYNCING:
             self._note_begun()
+
+    def _watching_from(self, version: str) -> dict[str, str]:
+        return {
+            **self._selection(),
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": version,
+            "timeoutSeconds": str(self._pace.random.randint(*self._timing.watch)),
+        }
 
     def _selection(self) -> dict[str, str]:
         wanted = {"labelSelector": self._scope.selector, "fieldSelector": self._scope.fields}

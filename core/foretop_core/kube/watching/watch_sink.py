@@ -62,11 +62,14 @@ class WatchSink(Protocol):
     def page(self, objects: Iterable[Resource]) -> None:
         """A chunk of that list."""
 
-    def replace_end(self) -> None:
-        """The list is whole: what this watch had and the list has not is gone."""
+    def replace_end(self, version: str = "") -> None:
+        """The list is whole: what this watch had and the list of that resourceVersion has not is gone."""
 
     def apply(self, event: EventType, resource: Resource) -> None:
-        """One event of the watch; for DELETED the metadata is enough."""
+        """One event of the watch; for DELETED the metadata is enough.
+
+        Between the start and the end of a list it is one of a watch beside it, which the watch after the list repeats.
+        """
 
     def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
         """An object of the list or an event that could not be decoded; no name where even that is lost.
