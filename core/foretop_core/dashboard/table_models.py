@@ -17,7 +17,7 @@ from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.filter_fields import filter_fields
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
-from foretop_core.tables.engine.sorted_rows import SortedRows
+from foretop_core.tables.engine.sorted_rows import SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.terminal_text import clean
@@ -92,6 +92,8 @@ class TableModel(ABC):
     def take_over(self, before: TableModel) -> None:
         """Sorted, grouped and narrowed as another model of the same view, which is not used any more."""
         self.faults_only = before.faults_only
+        if self.faults_only:
+            self.renew()
         self.sort(before.sorted_by, reverse=before.reversed)
         if (self.groups is None) != (before.groups is None):
             self.toggle_groups()
@@ -176,7 +178,7 @@ class TableModel(ABC):
     def renew(self, *, narrows: bool = False) -> None:
         """Puts every row to the narrowing again, or those that are shown where it only `narrows` the last one."""
         self._focus = self.state.focus
-        self.table.filter(self._keeps, narrows=narrows)
+        self.table.filter(self._keeps if self.is_narrowed else everything, narrows=narrows)
 
     @property
     def is_out_of_focus(self) -> bool:

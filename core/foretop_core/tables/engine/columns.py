@@ -290,7 +290,7 @@ class _RowFacets(Generic[E]):
 
     def contains(self, word: str) -> bool:
         """Mostly a name is typed: what has it there needs no other texts."""
-        return word in self.key.name or word in self.text()
+        return word in self.key.name or word in self.key.namespace or word in self.text()
 
     def field(self, name: str) -> str:
         if name in _KEY_FIELDS:

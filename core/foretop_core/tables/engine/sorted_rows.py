@@ -158,7 +158,9 @@ class SortedRows(Generic[E]):
         self._arrange()
 
     def _arrange(self) -> None:
-        self._places = {key: self._place(key, entry) for key, entry in self._entries.items() if self._keep(entry)}
+        keep, place = self._keep, self._place
+        shown = self._entries.items()
+        self._places = {key: place(key, entry) for key, entry in shown if keep is everything or keep(entry)}
         self._order = SortedList(self._places.values())
         self._count()
 

@@ -58,7 +58,8 @@ class NonAdminRow(msgspec.Struct, frozen=True):
         """The Velero object's own word where it was seen, for the copy in the status can be frozen."""
         if self.run is not None:
             return self.run.phase or "New"
-        return self.copied.phase if self.copied else ""
+        copied = self.copied
+        return copied.phase if copied is not None else ""
 
     @property
     def copied(self) -> RunStatus | None:
@@ -106,7 +107,9 @@ class NonAdminView(View[NonAdminRow]):
         return {"kind": kind, "velero": phase, "veleroPhase": phase, "object": entry.item.velero.name}
 
     def searched(self, entry: NonAdminRow) -> Iterable[str]:
-        return *self.details(entry).values(), _stand(entry), percent(entry.run) if entry.run is not None else ""
+        kind = "nab" if isinstance(entry.item, NonAdminBackup) else "nar"
+        progress = percent(entry.run) if entry.run is not None else ""
+        return kind, entry.velero_phase, entry.item.velero.name, _stand(entry), progress
 
     def phase(self, entry: NonAdminRow) -> str:
         return entry.item.phase or "New"
