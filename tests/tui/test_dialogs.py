@@ -96,6 +96,26 @@ async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: p
         assert at.writes == ["DELETE /apis/velero.io/v1/namespaces/openshift-adp/schedules/mail"]
 
 
+async def test_an_object_that_is_created_again_while_the_dialog_is_open_has_to_be_confirmed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, MAIL))
+        await at.shown.press("ctrl+d")
+        await at.see("Type mail to confirm")
+        await at.shown.press(*MAIL, "enter")
+        storage, first = at.box.storage, at.object("Schedule", MAIL)
+        storage.delete(storage.kind("Schedule"), HOME, MAIL)
+        storage.create(storage.kind("Schedule"), {**first, "metadata": {"name": MAIL, "namespace": HOME}})
+        await at.see("schedule openshift-adp/mail was deleted and created again in the meantime")
+        await at.send()
+        assert at.shown.app.told[-1][1] == "Type mail first"
+        assert at.writes == []
+        await at.shown.press("left", "up", *MAIL, "enter")
+        await at.send()
+        await at.see("✓ deleted 02:3")
+
+
 async def test_a_name_that_nobody_can_type_is_meant_by_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         names = [item["metadata"]["name"] for item in at.box.storage.list(at.box.storage.kind("Backup"))]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.watching.list_stream import LONGEST_OBJECT, ListStream
+from foretop_core.models.kinds import SCHEDULE
 
 TEXTS = st.text(max_size=8) | st.sampled_from(['},{"metadata":', '"items":[', "}]}", "\\", '\\"', "]"])
 VALUES = st.recursive(
@@ -23,7 +24,7 @@ OBJECTS = st.fixed_dictionaries({"metadata": VALUES, "spec": VALUES | NESTED})
 
 
 def split(body: bytes, cuts: list[int]) -> tuple[list[Any], str | None]:
-    stream, found = ListStream(least=1), []
+    stream, found = ListStream(SCHEDULE, least=1), []
     for begin, end in zip([0, *cuts], [*cuts, len(body)], strict=True):
         found += stream.feed(body[begin:end])
     last = stream.end()
@@ -35,14 +36,18 @@ def test_the_objects_of_a_list_do_not_depend_on_how_it_is_cut(
     objects: list[Any], is_meta_first: bool, data: st.DataObject
 ) -> None:
     meta = {"metadata": {"resourceVersion": "7"}}
-    shape = {"kind": "List", **meta, "items": objects} if is_meta_first else {"items": objects, "kind": "List", **meta}
+    shape = (
+        {"kind": "ScheduleList", **meta, "items": objects}
+        if is_meta_first
+        else {"items": objects, "kind": "ScheduleList", **meta}
+    )
     body = json.dumps(shape, separators=(",", ":"), ensure_ascii=data.draw(st.booleans())).encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=5)))
     assert split(body, cuts) == (objects, "7")
 
 
 def test_objects_come_out_before_the_list_is_through() -> None:
-    stream = ListStream(least=1)
+    stream = ListStream(SCHEDULE, least=1)
     assert stream.feed(b'{"kind":"List","items":[{"metadata":{"name":"a"},"x":[{"metadata":1},{"metadata":2}]},') == []
     assert [bytes(raw) for raw in stream.feed(b'{"metadata":{"name":"b"}},{"metadata":{')] == [
         b'{"metadata":{"name":"a"},"x":[{"metadata":1},{"metadata":2}]}',
@@ -51,7 +56,11 @@ def test_objects_come_out_before_the_list_is_through() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b'{"items":null,"metadata":{"resourceVersion":"7"}}', b'{"metadata":{"resourceVersion":"7"}}']
+    "body",
+    [
+        b'{"kind":"ScheduleList","items":null,"metadata":{"resourceVersion":"7"}}',
+        b'{"kind":"ScheduleList","metadata":{"resourceVersion":"7"}}',
+    ],
 )
 def test_a_list_without_objects_is_empty(body: bytes) -> None:
     assert split(body, [5]) == ([], "7")
@@ -64,7 +73,7 @@ def test_an_answer_that_is_no_list_is_refused(body: bytes) -> None:
 
 
 def test_an_object_without_an_end_is_refused() -> None:
-    stream = ListStream()
+    stream = ListStream(SCHEDULE)
     stream.feed(b'{"items":[{"a":"' + b"x" * (LONGEST_OBJECT - 100))
     with pytest.raises(ApiError, match="longer than 16 MiB"):
         stream.feed(b"x" * 200)

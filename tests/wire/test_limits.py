@@ -179,7 +179,8 @@ async def test_a_list_without_an_end_is_left_with_a_word(
         nonlocal asked
         asked += 1
         found = [{"metadata": {"name": f"s-{asked}-{one}", "namespace": "velero"}} for one in range(items)]
-        return web.json_response({"metadata": {"continue": token or f"t-{asked}"}, "items": found})
+        meta = {"continue": token or f"t-{asked}", "resourceVersion": "1"}
+        return web.json_response({"kind": "ScheduleList", "metadata": meta, "items": found})
 
     async with server_that(handle) as server, following(server) as found:
         await found.until(lambda: found.state is WatchState.STALE)
@@ -196,12 +197,14 @@ async def test_a_list_that_drips_without_an_end_is_left_and_asked_for_again(way:
         if "resourceVersionMatch" in request.query:
             return status(504, "Timeout", "Too large resource version")
         server.version += 1
-        return web.json_response({"metadata": {"continue": f"t-{server.version}"}, "items": []})
+        meta = {"continue": f"t-{server.version}", "resourceVersion": "1"}
+        return web.json_response({"kind": "ScheduleList", "metadata": meta, "items": []})
 
     async def whole(request: web.Request) -> web.StreamResponse:
         if "limit" in request.query:
             server.list_faults.append(whole)
-            return web.json_response({"metadata": {"continue": "t", "resourceVersion": "1"}, "items": []})
+            meta = {"continue": "t", "resourceVersion": "1"}
+            return web.json_response({"kind": "ScheduleList", "metadata": meta, "items": []})
         response = web.StreamResponse()
         await response.prepare(request)
         await response.write(b'{"metadata":{"resourceVersion":"1"},"items":[')

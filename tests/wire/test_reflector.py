@@ -346,6 +346,37 @@ async def test_an_event_of_another_kind_is_not_a_row_and_touches_none(
     assert sink.lost_lines == 4
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"error": "sign in"},
+        {"kind": "Status", "status": "Failure", "message": "sign in"},
+        {"kind": "ScheduleList", "metadata": {}, "items": []},
+        {"kind": "RestoreList", "metadata": {"resourceVersion": "9"}, "items": []},
+    ],
+)
+async def test_an_answer_that_is_no_list_of_the_kind_takes_no_row_away(
+    server: RoughServer, body: dict[str, object]
+) -> None:
+    async def lie(request: web.Request) -> web.StreamResponse:
+        server.list_faults.append(lie)
+        return web.json_response(body)
+
+    async with following(server) as sink:
+        await server.until_watched()
+        rows = sink.versions()
+        server.list_faults.append(lie)
+        server.watch_faults.append(answer(410, "Expired"))
+        await server.end_watches()
+        refused = "the answer is not a list of schedules.velero.io"
+        await sink.until(lambda: sink.state is WatchState.STALE and refused in sink.healths[-1].error)
+        assert sink.versions() == rows
+        server.list_faults.clear()
+        await sink.until(lambda: sink.state is WatchState.LIVE)
+        assert sink.versions() == rows
+
+
 async def test_what_a_list_holds_of_another_kind_is_not_a_row(server: RoughServer) -> None:
     """An item may go without its kind, as those of Kubernetes' own kinds do; it may not name another."""
     del server.objects["daily"]["kind"]

@@ -33,4 +33,4 @@ async def _listed(client: ApiClient, kind: Kind, namespace: str, params: dict[st
         if problem.status == 404:
             return []
         raise
-    return [read_object(kind, raw) for raw in read_page(answer.body).items or []]
+    return [read_object(kind, raw) for raw in read_page(answer.body, kind).items or []]

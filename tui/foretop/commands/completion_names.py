@@ -18,7 +18,18 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.watching.list_watch_codec import read_page
-from foretop_core.models.kinds import BACKUP, NAB, NABSL, NABSL_REQUEST, NAR, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import (
+    BACKUP,
+    NAB,
+    NABSL,
+    NABSL_REQUEST,
+    NAMESPACE,
+    NAR,
+    RESTORE,
+    SCHEDULE,
+    STORAGE,
+    Kind,
+)
 from foretop_core.models.wire import Resource, decode
 
 _MOST = 500
@@ -57,7 +68,7 @@ async def _names(kind: str, session_options: SessionOptions) -> list[str]:
     for client in connect(session_options.connect, os.environ, SystemClock(), read_only=True).clients.values():
         try:
             if kind == "namespace":
-                found |= await _listed(client, "/api/v1/namespaces", with_namespace=False)
+                found |= await _listed(client, NAMESPACE, "")
                 continue
             wanted = _KINDS[kind.removeprefix("object:")]
             found |= await _of_kind(client, wanted, session_options.namespaces)
@@ -69,14 +80,14 @@ async def _names(kind: str, session_options: SessionOptions) -> list[str]:
 async def _of_kind(client: ApiClient, kind: Kind, namespaces: Sequence[str]) -> set[str]:
     """Plain names within a namespace; else each with its own, where several have the same name."""
     if namespaces:
-        lists = [await _listed(client, api_paths.collection(kind, place), with_namespace=False) for place in namespaces]
+        lists = [await _listed(client, kind, place) for place in namespaces]
         return set().union(*lists)
-    return await _listed(client, api_paths.collection(kind), with_namespace=True)
+    return await _listed(client, kind, "")
 
 
-async def _listed(client: ApiClient, path: str, *, with_namespace: bool) -> set[str]:
-    answer = await client.request("GET", path, {"limit": str(_MOST)})
-    items = [decode(Resource, raw) for raw in read_page(answer.body).items or []]
+async def _listed(client: ApiClient, kind: Kind, namespace: str) -> set[str]:
+    answer = await client.request("GET", api_paths.collection(kind, namespace), {"limit": str(_MOST)})
+    items = [decode(Resource, raw) for raw in read_page(answer.body, kind).items or []]
     names = [item.name for item in items]
-    twice = {name for name in names if names.count(name) > 1} if with_namespace else set()
+    twice = set() if namespace else {name for name in names if names.count(name) > 1}
     return {f"{item.namespace}/{item.name}" if item.name in twice else item.name for item in items}

@@ -83,6 +83,8 @@ class ActionDialog(DialogFrame):
         self._asked_rights = False
         self._without_form = False
         self._news: list[Paragraph] = []
+        self._uids: dict[ObjectRef, str] = {}
+        """Of the objects that the dialog is about, as they were shown last."""
 
     @property
     def keys(self) -> tuple[ObjectRef, ...]:
@@ -198,6 +200,7 @@ class ActionDialog(DialogFrame):
             self.draw()
         if self.dialog_state is not DialogState.ASKING:
             return
+        self._notice_namesakes()
         try:
             self.planned = self.make_plan()
             self.problem = ""
@@ -209,6 +212,16 @@ class ActionDialog(DialogFrame):
         self._show_form()
         self.update_choices()
         self.draw()
+
+    def _notice_namesakes(self) -> None:
+        """An object that was deleted and created again is another one than was looked at: nothing is agreed to yet."""
+        found = ((key, self.service.item(key)) for key in self.keys)
+        uids = {key: item.metadata.uid for key, item in found if item is not None}
+        again = [key for key, uid in uids.items() if self._uids.get(key, uid) != uid]
+        self._uids |= uids
+        if again:
+            self._news = [plan_text.look(f"{key} was deleted and created again in the meantime.") for key in again]
+            self.forget_what_was_typed()
 
     @property
     def is_impossible(self) -> bool:

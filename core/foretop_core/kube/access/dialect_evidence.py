@@ -40,7 +40,7 @@ async def _listed(client: ApiClient, kind: Kind, namespace: str) -> list[Resourc
         with suppress(ForetopError):
             named = {"fieldSelector": f"metadata.name={name}"} if name else None
             response = await client.request("GET", api_paths.collection(kind, namespace), named)
-            for raw in read_page(response.body).items or []:
+            for raw in read_page(response.body, kind).items or []:
                 with suppress(Unreadable):
                     found.append(read_object(kind, raw))
     return found

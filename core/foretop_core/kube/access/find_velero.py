@@ -66,7 +66,7 @@ async def _deployments(client: ApiClient) -> tuple[FoundVelero, ...]:
             return ()
         raise
     found = []
-    for raw in read_page(response.body).items or []:
+    for raw in read_page(response.body, DEPLOYMENT).items or []:
         with suppress(Unreadable):
             found.append(_read(decode(Deployment, raw)))
     return tuple(sorted(found, key=lambda velero: velero.namespace))
@@ -92,7 +92,7 @@ async def _storage_namespaces(client: ApiClient) -> tuple[str, ...]:
             return ()
         raise
     found = []
-    for raw in read_page(response.body).items or []:
+    for raw in read_page(response.body, STORAGE).items or []:
         with suppress(Unreadable):
             found.append(read_object(STORAGE, raw).namespace)
     return tuple(dict.fromkeys(found))

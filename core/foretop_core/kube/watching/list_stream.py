@@ -8,6 +8,7 @@ import msgspec
 
 from foretop_core.kube.connection.error_answers import too_long
 from foretop_core.kube.watching.list_watch_codec import ListPage, read_page
+from foretop_core.models.kinds import Kind
 
 LONGEST_OBJECT = 16 * 2**20
 """Bytes without the end of an object; etcd takes objects of 1.5 MiB."""
@@ -25,7 +26,8 @@ class ListStream:
     inside an object, but what is cut there is not valid JSON, so that every cut is proven by reading it.
     """
 
-    def __init__(self, least: int = _LEAST) -> None:
+    def __init__(self, kind: Kind, least: int = _LEAST) -> None:
+        self._kind = kind
         self._least = least
         self._head = b""
         self._meeting = b""
@@ -53,7 +55,7 @@ class ListStream:
 
     def end(self) -> ListPage:
         """The last objects, and what the list says of itself, which may come before its objects or after them."""
-        return read_page(self._head + self._rest)
+        return read_page(self._head + self._rest, self._kind)
 
     def _has_begun(self) -> bool:
         """Whether the first object is there at least as far as its first key."""

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from foretop_core.errors import Unreadable
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.error_answers import api_error
 from foretop_core.models.kinds import Kind
@@ -19,6 +20,7 @@ from foretop_core.models.wire import Resource, decode
 MOST_OBJECTS = 100_000
 _LEAST_OF_A_PAGE = 100
 _LONGEST_TYPE = 100
+_IN_BETWEEN = "is there a proxy or a login page in between?"
 
 
 class ListMeta(msgspec.Struct, rename="camel", frozen=True):
@@ -30,6 +32,7 @@ class ListMeta(msgspec.Struct, rename="camel", frozen=True):
 class ListPage(msgspec.Struct, frozen=True):
     """A chunk of a list; Go writes an empty one as null."""
 
+    kind: str = ""
     metadata: ListMeta = ListMeta()
     items: list[msgspec.Raw] | None = None
 
@@ -101,12 +104,18 @@ _EVENT = msgspec.json.Decoder(WatchEvent)
 _TYPE = msgspec.json.Decoder(TypeMeta)
 
 
-def read_page(body: bytes) -> ListPage:
-    """A chunk of a list; anything else means that the answer is not from an API server."""
+def read_page(body: bytes, kind: Kind) -> ListPage:
+    """A chunk of a list of this kind; anything else means that the answer is not from an API server.
+
+    Any JSON object would do for a list without objects, and all that is known would be taken for deleted.
+    """
     try:
-        return _PAGE.decode(body)
+        page = _PAGE.decode(body)
     except (ValueError, RecursionError) as problem:
-        raise ApiError(200, "", f"the answer is not a list: {problem}") from None
+        raise ApiError(200, "", f"the answer is not a list: {problem}", hint=_IN_BETWEEN) from None
+    if page.kind != f"{kind.name}List" or not page.metadata.resource_version:
+        raise ApiError(200, "", f"the answer is not a list of {api_paths.title(kind)}", hint=_IN_BETWEEN)
+    return page
 
 
 def read_event(line: bytes) -> WatchEvent:

@@ -205,7 +205,7 @@ class Reflector:
         if chunk:
             params["continue"] = chunk
         response = await self._client.request("GET", self._path, params)
-        page = read_page(response.body)
+        page = read_page(response.body, self._scope.kind)
         items = page.items or []
         await self._take_listed(items)
         seen += len(items)
@@ -217,7 +217,7 @@ class Reflector:
         return listed
 
     async def _list_whole(self, params: dict[str, str], expected: int | None) -> _Listed:
-        stream, guard, seen = ListStream(), ListGuard(), 0
+        stream, guard, seen = ListStream(self._scope.kind), ListGuard(), 0
         async with self._client.chunks(self._path, params) as chunks:
             async for data in chunks:
                 items = stream.feed(data)
@@ -351,7 +351,7 @@ class Reflector:
         """A server that was put back to an older state says nothing of it to a watch: it only falls silent."""
         self._fell_silent = False
         response = await self._client.request("GET", self._path, {**self._selection(), "limit": "1"})
-        if is_earlier(read_page(response.body).metadata.resource_version or "", self._version):
+        if is_earlier(read_page(response.body, self._scope.kind).metadata.resource_version or "", self._version):
             self._version = ""
 
     def _show_unreadable(self, raw: msgspec.Raw, problem: Unreadable) -> None:
