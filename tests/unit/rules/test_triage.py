@@ -597,6 +597,13 @@ def test_the_next_collision_and_the_most_frequent_one_are_told_beside_a_larger_o
     assert "a, b and c are due in the same minute, next at 05:00Z" in evidence
 
 
+def test_the_count_of_collisions_is_that_of_a_day_and_not_of_what_is_left_of_it() -> None:
+    crons = {"a": "*/30 * * * *", "b": "*/15 * * * *"}
+    items = [schedule(name, cron, last="02:30:03", created="02:30:00") for name, cron in crons.items()]
+    evidence = render(only(location(), *items).evidence, NOW)
+    assert "a and b are due in the same minute, 48 times a day, next at 03:00Z" in evidence
+
+
 def test_collisions_are_not_guessed_if_the_server_is_forbidden() -> None:
     crowd = [schedule(name, "*/3 * * * *", last="02:39:03", created="02:38:00") for name in "abc"]
     assert triage(assemble([location(), *crowd]), NOW).findings == ()

@@ -49,6 +49,29 @@ def test_a_backup_whose_next_volume_waits_behind_another_says_what_moves() -> No
     assert shown.text("when", "waits")[1] == ["◐", "waits 8m", "volume data-0 on worker-4"]
 
 
+def test_a_run_without_earlier_ones_ends_when_its_volumes_are_moved() -> None:
+    run = backup("slow", "InProgress", created="02:31:00", started="02:31:05")
+    half = {"startTimestamp": at("02:31:07").isoformat(), "progress": {"bytesDone": 50, "totalBytes": 100}}
+    shown = Shown("queue", [location(), run, upload(of="slow", phase="InProgress", **half)])
+    assert shown.text("when") == [["◐", "10m → 02:51"]]
+    assert "Its volumes are moved by about 02:51:07Z, at their rate so far; it ends after that." in _pane(shown, run)
+    of_unknown_size = upload("other", "InProgress", of="slow", created="02:40:50")
+    shown = Shown("queue", [location(), run, upload(of="slow", phase="InProgress", **half), of_unknown_size])
+    assert shown.text("when") == [["◐", "10m → ?"]]
+
+
+def test_the_end_of_a_tenants_backup_is_told_from_those_of_its_namespace() -> None:
+    team = {"openshift.io/oadp-nab-origin-namespace": "team-a"}
+    earlier = [
+        backup(f"v-{minute}", started=f"02:{minute}:00", ended=f"02:{minute + 5}:00", annotations=team)
+        for minute in (10, 16, 22)
+    ]
+    mine = backup("v-40", "InProgress", created="02:39:00", started="02:39:07", annotations=team)
+    assert "Expected to end about 02:44:07Z, from the last 3 NABs of team-a." in _pane(
+        Shown("queue", [location(), *earlier, mine]), mine
+    )
+
+
 def test_the_volume_of_a_backup_with_a_long_name_is_found_by_its_label() -> None:
     name = f"team-pay-{'x' * 70}"
     waiting = backup(name, "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
