@@ -425,6 +425,8 @@ def test_a_nab_whose_velero_backup_vanished_went_backwards() -> None:
     gone = condition("Accepted", "False", "VeleroBackupNotFound", "its backup has been removed")
     found = only(location(), nab(phase="BackingOff", conditions=[gone]))
     assert (found.code, found.severity) == ("nonadmin-went-back", Severity.WARNING)
+    assert render(found.what, NOW) == "its Velero backup no longer exists"
+    assert render(found.remedy, NOW).startswith("Ask the owner in team-a to create a new one, and find out who deleted")
 
 
 def test_a_phase_observed_going_back_is_an_anomaly() -> None:
