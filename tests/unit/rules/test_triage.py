@@ -123,6 +123,7 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     found = only(silent, alive, fresh)
     assert found.code == "velero-no-pulse"
     assert "storage hangs" in render(found.what, NOW)
+    assert render(found.remedy, NOW).endswith("and its log; :queue lists what waits.")
 
 
 def crashing(**ended: object) -> Pod:
@@ -264,6 +265,14 @@ def test_unavailable_storage_has_a_short_reason() -> None:
     found = only(location(phase="Unavailable", message="rpc error: code = Unknown: NoSuchBucket: access denied."))
     assert found.code == "storage-unavailable"
     assert render(found.what, NOW) == "unavailable: access denied"
+    assert render(found.evidence, NOW).endswith("its expired backups stay. No schedule writes to it.")
+
+
+def test_a_location_that_cannot_be_used_names_the_schedules_that_will_be_refused() -> None:
+    gone = location("offsite", "Unavailable", message="access denied")
+    copy = schedule("copy", "0 4 * * *", last="02:00:03", created="02:00:00", template={"storageLocation": "offsite"})
+    found = only(location(), gone, copy)
+    assert render(found.evidence, NOW).endswith("1 schedule writes to it: copy.")
 
 
 def test_a_location_that_is_checked_but_no_longer_synced() -> None:
