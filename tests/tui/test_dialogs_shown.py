@@ -13,9 +13,10 @@ from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.create_dialogs import other_copies
 from foretop.dialogs.plan_text import StepReport
 from foretop.dialogs.too_small_screen import TooSmallScreen
-from foretop_core.actions.action_catalog import RESTORE_FROM
+from foretop_core.actions.action_catalog import DELETE_BACKUP, RESTORE_FROM
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Refusal
 from foretop_core.actions.step_builders import create_step
@@ -52,6 +53,27 @@ def test_what_it_leads_to_and_the_warnings_stand_before_all_that_is_written() ->
     said = plan_text.proposal(plan, ActionTargets((target,)), 72)
     assert [one.label.strip() for one in said] == ["Result", "", "Write", "", "", "Command"]
     assert "Some is missing." in "".join(piece.text for piece in said[1].spans)
+
+
+def test_what_several_lead_to_is_said_once_and_before_all_that_is_written() -> None:
+    names = ("orders-1", "orders-2")
+    steps = tuple(
+        create_step(ObjectRef("prod", "DeleteBackupRequest", "velero", name), {}, (f"{name} {'x' * 80}",), "it is gone")
+        for name in names
+    )
+    said = plan_text.proposal(Plan(DELETE_BACKUP, NOW, steps), ActionTargets(()), 72)
+    lines = [f"{one.label.strip()}|{''.join(piece.text for piece in one.spans).strip()}" for one in said]
+    written = [f"|{name}  {name} {'x' * 80}" for name in names]
+    first = ["Each|it is gone", "Write|spec: {}", "|orders-1", "|orders-2"]
+    assert lines[:-1] == [*first, "Write|for each of them:", *written]
+
+
+@pytest.mark.parametrize(
+    ("copies", "words"),
+    [(0, ""), (1, ", its only copy"), (5, "; 4 older: r on one of them in :backups")],
+)
+def test_bringing_back_says_what_other_copies_there_are(copies: int, words: str) -> None:
+    assert other_copies(copies) == words
 
 
 def test_a_message_names_the_object_once_and_says_what_became_of_it() -> None:
