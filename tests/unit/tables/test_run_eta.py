@@ -60,6 +60,23 @@ def test_a_run_without_earlier_ones_ends_when_its_volumes_are_moved() -> None:
     assert shown.text("when") == [["◐", "10m → ?"]]
 
 
+def test_the_pane_says_how_much_data_is_still_to_be_moved() -> None:
+    run = backup("slow", "InProgress", started="02:31:05", progress={"itemsBackedUp": 9, "totalItems": 9})
+    done = upload("a", "Completed", of="slow", completionTimestamp=at("02:35:00").isoformat(), progress=_bytes(2, 2))
+    moves = upload("b", "InProgress", of="slow", created="02:40:50", progress=_bytes(1, 3))
+    assert "3.0 GB of 5.0 GB moved; 1 of 2 volumes done." in _pane(Shown("queue", [run, done, moves]), run)
+    waits = upload("c", "Accepted", of="slow", created="02:40:50")
+    told = _pane(Shown("queue", [run, done, moves, waits]), run)
+    assert "3.0 GB of 5.0 GB moved, and 1 volume of unknown size; 1 of 3 volumes done." in told
+    assert "nothing moved yet, and 1 volume of unknown size; 0 of 1 volume done." in _pane(
+        Shown("queue", [run, waits]), run
+    )
+
+
+def _bytes(done: int, total: int) -> dict[str, int]:
+    return {"bytesDone": done * 10**9, "totalBytes": total * 10**9}
+
+
 def test_the_end_of_a_tenants_backup_is_told_from_those_of_its_namespace() -> None:
     team = {"openshift.io/oadp-nab-origin-namespace": "team-a"}
     earlier = [

@@ -176,8 +176,8 @@ class CreateScheduleDialog(ActionDialog):
     headline: ClassVar[str] = "Create a schedule"
 
     def fields(self) -> Iterable[Widget]:
-        yield DialogField("Name", Prompt(placeholder="orders-nightly", id="name"))
-        yield DialogField("Cron", Prompt(placeholder="30 2 * * *", id="cron"))
+        yield DialogField("Name", Prompt(placeholder="e.g. orders-nightly", id="name"))
+        yield DialogField("Cron", Prompt(placeholder="e.g. 30 2 * * *", id="cron"))
         yield DialogField("Namespaces", Prompt(placeholder="all; or: orders, ledger", id="namespaces"))
         yield DialogField("Kept for (TTL)", Prompt(placeholder="720h, Velero's default", id="ttl"))
         snapshot = self.service.snapshot(self.keys[0].context)
