@@ -96,9 +96,9 @@ def test_a_skip_says_how_old_the_newest_good_backup_will_be() -> None:
     snapshot = ClusterSnapshot("prod", schedules=(nightly, later), backups=tuple(runs))
     alone, both = [(snapshot, nightly, NOW)], [(snapshot, item, NOW) for item in snapshot.schedules]
     (told,) = age_after_skip(alone, Choice.SKIP)
-    assert render(told, NOW) == "the newest good backup is 47 hours and 59 minutes old at the next run"
+    assert render(told, NOW) == "the newest good backup is 1 day and 23 hours old at the next run"
     (told,) = age_after_skip(both, Choice.SKIP)
-    assert render(told, NOW).startswith("the newest good backup of nightly is 47 hours")
+    assert render(told, NOW).startswith("the newest good backup of nightly is 1 day and 23 hours")
     assert age_after_skip(both, Choice.DO_NOT_SKIP) == []
 
 
