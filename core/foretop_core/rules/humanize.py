@@ -48,7 +48,7 @@ def rfc3339(at: datetime | None) -> str | None:
 
 
 def duration(length: timedelta) -> str:
-    """`41 minutes`, `2 hours and 10 minutes`, `1 day and 19 hours`, `3 days`: in words, as exact as a decision needs."""
+    """`41 minutes`, `2 hours and 10 minutes`, `1 day and 19 hours`, `3 days`: in words, as exact as needed."""
     seconds = int(as_shown(length).total_seconds())
     if seconds >= _DAYS_FROM:
         return _plural(seconds // 86400, "day")
