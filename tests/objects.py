@@ -70,13 +70,14 @@ def backup(
     of: str = "",
     spec: dict[str, Any] | None = None,
     labels: dict[str, str] | None = None,
+    annotations: dict[str, str] | None = None,
     **status: Any,
 ) -> Backup:
     marks = {**({"velero.io/schedule-name": of} if of else {}), **(labels or {})}
     return from_builtins(
         Backup,
         {
-            "metadata": _meta(name, "velero", created, labels=marks),
+            "metadata": _meta(name, "velero", created, labels=marks, annotations=annotations or {}),
             "spec": spec or {},
             "status": {
                 "phase": phase or None,

@@ -27,9 +27,13 @@ class Seen:
 
     @property
     def is_framed(self) -> bool:
-        """Tabs, by name or by digit alone, a rule, and the keys at the bottom between two lines that go across."""
-        tabs, rules = self.lines[1], (self.lines[2], self.lines[-2])
-        return _TABS.match(tabs) is not None and all("──" in rule for rule in rules) and bool(self.lines[-1].strip())
+        """Tabs, by name or by digit alone, a rule, and the keys at the bottom between two lines that go across.
+
+        A long message takes the place of the lower one.
+        """
+        tabs, lower = self.lines[1], self.lines[-2]
+        has_rules = "──" in self.lines[2] and ("──" in lower or _NUMBER.search(lower) is not None)
+        return _TABS.match(tabs) is not None and has_rules and bool(self.lines[-1].strip())
 
     @property
     def head(self) -> tuple[str, str]:

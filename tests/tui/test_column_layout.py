@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foretop.pages.page_factories import NONADMIN, TRIAGE
+from foretop.pages.page_factories import NONADMIN, PROTECTION, TRIAGE
 from foretop.pages.table_spec import TableSpec
 from foretop.widgets.column_layout import ColumnPriorities, arrange
 from foretop.widgets.table_strips import has_room_for_count
@@ -15,6 +15,7 @@ from foretop_core.tables.engine.columns import Cell, Column
 from foretop_core.tables.engine.status_glyphs import Tone, phase_briefs
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminView
+from foretop_core.tables.resources.protection import ProtectionView
 from foretop_core.tables.resources.runs import BackupsView, owner_texts, progress_tone
 from foretop_core.tables.resources.schedules import SchedulesView
 from tests.objects import backup
@@ -50,6 +51,12 @@ def test_further_columns_leave_the_most_important_ones() -> None:
     priorities = ColumnPriorities(("next", "last", "cron"), wide=True, least={"last": 6, "cron": 12, "next": 12})
     shown = _shown(SchedulesView().columns, natural, priorities)
     assert {"name", "cron", "next", "last", "namespace"} <= shown.keys()
+
+
+def test_a_narrow_line_of_protection_says_when_copies_expire() -> None:
+    natural = {"name": 16, "state": 14, "newest": 6, "copies": 14, "expires": 16, "next": 17, "by": 14, "covers": 33}
+    shown = _least(PROTECTION, ProtectionView().columns, natural)
+    assert list(shown) == ["name", "state", "newest", "copies", "expires"]
 
 
 def test_triage_gives_most_of_a_narrow_line_to_what_is_wrong() -> None:

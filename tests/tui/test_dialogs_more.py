@@ -333,13 +333,14 @@ async def test_a_tenant_who_sees_nothing_of_velero_is_told_at_once_why_there_is_
         assert at.writes == []
 
 
-async def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_gone_too(
+async def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_not_offered_and_its_key_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("nonadmin-status", tmp_path, monkeypatch) as at:
         await at.go("3", at.key(NAB, "to-lose", "team-c"))
+        assert "logs" not in at.shown.lines[-1]
         await at.shown.press("l")
-        await at.see("to-lose has no log any more: its Velero backup no longer exists", "[ Close ]")
+        assert at.shown.app.told[-1][1] == "Fetch its logs: its Velero object no longer exists"
         assert at.writes == []
 
 

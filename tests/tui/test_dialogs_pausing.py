@@ -90,7 +90,7 @@ async def test_who_has_chosen_a_way_is_led_to_the_knob_that_does_it(
         await at.shown.press("enter")
         assert at.writes == []
         await at.shown.press("enter")
-        await at.see("✓ patched 02:3", "lastSkipped set")
+        await at.see("✓ patched 02:3", "skips what was due")
         assert len(at.writes) == 1
 
 
@@ -157,7 +157,7 @@ async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_s
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.send()
-        await at.see("✓ patched 02:3", "Velero picked it up 02:3", "lastSkipped set")
+        await at.see("✓ patched 02:3", "Velero picked it up 02:3", "skips what was due")
         assert schedule(at, DUE)["paused"] is False
         assert at.writes == ["PATCH /apis/velero.io/v1/namespaces/openshift-adp/schedules/etcd-hourly"]
         (line,) = at.journal
@@ -188,7 +188,7 @@ async def test_a_dialog_closed_too_early_tells_afterwards_in_a_toast(
         await at.see("◐ patched")
         await at.shown.press("q")
         at.start_velero()
-        await at.shown.until(lambda: any("lastSkipped set" in text for _, text in at.shown.app.told))
+        await at.shown.until(lambda: any("skips what was due" in text for _, text in at.shown.app.told))
 
 
 async def test_read_only_shows_forecast_and_line_and_sends_nothing(
@@ -260,7 +260,7 @@ async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_as
         assert schedule(at, DUE)["paused"] is True
         await at.shown.until(lambda: "Write spec.paused true → false Command" in unfolded(at.shown.lines))
         await at.send()
-        await at.see("lastSkipped set")
+        await at.see("skips what was due")
 
 
 async def test_velero_writes_the_object_under_way_and_nobody_is_asked_as_the_plan_is_the_same(
@@ -276,7 +276,7 @@ async def test_velero_writes_the_object_under_way_and_nobody_is_asked_as_the_pla
         await at.shown.press("u")
         at.before_write = meddle
         await at.send()
-        await at.see("lastSkipped set")
+        await at.see("skips what was due")
         assert len(at.writes) == 2
 
 
@@ -303,7 +303,7 @@ async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
         await at.see("Unpause mail-30m", "spec.paused true → false")
         assert len(at.writes) == 3
         await at.send()
-        await at.see("patched", "lastSkipped set")
+        await at.see("patched", "skips what was due")
         assert len(at.writes) == 4
         assert schedule(at, "mail-30m")["paused"] is False
         assert not at.shown.table.marked

@@ -13,9 +13,10 @@ from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.create_dialogs import other_copies
 from foretop.dialogs.plan_text import StepReport
 from foretop.dialogs.too_small_screen import TooSmallScreen
-from foretop_core.actions.action_catalog import RESTORE_FROM
+from foretop_core.actions.action_catalog import DELETE_BACKUP, RESTORE_FROM
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Refusal
 from foretop_core.actions.step_builders import create_step
@@ -52,6 +53,27 @@ def test_what_it_leads_to_and_the_warnings_stand_before_all_that_is_written() ->
     said = plan_text.proposal(plan, ActionTargets((target,)), 72)
     assert [one.label.strip() for one in said] == ["Result", "", "Write", "", "", "Command"]
     assert "Some is missing." in "".join(piece.text for piece in said[1].spans)
+
+
+def test_what_several_lead_to_is_said_once_and_before_all_that_is_written() -> None:
+    names = ("orders-1", "orders-2")
+    steps = tuple(
+        create_step(ObjectRef("prod", "DeleteBackupRequest", "velero", name), {}, (f"{name} {'x' * 80}",), "it is gone")
+        for name in names
+    )
+    said = plan_text.proposal(Plan(DELETE_BACKUP, NOW, steps), ActionTargets(()), 72)
+    lines = [f"{one.label.strip()}|{''.join(piece.text for piece in one.spans).strip()}" for one in said]
+    written = [f"|{name}  {name} {'x' * 80}" for name in names]
+    first = ["Each|it is gone", "Write|spec: {}", "|orders-1", "|orders-2"]
+    assert lines[:-1] == [*first, "Write|for each of them:", *written]
+
+
+@pytest.mark.parametrize(
+    ("copies", "words"),
+    [(0, ""), (1, ", its only copy"), (5, "; 4 older: r on one of them in :backups")],
+)
+def test_bringing_back_says_what_other_copies_there_are(copies: int, words: str) -> None:
+    assert other_copies(copies) == words
 
 
 def test_a_message_names_the_object_once_and_says_what_became_of_it() -> None:
@@ -145,10 +167,32 @@ async def test_a_toast_is_one_line_the_newest_alone_and_no_window_is_under_it() 
         await shown.until(lambda: "the third long" in shown.text)
         assert "the first" not in shown.text
         assert "the second" not in shown.text
-        assert sum("long" in line for line in shown.lines) == 1
+        (line,) = [at for at, line in enumerate(shown.lines) if "long" in line]
+        assert line == SMALL[1] - 2
+        assert shown.lines[line].startswith(" the third long ")
+        assert shown.lines[line].endswith("long  (m shows all)")
         await shown.press("question_mark")
         assert app.screen is not app.main_screen
         assert not any(one.display for one in app.screen.query(Toast))
+
+
+async def test_a_brief_message_stands_beside_the_hint_and_a_longer_one_over_all_of_it() -> None:
+    filled = FilledSource(troubled())
+    app = Dashboard(lambda: filled, DisplayOptions(flash=False))
+    async with app.run_test(size=SMALL, notifications=True) as pilot:
+        shown = Screen(app, pilot, filled)
+        await shown.until(lambda: app.main_screen.page is not None)
+        await shown.press("2", "slash", "a", "enter")
+        told, hint = shown.pane.splitlines()[-1], shown.lines[-2].rstrip("─").strip()
+        assert "of" in hint
+        app.notify("Nothing was changed", timeout=600)
+        await shown.until(lambda: "Nothing was changed" in shown.text)
+        assert shown.lines[-2].startswith(hint)
+        assert shown.lines[-2].endswith(" Nothing was changed")
+        app.notify("x" * 75, timeout=600)
+        await shown.until(lambda: "x" * 75 in shown.text)
+        assert shown.lines[-2] == f" {'x' * 75}"
+        assert told in [line.strip() for line in shown.lines]
 
 
 async def test_what_is_said_while_a_dialog_is_open_is_one_line_inside_it(

@@ -75,7 +75,7 @@ async def test_the_signs_of_runs_are_explained_where_they_stand_and_all_of_them_
     async with screen() as shown:
         await shown.press("2")
         await shown.on(shown.source.key(SCHEDULE, "velero", "etcd-hourly"))
-        assert "_ not made" in shown.pane
+        assert "LAST 10 RUNS, oldest first: P partly failed, _ not made" in shown.pane
         assert "V refused" not in shown.pane
         await shown.on(shown.source.key(SCHEDULE, "velero", "cassandra"))
         assert "oldest first" not in shown.pane

@@ -37,7 +37,7 @@ async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(
 ) -> None:
     async with stand("protection", tmp_path, monkeypatch, user=NO_NAMESPACES) as at:
         await command(at, "protection")
-        await at.see("shop-daily", "You may not list namespaces")
+        await at.see("crm-daily", "You may not list namespaces")
         assert "deleted" not in at.shown.text
 
 
@@ -54,6 +54,16 @@ async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_cop
         assert made["spec"]["includedNamespaces"] == ["legacy"]
         assert "namespaceMapping" not in made["spec"]
         assert made["spec"]["backupName"].startswith("legacy-daily-")
+
+
+async def test_a_dialog_names_the_key_to_what_is_below_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"legacy", "enter", "r")
+        await at.see("pgdn more", "; 4 older: r on one of them in :backups")
+        await at.shown.press(*["pagedown"] * 5)
+        await at.see("velero --kubecontext")
+        assert "pgdn more" not in at.shown.text
 
 
 async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is_there_is_counted(

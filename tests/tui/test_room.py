@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from foretop.pages.page_factories import NONADMIN, QUEUE, RESTORES, TRIAGE
-from foretop.pages.table_page import TablePage
+from foretop.pages.table_page import TablePage, pane_room
 from foretop.pages.table_spec import TableSpec
 from foretop.panes.run_strip import run_strip
 from foretop.widgets.column_layout import arrange
-from foretop.widgets.paragraphs import Line, wrap
+from foretop.widgets.paragraphs import Line, Paragraph, span, wrap
 from foretop.widgets.styles import style_of, to_ascii
 from foretop_core.clock import ManualClock
 from foretop_core.models.kinds import SCHEDULE
@@ -26,8 +26,8 @@ from foretop_core.tables.resources.queue import QueueView
 from foretop_core.tables.resources.runs import RestoresView
 from foretop_core.tables.resources.schedules import SchedulesView
 from tests.objects import NOW, backup, schedule
-from tests.tui.fake_source import FilledSource
-from tests.tui.pilot import TINY, screen
+from tests.tui.fake_source import FilledSource, calm
+from tests.tui.pilot import MIDDLE, TINY, screen
 
 _AT_40 = 36
 """What a line of 40 cells has for columns."""
@@ -67,6 +67,38 @@ async def test_triage_says_at_forty_by_twelve_what_is_wrong_with_the_finding_und
         assert len(first.split()) > 3
         await shown.press("down")
         assert shown.pane != first
+
+
+def test_a_pane_takes_what_few_rows_leave_and_half_of_a_page_that_is_full() -> None:
+    assert [pane_room(19, rows) for rows in (0, 2, 6, 7, 8, 500)] == [16, 14, 10, 10, 10, 10]
+
+
+def test_a_long_name_is_parted_before_its_uuid_also_where_a_colon_follows() -> None:
+    name = "team-data-sessions-0226-8-b6bcf519-c041-4f66-a640-b2d9be1867e9"
+    (first, second, *_) = wrap([Paragraph((span(name, bold=True), span(": InProgress")))], 53)
+    assert _text(first) == "team-data-sessions-0226-8-"
+    assert _text(second) == "b6bcf519-c041-4f66-a640-b2d9be1867e9: InProgress"
+    assert (second[0].style.bold, second[1].style.bold) == (True, None)
+
+
+async def test_a_name_takes_the_room_that_a_shorter_wording_beside_it_leaves() -> None:
+    names = [f"team-{'x' * 36}-{number}" for number in range(3)]
+    owned = [
+        backup(
+            name,
+            started="02:00:03",
+            ended="02:10:03",
+            annotations={
+                "openshift.io/oadp-nab-origin-name": "a-name-that-is-far-too-long-for-its-column-to-be-shown",
+                "openshift.io/oadp-nab-origin-namespace": "team-a",
+            },
+        )
+        for name in names
+    ]
+    async with screen(FilledSource([*calm(), *owned]), MIDDLE) as shown:
+        await shown.press("7")
+        assert any(line.endswith("nab team-a") for line in shown.lines), shown.text
+        assert all(any(name in line for line in shown.lines) for name in names), shown.text
 
 
 async def test_forty_cells_show_which_section_of_how_many_is_open() -> None:

@@ -21,7 +21,7 @@ def objects_of(name: str) -> list[Resource]:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", ["default", "outage", "volumes", "nonadmin-status"])
+@pytest.mark.parametrize("name", ["default", "outage", "volumes", "nonadmin-status", "large"])
 async def test_every_row_of_every_view_can_be_told(name: str) -> None:
     async with screen(FilledSource(objects_of(name))) as shown:
         for tab in TABS:

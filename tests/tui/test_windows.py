@@ -12,7 +12,7 @@ from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAU
 from tests.objects import location, schedule
 from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.fake_source import FilledSource
-from tests.tui.pilot import screen
+from tests.tui.pilot import MIDDLE, screen
 
 NOTES = {
     PAUSED_BY: "maria",
@@ -62,3 +62,12 @@ async def test_without_a_window_the_command_says_so() -> None:
     async with screen(FilledSource([location(), schedule("audit", paused=True)])) as shown:
         await shown.press("colon", *"windows", "enter")
         await shown.until(lambda: "No schedule paused by foretop" in str(shown.app.told))
+
+
+async def test_the_list_of_windows_is_as_wide_as_it_needs_to_say_until_when() -> None:
+    notes = {**NOTES, PAUSED_WHY: "the upgrade of all nodes"}
+    paused = [schedule(name, paused=True, annotations=notes) for name in ("etcd", "mail")]
+    async with screen(FilledSource([location(), *paused]), MIDDLE) as shown:
+        await shown.press("colon", *"windows", "enter")
+        await shown.until(lambda: isinstance(shown.app.screen, ChoicePicker))
+        assert "meant until 14 Nov 04:30Z" in shown.text

@@ -16,6 +16,8 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.geometry import Size
 
+from foretop.bindings import key_name
+from foretop.main_screen import tab_bar_text
 from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.tab_registry import FIRST_KINDS
 from foretop.terminal.cell_diff import CellDiff
@@ -31,7 +33,7 @@ from foretop.terminal.textual_internals import (
 )
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
-from foretop_core.tables.text.terminal_text import clean, cut_end
+from foretop_core.tables.text.terminal_text import clean
 
 if TYPE_CHECKING:
     from foretop.dialogs.too_small_screen import TooSmallScreen
@@ -56,8 +58,6 @@ TRY_AGAIN = 5.0
 _KEPT_MESSAGES = 200
 _LEAST_SIZE = Size(40, 10)
 """In less no table can be read."""
-_TOAST_FRAME = 4
-"""Cells of the screen that a toast leaves free or takes for its edges."""
 _KEPT_FAILURES = 20
 
 
@@ -300,7 +300,7 @@ class Dashboard(SerialKeyApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """One toast of one line, the newest; all are kept in the list of messages, and nothing in them is markup.
+        """One toast, the newest, in the line above the keys; all are kept in the list of messages, and none is markup.
 
         A window that is open shows it inside, or covers it.
         """
@@ -315,7 +315,7 @@ class Dashboard(SerialKeyApp):
             return
         # In order with the toasts that were asked for before: those are shown when their turn comes, not at once.
         self.call_later(self.clear_notifications)
-        shown = cut_end(text, self.size.width - _TOAST_FRAME)
+        shown = tab_bar_text.notice(text, self.size.width, self.main_screen.hint_cells, key_name("messages"))
         super().notify(shown, title=clean(title), severity=severity, timeout=timeout, markup=False)
 
     def action_leave(self) -> None:

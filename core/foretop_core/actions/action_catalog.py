@@ -158,6 +158,8 @@ def _has_begun(item: Resource, _moves: Callable[[], bool]) -> str:
 
 
 def _has_led_somewhere(item: Resource, _moves: Callable[[], bool]) -> str:
+    if isinstance(item, NonAdmin) and item.is_lost:
+        return "its Velero object no longer exists"
     return "" if isinstance(item, NonAdmin) and item.velero.name else "it has no object of Velero's yet"
 
 

@@ -28,7 +28,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_refusal import storage_refusal
 
 BACKUP_UID_LABEL = "velero.io/backup-uid"
-_VELEROS_OWN = "velero.io/"
+_CONTROLLERS_OWN = ("velero.io/", "openshift.io/oadp")
+_MANAGED_BY_NONADMIN = ("app.kubernetes.io/managed-by", "oadp-nac-controller")
 _ENDED_MOVEMENTS = frozenset({"Canceled", "Completed", "Failed"})
 _KIND_OF_MOVEMENT = {kind.model: kind for kind in MOVEMENTS}
 
@@ -55,7 +56,10 @@ def plan_back_up_now(
 def plan_run_again(
     snapshot: ClusterSnapshot, backups: Iterable[Backup], now: datetime, named_at: datetime | None = None
 ) -> Plan:
-    """The same spec under a new name; what Velero itself wrote on the old one is not repeated."""
+    """The same spec under a new name; what controllers wrote on the old one is not repeated.
+
+    A second Backup with the UUID of a NAB would be taken for the NAB's own.
+    """
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
@@ -65,12 +69,12 @@ def plan_run_again(
         where = ObjectRef(snapshot.context, BACKUP.name, backup.namespace, stamped(backup.name, named_at or now))
         schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
         meta = {
-            "labels": {**_without_veleros(backup.metadata.labels), **schedule},
-            "annotations": _without_veleros(backup.metadata.own_annotations),
+            "labels": {**_without_controllers(backup.metadata.labels), **schedule},
+            "annotations": _without_controllers(backup.metadata.own_annotations),
         }
         changes = (f"{where} is created with the spec of {backup.name} ({backup.phase})",)
         forecast = _start(snapshot, backup.namespace, backup.spec.storage_location, now)
-        steps.append(create_step(where, wire(backup.spec), changes, forecast, meta=meta))
+        steps.append(create_step(where, wire(backup.spec), changes, forecast, warnings=_not_of_nab(backup), meta=meta))
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
@@ -159,8 +163,23 @@ def _start(snapshot: ClusterSnapshot, namespace: str, location: str, now: dateti
     return f"one backup, after {humanize.count(len(ahead), 'unfinished backup')} ahead of it"
 
 
-def _without_veleros(marks: Mapping[str, str]) -> dict[str, str]:
-    return {key: text for key, text in marks.items() if not key.startswith(_VELEROS_OWN)}
+def _without_controllers(marks: Mapping[str, str]) -> dict[str, str]:
+    return {
+        key: text
+        for key, text in marks.items()
+        if not key.startswith(_CONTROLLERS_OWN) and (key, text) != _MANAGED_BY_NONADMIN
+    }
+
+
+def _not_of_nab(backup: Backup) -> tuple[str, ...]:
+    """A NAB has the one Backup that was made for it: another one is the administrator's."""
+    if not (owner := backup.annotation(NAB_NAME_ANNOTATION)):
+        return ()
+    place = backup.annotation(NAB_NAMESPACE_ANNOTATION)
+    return (
+        f"It does not belong to the NAB {place}/{owner}: its owner sees nothing of it. For one of the owner's, "
+        "a new NAB is needed.",
+    )
 
 
 def _why_not_deleted(snapshot: ClusterSnapshot, backup: Backup) -> str:

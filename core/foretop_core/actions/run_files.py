@@ -23,7 +23,6 @@ from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestor
 from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.nonadmin_lifecycle import is_lost
 from foretop_core.rules.phases import READABLE
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -88,7 +87,7 @@ async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: Run
     word = "backup" if isinstance(item, NonAdminBackup) else "restore"
     if not item.velero.name:
         raise FileUnavailable(f"{item.name} has no {file.noun}", f"it has no Velero {word} yet")
-    if run is None and is_lost(item):
+    if run is None and item.is_lost:
         raise FileUnavailable(f"{item.name} has no {file.noun} any more", f"its Velero {word} no longer exists")
     copied = item.velero.status.phase if item.velero.status else ""
     phase = run.phase if run is not None else copied

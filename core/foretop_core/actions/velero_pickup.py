@@ -87,7 +87,9 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
         if now.spec.paused:
             return ProgressReport(f"{before.name} is still paused")
         if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
-            return ProgressReport(f"Velero picked it up {_clock(now.status.last_skipped)}, lastSkipped set", done=True)
+            return ProgressReport(
+                f"Velero picked it up {_clock(now.status.last_skipped)} and skips what was due", done=True
+            )
         new = [run for run in snapshot.backups_by_schedule.get(place, ()) if run.name not in before_runs]
         if new:
             return ProgressReport(f"Velero picked it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
@@ -134,7 +136,9 @@ def edit_probe(before: Schedule, before_runs: tuple[str, ...], *, starts_or_skip
         if now.phase == "FailedValidation" and now.status != before.status:
             return ProgressReport(f"Velero refuses it: {'; '.join(now.status.validation_errors)}", True, False)
         if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
-            return ProgressReport(f"Velero picked it up {_clock(now.status.last_skipped)}, lastSkipped set", done=True)
+            return ProgressReport(
+                f"Velero picked it up {_clock(now.status.last_skipped)} and skips what was due", done=True
+            )
         new = [run for run in snapshot.backups_by_schedule.get(place, ()) if run.name not in before_runs]
         if new:
             return ProgressReport(f"Velero picked it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)

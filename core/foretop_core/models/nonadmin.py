@@ -85,6 +85,12 @@ class NonAdmin(Resource, frozen=True):
     def condition(self, kind: str) -> Condition | None:
         return next((entry for entry in self.state.conditions if entry.type == kind), None)
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the controller has reported that the Velero object it made is gone."""
+        accepted = self.condition("Accepted")
+        return accepted is not None and accepted.reason in {"VeleroBackupNotFound", "VeleroRestoreNotFound"}
+
 
 class NonAdminBackupSpec(Wire, frozen=True):
     backup_spec: BackupSpec = BackupSpec()

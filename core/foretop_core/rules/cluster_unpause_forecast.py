@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -18,6 +18,7 @@ from foretop_core.rules.forecast import (
     unpause_as_read,
 )
 from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.schedule_history import newest_good
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_refusal import schedule_refusal
 
@@ -92,6 +93,19 @@ def count_unpause(schedules: Iterable[PausedSchedule], choice: Choice) -> Unpaus
         else:
             held += 1
     return UnpauseCounts(at_once, skipped, held, not_due, refused)
+
+
+def skipped_ages(schedules: Iterable[PausedSchedule], choice: Choice) -> list[tuple[Schedule, timedelta]]:
+    """Of schedules whose due run the choice skips, how old the newest good backup is at the next run."""
+    found = []
+    for snapshot, schedule, now in schedules:
+        forecast = forecast_unpause(snapshot, schedule, choice, now)
+        good = newest_good(snapshot.runs(schedule))
+        if not forecast.skips or forecast.next_run is None or good is None or good.started is None:
+            continue
+        if is_run_due(schedule, snapshot.readings(schedule), now):
+            found.append((schedule, forecast.next_run - good.started))
+    return found
 
 
 def next_to_be_missed(schedules: Iterable[PausedSchedule]) -> tuple[Schedule, datetime] | None:

@@ -31,7 +31,7 @@ class Collision(msgspec.Struct, frozen=True):
     following: datetime | None
     """None where they do not meet again within many runs."""
     rhythm: str
-    """`every 3 minutes` where all have the same expression, `5 times today` where they meet more than once, else ""."""
+    """`every 3 minutes` where all have the same expression, `5 times a day` where they meet more than once, else ""."""
 
 
 class _Crowd(msgspec.Struct, frozen=True):
@@ -97,7 +97,7 @@ def _with_next(crowd: _Crowd, now: datetime) -> _Crowd:
 
 def _told(crowd: _Crowd, by_expression: Mapping[CronSchedule, list[Schedule]]) -> Collision:
     members = sorted((item for one in crowd.expressions for item in by_expression[one]), key=lambda item: item.name)
-    often = f"{len(crowd.minutes)} times today" if len(crowd.minutes) > 1 else ""
+    often = f"{len(crowd.minutes)} times a day" if len(crowd.minutes) > 1 else ""
     rhythm = next(iter(crowd.expressions)).describe() if len(crowd.expressions) == 1 else often
     return Collision(crowd.minutes[0], tuple(members), crowd.following, rhythm)
 

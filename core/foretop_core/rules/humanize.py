@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, tzinfo
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_MINUTES_FROM, _DAYS_FROM = 120, 2 * 86400
+_DAY = 86400
+_MINUTES_FROM, _DAYS_FROM = 120, 2 * _DAY
 
 
 def time(at: datetime, now: datetime, zone: tzinfo | None = None) -> str:
@@ -47,10 +48,12 @@ def rfc3339(at: datetime | None) -> str | None:
 
 
 def duration(length: timedelta) -> str:
-    """`41 minutes`, `2 hours and 10 minutes`, `3 days`: in words, and as exact as a decision needs."""
+    """`41 minutes`, `2 hours and 10 minutes`, `1 day and 19 hours`, `3 days`: in words, as exact as needed."""
     seconds = int(as_shown(length).total_seconds())
     if seconds >= _DAYS_FROM:
         return _plural(seconds // 86400, "day")
+    if seconds >= _DAY:
+        return _two(1, "day", seconds % _DAY // 3600, "hour")
     if seconds >= 3600:
         return _two(seconds // 3600, "hour", seconds // 60 % 60, "minute")
     if seconds >= 60:
@@ -63,9 +66,9 @@ def _two(large: int, unit: str, small: int, smaller_unit: str) -> str:
 
 
 def as_shown(length: timedelta) -> timedelta:
-    """What `duration` writes of it: whole days, minutes or seconds, and never less than nothing."""
+    """What `duration` writes of it: whole days, hours, minutes or seconds, and never less than nothing."""
     seconds = max(0, int(length.total_seconds()))
-    unit = 86400 if seconds >= _DAYS_FROM else 60 if seconds >= _MINUTES_FROM else 1
+    unit = _DAY if seconds >= _DAYS_FROM else 3600 if seconds >= _DAY else 60 if seconds >= _MINUTES_FROM else 1
     return timedelta(seconds=seconds - seconds % unit)
 
 

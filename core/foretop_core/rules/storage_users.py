@@ -19,14 +19,15 @@ class StorageUse(msgspec.Struct, frozen=True):
 
 def storage_use(snapshot: ClusterSnapshot, place: BackupStorageLocation) -> StorageUse:
     """What names no location uses the default one."""
-    schedules = (
-        item.name
-        for item in snapshot.schedules_by_namespace.get(place.namespace, ())
-        if _is_meant(snapshot, place, item.spec.template.storage_location)
-    )
     backups = snapshot.backups_by_namespace.get(place.namespace, ())
     kept = sum(_is_meant(snapshot, place, item.spec.storage_location) for item in backups if is_stored(item))
-    return StorageUse(tuple(sorted(schedules)), kept)
+    return StorageUse(schedules_to(snapshot, place), kept)
+
+
+def schedules_to(snapshot: ClusterSnapshot, place: BackupStorageLocation) -> tuple[str, ...]:
+    """The names of the schedules that write to it, in order."""
+    mine = snapshot.schedules_by_namespace.get(place.namespace, ())
+    return tuple(sorted(item.name for item in mine if _is_meant(snapshot, place, item.spec.template.storage_location)))
 
 
 def is_stored(backup: Backup) -> bool:

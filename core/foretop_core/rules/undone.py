@@ -90,7 +90,16 @@ def undone_finding(undone: UndoneChange, owner: str) -> Finding:
             "foretop deleted it at ", undone.written_at, f". {who} created it again at ", undone.at, "."
         )
     remedy: Text = owner or "Change it where it is kept, or ask its owner to leave it alone meanwhile."
-    return Finding(CODE, Severity.WARNING, undone.target, undone.at, undone.brief, evidence, remedy)
+    what = f"your {_deed(undone)} was undone by {undone.by}" if undone.by else f"your {_deed(undone)} was undone"
+    return Finding(CODE, Severity.WARNING, undone.target, undone.at, what, evidence, remedy)
+
+
+def _deed(undone: UndoneChange) -> str:
+    """What was undone, in a word."""
+    if not undone.fields:
+        return "deletion"
+    paused = next((one for one in undone.fields if one.path == ("spec", "paused")), None)
+    return "change" if paused is None else "pause" if paused.written else "unpause"
 
 
 def value_at(held: Mapping[str, Any], path: FieldPath) -> Any:

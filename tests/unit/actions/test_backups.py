@@ -99,6 +99,29 @@ def test_a_failed_backup_is_run_again_with_the_same_spec_under_a_new_name() -> N
     assert step.write.body["spec"] == {"includedNamespaces": ["shop"], "ttl": "24h0m0s"}
 
 
+def test_the_backup_of_a_nab_that_is_run_again_is_not_taken_for_the_nabs() -> None:
+    failed = backup(
+        "team-a-orders",
+        "Failed",
+        ended="02:01:00",
+        labels={
+            "openshift.io/oadp": "True",
+            "openshift.io/oadp-nab-origin-nacuuid": "u-1",
+            "app.kubernetes.io/managed-by": "oadp-nac-controller",
+            "team": "a",
+        },
+        annotations={
+            "openshift.io/oadp-nab-origin-name": "orders",
+            "openshift.io/oadp-nab-origin-namespace": "team-a",
+            "cost": "7",
+        },
+    )
+    (step,) = plan_run_again(ClusterSnapshot(backups=(failed,)), [failed], NOW).steps
+    meta = step.write.body["metadata"]
+    assert (meta["labels"], meta["annotations"]) == ({"team": "a"}, {"cost": "7"})
+    assert step.warnings[0].startswith("It does not belong to the NAB team-a/orders: its owner sees nothing of it.")
+
+
 def test_a_running_backup_is_neither_rerun_nor_deleted() -> None:
     running = backup("one", "InProgress", started="02:00:03")
     snapshot = ClusterSnapshot(backups=(running,))

@@ -40,7 +40,7 @@ async def test_a_skip_is_picked_up_when_last_skipped_is_set() -> None:
     await asyncio.sleep(0)
     put(store, schedule(last="00:00:03", skip=False, skipped="02:41:09", resourceVersion="3"))
     reports = await watching
-    assert reports[-1] == ("Velero picked it up 02:41:09Z, lastSkipped set", True)
+    assert reports[-1] == ("Velero picked it up 02:41:09Z and skips what was due", True)
 
 
 async def test_the_backup_that_was_made_is_named() -> None:

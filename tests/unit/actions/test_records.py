@@ -29,6 +29,7 @@ from foretop_core.actions.action_catalog import (
     DELETE_BACKUP,
     EXTEND_BACKUP,
     INTENTS,
+    NONADMIN_LOGS,
     PAUSE,
     RESTORE_FROM,
     told_rights,
@@ -46,7 +47,7 @@ from foretop_core.models.kinds import BACKUP, SCHEDULE, RequiredPermission
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.runs import BackupsView
-from tests.objects import NOW
+from tests.objects import NOW, condition
 from tests.objects import backup as a_backup
 from tests.objects import nab as a_nab
 from tests.objects import nar as a_nar
@@ -156,3 +157,11 @@ async def test_the_requested_permissions_are_the_declared_ones(plan: Plan) -> No
     access = Asked()
     await guard_plan(plan, Writable(), access)  # type: ignore[arg-type]
     assert access.rights == {(needed.verb, needed.kind.plural) for needed in plan.intent.rights}
+
+
+def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_not_offered() -> None:
+    gone = condition("Accepted", "False", "VeleroBackupNotFound")
+    made = {"veleroBackup": {"name": "v-1", "nacuuid": "u-1"}}
+    assert NONADMIN_LOGS.applies(a_nab(**made), lambda: False) == ""
+    lost = a_nab(phase="BackingOff", conditions=[gone], **made)
+    assert NONADMIN_LOGS.applies(lost, lambda: False) == "its Velero object no longer exists"

@@ -257,6 +257,9 @@ def test_pausing_says_what_continues_and_what_is_missed() -> None:
     sentence = render(pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [running]), NOW)
     assert "the run of 03:00:00Z will not start" in sentence
     assert "nightly-1 continues" in sentence
+    assert "If you unpause it after 03:00:00Z, one backup starts at once unless you choose to skip." in sentence
+    due = render(pause(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT), NOW)
+    assert "If you unpause it, one backup starts at once unless you choose to skip." in due
     assert "is already paused" in render(pause(schedule(paused=True), NOW, DIALECT), NOW)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Moment, Text, join_sentences, listed, render, sentence, sort_key
+from foretop_core.tables.text import times
 
 NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 BERLIN, NEW_YORK, KATHMANDU = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("Asia/Kathmandu")
@@ -131,3 +132,16 @@ def test_a_sentence_does_not_become_text_by_accident() -> None:
 def test_sentences_sort_by_their_moments() -> None:
     hours = [sentence("next ", NOW + timedelta(hours=hour)) for hour in (0, 20, 23)]
     assert (min(hours[1:] + hours[:1], key=sort_key), max(hours, key=sort_key)) == (hours[0], hours[-1])
+
+
+@pytest.mark.parametrize(
+    ("length", "words", "short"),
+    [
+        (timedelta(hours=23, minutes=59), "23 hours and 59 minutes", "23h59m"),
+        (timedelta(hours=24, minutes=29), "1 day", "1d"),
+        (timedelta(hours=43, minutes=5), "1 day and 19 hours", "1d19h"),
+        (timedelta(hours=49), "2 days", "2d"),
+    ],
+)
+def test_sentences_and_columns_have_the_same_units(length: timedelta, words: str, short: str) -> None:
+    assert (humanize.duration(length), times.short(length)) == (words, short)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, from_builtins
+from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.nonadmin_lifecycle import Path, StepState, lifecycle, transition
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -33,6 +33,10 @@ def nab(phase: str, *conditions: dict[str, Any], uid: str = "u1", **parts: Any) 
 
 def backup(**status: Any) -> Backup:
     return from_builtins(Backup, {"metadata": {"name": "b", "namespace": "velero"}, "status": status})
+
+
+def restore(**status: Any) -> Restore:
+    return from_builtins(Restore, {"metadata": {"name": "r", "namespace": "velero"}, "status": status})
 
 
 @pytest.mark.parametrize("phase", ["Deleting", "Deletion"])
@@ -81,6 +85,26 @@ def test_a_backup_that_fails_validation_was_never_in_progress() -> None:
     assert [step.name for step in view.steps] == ["New", "Accepted", "Created", "Queued", "FailedValidation"]
     assert view.steps[-1].state is StepState.FAILED
     assert "no such location" in view.why
+
+
+def test_a_restore_is_never_queued() -> None:
+    status = {"phase": "Created", "conditions": [ACCEPTED, QUEUED]}
+    meta = {"name": "back", "namespace": "team-pay", "uid": "u1"}
+    back = from_builtins(NonAdminRestore, {"metadata": meta, "status": status})
+    for run in (restore(phase=""), restore(phase="Completed", startTimestamp="2026-11-15T02:00:00Z")):
+        steps = [step.name for step in lifecycle(back, run, NOW, ALONE).steps]
+        assert steps == ["New", "Accepted", "Created", "InProgress", "Completed"]
+
+
+def test_a_backup_that_waits_for_its_volumes_was_in_progress() -> None:
+    live = backup(phase="WaitingForPluginOperations", startTimestamp="2026-11-15T02:00:00Z")
+    steps = [(step.name, step.state) for step in lifecycle(nab("Created", ACCEPTED, QUEUED), live, NOW, ALONE).steps]
+    assert steps[3:] == [
+        ("Queued", StepState.DONE),
+        ("InProgress", StepState.DONE),
+        ("WaitingForPluginOperations", StepState.CURRENT),
+        ("Completed", StepState.AHEAD),
+    ]
 
 
 def test_a_failed_backup_shows_its_reason() -> None:

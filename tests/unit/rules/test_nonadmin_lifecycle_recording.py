@@ -147,7 +147,7 @@ def test_the_steps_of_a_successful_nab() -> None:
         "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Queued ◐ ─ InProgress ─ Completed",
         "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Queued ✓ ─ ReadyToStart ◐ ─ Completed",
         "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Queued ✓ ─ InProgress ◐ ─ Completed",
-        "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Queued ✓ ─ Finalizing ◐ ─ Completed",
+        "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Queued ✓ ─ InProgress ✓ ─ Finalizing ◐ ─ Completed",
         "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Queued ✓ ─ InProgress ✓ ─ Completed ✓",
     ]
 
@@ -173,7 +173,7 @@ def test_a_synced_nab_shows_no_steps_it_did_not_take() -> None:
 
 def test_a_partially_failed_restore_ends_with_that_phase() -> None:
     story = _story("good", "NonAdminRestore")
-    assert "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Queued ✓ ─ InProgress ✓ ─ PartiallyFailed ✗" in story
+    assert "New ✓ ─ Accepted ✓ ─ Created ✓ ─ InProgress ✓ ─ PartiallyFailed ✗" in story
     assert story[-1] == "New ✓ ─ Created ✓ ─ Deleting ◐ ─ Gone"
 
 

@@ -312,6 +312,7 @@ def test_all_copies_in_a_location_that_is_gone_are_told_once_for_the_location() 
     assert found.keys() == {"offsite"}
     assert found["offsite"].because is not None
     assert "crm, shop and wiki cannot be restored" in render(found["offsite"].evidence, NOW)
+    assert render(found["offsite"].what, NOW) == "all copies of crm, shop and 1 more are in it, out of reach"
 
 
 def test_the_last_copy_of_a_paused_schedule_about_to_expire_is_told() -> None:

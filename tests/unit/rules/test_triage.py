@@ -123,6 +123,7 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     found = only(silent, alive, fresh)
     assert found.code == "velero-no-pulse"
     assert "storage hangs" in render(found.what, NOW)
+    assert render(found.remedy, NOW).endswith("and its log; :queue lists what waits.")
 
 
 def crashing(**ended: object) -> Pod:
@@ -264,6 +265,14 @@ def test_unavailable_storage_has_a_short_reason() -> None:
     found = only(location(phase="Unavailable", message="rpc error: code = Unknown: NoSuchBucket: access denied."))
     assert found.code == "storage-unavailable"
     assert render(found.what, NOW) == "unavailable: access denied"
+    assert render(found.evidence, NOW).endswith("its expired backups stay. No schedule writes to it.")
+
+
+def test_a_location_that_cannot_be_used_names_the_schedules_that_will_be_refused() -> None:
+    gone = location("offsite", "Unavailable", message="access denied")
+    copy = schedule("copy", "0 4 * * *", last="02:00:03", created="02:00:00", template={"storageLocation": "offsite"})
+    found = only(location(), gone, copy)
+    assert render(found.evidence, NOW).endswith("1 schedule writes to it: copy.")
 
 
 def test_a_location_that_is_checked_but_no_longer_synced() -> None:
@@ -425,6 +434,8 @@ def test_a_nab_whose_velero_backup_vanished_went_backwards() -> None:
     gone = condition("Accepted", "False", "VeleroBackupNotFound", "its backup has been removed")
     found = only(location(), nab(phase="BackingOff", conditions=[gone]))
     assert (found.code, found.severity) == ("nonadmin-went-back", Severity.WARNING)
+    assert render(found.what, NOW) == "its Velero backup no longer exists"
+    assert render(found.remedy, NOW).startswith("Ask the owner in team-a to create a new one, and find out who deleted")
 
 
 def test_a_phase_observed_going_back_is_an_anomaly() -> None:
@@ -595,6 +606,13 @@ def test_the_next_collision_and_the_most_frequent_one_are_told_beside_a_larger_o
     ]
     assert "every" not in (evidence := render(findings(location(), *items)[1].evidence, NOW))
     assert "a, b and c are due in the same minute, next at 05:00Z" in evidence
+
+
+def test_the_count_of_collisions_is_that_of_a_day_and_not_of_what_is_left_of_it() -> None:
+    crons = {"a": "*/30 * * * *", "b": "*/15 * * * *"}
+    items = [schedule(name, cron, last="02:30:03", created="02:30:00") for name, cron in crons.items()]
+    evidence = render(only(location(), *items).evidence, NOW)
+    assert "a and b are due in the same minute, 48 times a day, next at 03:00Z" in evidence
 
 
 def test_collisions_are_not_guessed_if_the_server_is_forbidden() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.actions.action_catalog import INTENTS
 from foretop_core.actions.managed_by import owner_warning
@@ -98,6 +99,12 @@ def test_who_undid_it_is_told_where_it_is_known_and_only_there() -> None:
         "foretop wrote it at 02:40:00Z. argocd-controller set spec.paused back at 02:40:04Z."
     )
     assert found.remedy == "Change it in Git."
+    assert found.what == "your pause was undone by argocd-controller"
+    assert undone_finding(undone(""), "").what == "your pause was undone"
+    resumed = written_fields({"spec": {"paused": False}}, {"spec": {"paused": True}})
+    edited = written_fields({"spec": {"schedule": "0 3 * * *"}}, {"spec": {"schedule": "0 2 * * *"}})
+    for fields, deed in ((resumed, "unpause"), (edited, "change"), ((), "deletion")):
+        assert undone_finding(replace(undone("helm"), fields=fields), "").what == f"your {deed} was undone by helm"
 
 
 # Who keeps an object

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from foretop.dialogs.pause_dialogs import choice_summary
+from foretop.dialogs.pause_dialogs import age_after_skip, choice_summary, default_note
 from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Schedule
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cluster_unpause_forecast import UnpauseCounts, count_unpause, next_to_be_missed
 from foretop_core.rules.forecast import Choice
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage import triage
 from tests.objects import NOW, backup, schedule
@@ -82,4 +83,31 @@ def test_a_choice_says_what_its_own_setting_is_and_fits_into_half_a_line() -> No
     assert choice_summary([(snapshot, due, NOW)], Choice.LEAVE) == "one backup starts at once (its field is false)"
     assert choice_summary([(snapshot, due, NOW)], Choice.SKIP) == "next backup 03:00:00Z, in 18m"
     both = [(snapshot, due, NOW), (snapshot, schedule("too", paused=True, **DUE), NOW)]
-    assert choice_summary(both, Choice.DO_NOT_SKIP) == "2 backups at once, 1 at a time"
+    assert choice_summary(both, Choice.DO_NOT_SKIP) == "2 backups, 1 at a time"
+
+
+def test_a_skip_says_how_old_the_newest_good_backup_will_be() -> None:
+    nightly = schedule("nightly", "0 2 * * *", last="2026-11-14T02:00:03Z", paused=True)
+    later = schedule("later", paused=True, **NOT_DUE)
+    runs = [
+        backup("nightly-1", created="2026-11-14T02:00:03Z", started="2026-11-14T02:00:03Z", of="nightly"),
+        backup("later-1", created="02:00:03", started="02:00:03", of="later"),
+    ]
+    snapshot = ClusterSnapshot("prod", schedules=(nightly, later), backups=tuple(runs))
+    alone, both = [(snapshot, nightly, NOW)], [(snapshot, item, NOW) for item in snapshot.schedules]
+    (told,) = age_after_skip(alone, Choice.SKIP)
+    assert render(told, NOW) == "the newest good backup is 1 day and 23 hours old at the next run"
+    (told,) = age_after_skip(both, Choice.SKIP)
+    assert render(told, NOW).startswith("the newest good backup of nightly is 1 day and 23 hours")
+    assert age_after_skip(both, Choice.DO_NOT_SKIP) == []
+
+
+def test_a_choice_says_that_the_servers_default_counts_no_more() -> None:
+    absent, given = schedule("absent", paused=True, **DUE), schedule("given", paused=True, skip=False, **DUE)
+    snapshot = ClusterSnapshot("prod", schedules=(absent, given))
+    rest = "the server's default no longer counts"
+    assert default_note([(snapshot, absent, NOW)], Choice.SKIP) == [f"spec.skipImmediately stays set for it: {rest}"]
+    both = [(snapshot, absent, NOW), (snapshot, given, NOW)]
+    assert default_note(both, Choice.DO_NOT_SKIP) == [f"spec.skipImmediately stays set for 1 of them: {rest}"]
+    assert default_note(both, Choice.LEAVE) == []
+    assert default_note([(snapshot, given, NOW)], Choice.SKIP) == []

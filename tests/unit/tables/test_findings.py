@@ -14,7 +14,7 @@ from foretop_core.rules.sentences import sentence
 from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.store import Store
 from foretop_core.tables.resources.finding_text import finding_text
-from foretop_core.tables.resources.findings import subject_text
+from foretop_core.tables.resources.findings import kind_word, subject_text
 from foretop_core.tables.resources.json_items import finding_item
 from tests.objects import NOW, location, schedule
 from tests.tui.fake_source import FilledSource
@@ -130,3 +130,16 @@ def test_a_line_of_many_names_each_of_them_and_one_about_no_object_the_list() ->
     assert "These:    backup velero/a, since 2026-11-15T02:36:07Z\nAlso:     backup velero/b, since " in text
     queue = replace(finding("queue-stalled", Severity.ERROR, ""), subject=ObjectRef("a b", "", "velero", ""))
     assert "foretop get findings --context 'a b'" in finding_text(queue, NOW)
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [
+        ("BackupStorageLocation", "storage"),
+        ("NonAdminRestore", "nar"),
+        ("Schedule", "schedule"),
+        ("BackupRepository", "repository"),
+    ],
+)
+def test_a_kind_has_one_word_in_triage_and_in_the_list_of_jumps(kind: str, word: str) -> None:
+    assert kind_word(kind) == word

@@ -49,6 +49,46 @@ def test_a_backup_whose_next_volume_waits_behind_another_says_what_moves() -> No
     assert shown.text("when", "waits")[1] == ["◐", "waits 8m", "volume data-0 on worker-4"]
 
 
+def test_a_run_without_earlier_ones_ends_when_its_volumes_are_moved() -> None:
+    run = backup("slow", "InProgress", created="02:31:00", started="02:31:05")
+    half = {"startTimestamp": at("02:31:07").isoformat(), "progress": {"bytesDone": 50, "totalBytes": 100}}
+    shown = Shown("queue", [location(), run, upload(of="slow", phase="InProgress", **half)])
+    assert shown.text("when") == [["◐", "10m → 02:51"]]
+    assert "Its volumes are moved by about 02:51:07Z, at their rate so far; it ends after that." in _pane(shown, run)
+    of_unknown_size = upload("other", "InProgress", of="slow", created="02:40:50")
+    shown = Shown("queue", [location(), run, upload(of="slow", phase="InProgress", **half), of_unknown_size])
+    assert shown.text("when") == [["◐", "10m → ?"]]
+
+
+def test_the_pane_says_how_much_data_is_still_to_be_moved() -> None:
+    run = backup("slow", "InProgress", started="02:31:05", progress={"itemsBackedUp": 9, "totalItems": 9})
+    done = upload("a", "Completed", of="slow", completionTimestamp=at("02:35:00").isoformat(), progress=_bytes(2, 2))
+    moves = upload("b", "InProgress", of="slow", created="02:40:50", progress=_bytes(1, 3))
+    assert "3.0 GB of 5.0 GB moved; 1 of 2 volumes done." in _pane(Shown("queue", [run, done, moves]), run)
+    waits = upload("c", "Accepted", of="slow", created="02:40:50")
+    told = _pane(Shown("queue", [run, done, moves, waits]), run)
+    assert "3.0 GB of 5.0 GB moved, and 1 volume of unknown size; 1 of 3 volumes done." in told
+    assert "nothing moved yet, and 1 volume of unknown size; 0 of 1 volume done." in _pane(
+        Shown("queue", [run, waits]), run
+    )
+
+
+def _bytes(done: int, total: int) -> dict[str, int]:
+    return {"bytesDone": done * 10**9, "totalBytes": total * 10**9}
+
+
+def test_the_end_of_a_tenants_backup_is_told_from_those_of_its_namespace() -> None:
+    team = {"openshift.io/oadp-nab-origin-namespace": "team-a"}
+    earlier = [
+        backup(f"v-{minute}", started=f"02:{minute}:00", ended=f"02:{minute + 5}:00", annotations=team)
+        for minute in (10, 16, 22)
+    ]
+    mine = backup("v-40", "InProgress", created="02:39:00", started="02:39:07", annotations=team)
+    assert "Expected to end about 02:44:07Z, from the last 3 NABs of team-a." in _pane(
+        Shown("queue", [location(), *earlier, mine]), mine
+    )
+
+
 def test_the_volume_of_a_backup_with_a_long_name_is_found_by_its_label() -> None:
     name = f"team-pay-{'x' * 70}"
     waiting = backup(name, "WaitingForPluginOperations", created="02:00:00", started="02:00:01")

@@ -13,7 +13,11 @@ from textual.widgets.option_list import Option
 
 from foretop.dialogs.base_modal import BaseModal
 from foretop.widgets.option_list import PlainOptionList
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import clean, width
+
+_LEAST_WIDTH = 76
+_FRAME = 5
+"""Cells of the border, beside it and for a scrollbar."""
 
 
 class ChoicePicker(BaseModal[int]):
@@ -29,6 +33,11 @@ class ChoicePicker(BaseModal[int]):
             yield Label(Text(clean(self._title), style="bold"))
             yield PlainOptionList(*(Option(Text(clean(label), no_wrap=True)) for label in self._labels))
             yield Label(Text("enter select, esc/q close", style="dim"))
+
+    def on_mount(self) -> None:
+        """As wide as its longest choice, where the terminal is."""
+        longest = max(width(clean(label)) for label in (self._title, *self._labels))
+        self.query_one(".window").styles.width = max(_LEAST_WIDTH, longest + _FRAME)
 
     @on(PlainOptionList.OptionSelected)
     def _chosen(self, event: PlainOptionList.OptionSelected) -> None:

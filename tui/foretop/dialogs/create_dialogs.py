@@ -8,13 +8,14 @@ from typing import ClassVar
 from textual import work
 from textual.widget import Widget
 
+from foretop.bindings import key_name
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_catalog import RESTORE_FROM, ActionRecord
 from foretop_core.actions.existing_objects import ExistingObjects, existing_objects
 from foretop_core.actions.plans import Planner
 from foretop_core.actions.restores import RestoreRequest, beside, copy_limits, offered_mapping, plan_restore, targets
@@ -104,7 +105,7 @@ class RestoreDialog(ActionDialog):
         if self.targets.namespace:
             now = self.service.now(self.keys[0].context)
             age = f", {humanize.duration(now - backup.started)} old" if backup.started is not None else ""
-            said.append(paragraph(f"{backup.name}{age}", label="Copy"))
+            said.append(paragraph(f"{backup.name}{age}{other_copies(self.targets.copies)}", label="Copy"))
             limits = copy_limits(backup, self.targets.namespace)
             said += [paragraph(humanize.join(limits), Tone.WARN, label="Has")] if limits else []
         return [*said, *(paragraph(text, label=" " if at else "Exists") for at, text in enumerate(self._exists()))]
@@ -175,8 +176,8 @@ class CreateScheduleDialog(ActionDialog):
     headline: ClassVar[str] = "Create a schedule"
 
     def fields(self) -> Iterable[Widget]:
-        yield DialogField("Name", Prompt(placeholder="orders-nightly", id="name"))
-        yield DialogField("Cron", Prompt(placeholder="30 2 * * *", id="cron"))
+        yield DialogField("Name", Prompt(placeholder="e.g. orders-nightly", id="name"))
+        yield DialogField("Cron", Prompt(placeholder="e.g. 30 2 * * *", id="cron"))
         yield DialogField("Namespaces", Prompt(placeholder="all; or: orders, ledger", id="namespaces"))
         yield DialogField("Kept for (TTL)", Prompt(placeholder="720h, Velero's default", id="ttl"))
         snapshot = self.service.snapshot(self.keys[0].context)
@@ -233,6 +234,13 @@ class CreateScheduleDialog(ActionDialog):
 
     def _typed(self, name: str) -> str:
         return self.query_one(f"#{name}", Prompt).value.strip()
+
+
+def other_copies(copies: int) -> str:
+    """What else a namespace could be brought back from, and how."""
+    if copies < 2:
+        return ", its only copy" if copies else ""
+    return f"; {copies - 1} older: {key_name(RESTORE_FROM.id)} on one of them in :backups"
 
 
 def listed(text: str) -> tuple[str, ...]:

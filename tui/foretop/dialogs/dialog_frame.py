@@ -174,6 +174,8 @@ class DialogFrame(BaseModal[None]):
         said.styles.max_height = beside if beside >= _FEWEST_SENTENCES else room
         said.reserve(others)
         said.show(sentences)
+        # Whether all of it is in sight is known once it has its size.
+        self.call_after_refresh(self._show_ways)
 
     def _label(self, wanted: str, text: Text) -> None:
         """Shows the text in a label, unless it is there already: an update has the whole screen laid out."""
@@ -208,9 +210,10 @@ class DialogFrame(BaseModal[None]):
         self.start()
 
     def _show_ways(self) -> None:
-        """As many as fit, whole ones; the way out always."""
+        """As many as fit, whole ones; the way out always, and the way to what is out of sight before all others."""
         ways = self._way_out
-        for way in reversed(self._ways()):
+        unseen = self.query_one(MessageBody).has_more or self._scrolled.max_scroll_y > self._scrolled.scroll_y
+        for way in (*(("pgdn more",) if unseen else ()), *reversed(self._ways())):
             if width(longer := f"{way} · {ways}") <= self.size.width - _BESIDE_WAYS:
                 ways = longer
         self.query_one(".dialog").border_subtitle = Content(to_ascii(ways, self.ascii))
@@ -253,6 +256,7 @@ class DialogFrame(BaseModal[None]):
             scrolled.scroll_relative(y=by, animate=False)
         else:
             said.scroll_lines(by)
+        self._show_ways()
 
     def action_knob(self, wanted: str) -> None:
         (self.go if wanted == "go" and self.go.display else self.cancel).focus()

@@ -230,22 +230,27 @@ class MessageBody(TextPane):
 
     DEFAULT_CSS = "MessageBody { height: auto; }"
     _others: tuple[Sequence[Paragraph], ...] = ()
-    _highest = 1
+
+    def __init__(self, *, ascii: bool, whole: bool = True, id: str | None = None) -> None:
+        super().__init__(ascii=ascii, whole=whole, id=id)
+        self._highest: dict[int, int] = {}
+        """By width: in the first layout of a new size a scrollbar may still take a cell, and fold one line more."""
 
     def reserve(self, others: Sequence[Sequence[Paragraph]]) -> None:
         """Makes room for what else may be said here, so that nothing around it moves when it is."""
         self._others = tuple(others)
-        if self._lines_needed(self.size.width) > self._highest:
+        if self._lines_needed(self.size.width) > self._highest.get(self.size.width, 1):
             self.refresh(layout=True)
 
     def start_afresh(self) -> None:
         """Something quite different is said from now on: its height counts alone."""
-        self._others, self._highest = (), 1
+        self._others = ()
+        self._highest.clear()
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        self._highest = max(self._highest, self._lines_needed(width))
-        return self._highest
+        self._highest[width] = max(self._highest.get(width, 1), self._lines_needed(width))
+        return self._highest[width]
 
     def _lines_needed(self, width: int) -> int:
         return max(len(wrap(one, width - 2)) for one in (self._paragraphs, *self._others))

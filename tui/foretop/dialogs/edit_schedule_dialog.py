@@ -39,7 +39,7 @@ from foretop_core.models import Schedule
 _SKIP = {"": "server default", "true": "yes", "false": "no"}
 _DEFAULT_STORAGE = "the default"
 _PROMPTS = (
-    ("schedule", "Cron", "30 2 * * *"),
+    ("schedule", "Cron", "e.g. 30 2 * * *"),
     ("ttl", "Kept for (TTL)", "720h, Velero's default"),
     ("included", "Namespaces", "all; or: orders, ledger"),
     ("excluded", "Except", "none; or: kube-system"),

@@ -26,11 +26,12 @@ from foretop_core.rules.cluster_unpause_forecast import (
     forecast_unpause,
     is_run_due,
     next_to_be_missed,
+    skipped_ages,
 )
 from foretop_core.rules.forecast import Choice, UnpauseForecast
 from foretop_core.rules.pause_windows import pause_note
 from foretop_core.rules.pauses import pause_info
-from foretop_core.rules.sentences import render
+from foretop_core.rules.sentences import Text, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean
@@ -94,7 +95,8 @@ class UnpauseDialog(ActionDialog):
             )
         if paused and not self.query_one(RadioList).display:
             said.append(paragraph("Nothing is due, so there is nothing to skip."))
-        return said
+        said += [paragraph(render(told, paused[0][2]), label="Copies") for told in age_after_skip(paused, self.choice)]
+        return said + [paragraph(note, label="Note") for note in default_note(paused, self.choice)]
 
     def alternative_plans(self) -> list[Plan]:
         few = len(self.keys) <= _FEW and self.query_one(RadioList).display
@@ -142,7 +144,7 @@ class PauseDialog(ActionDialog):
     def fields(self) -> Iterable[Widget]:
         yield DialogField("Reason", Prompt(placeholder="for the next shift, optional", id="reason"))
         yield DialogField(
-            "Until", Prompt(placeholder="04:30 or 2h, reminder only, nothing resumes automatically", id="until")
+            "Until", Prompt(placeholder="e.g. 04:30 or 2h; reminder only, nothing resumes automatically", id="until")
         )
 
     def planner(self) -> Planner:
@@ -179,6 +181,25 @@ class PauseDialog(ActionDialog):
         )
 
 
+def age_after_skip(schedules: Sequence[PausedSchedule], choice: Choice) -> list[Text]:
+    """How old the newest good backup is when the next one is made, of several schedules the oldest."""
+    skipped = skipped_ages(schedules, choice)
+    if not skipped:
+        return []
+    schedule, age = max(skipped, key=lambda one: one[1])
+    whose = "the newest good backup" if len(schedules) == 1 else f"the newest good backup of {schedule.name}"
+    return [sentence(f"{whose} is ", age, " old at the next run")]
+
+
+def default_note(schedules: Sequence[PausedSchedule], choice: Choice) -> list[str]:
+    """What setting the field costs: a schedule that followed the server's default does not any more."""
+    without = sum(item.spec.skip_immediately is None for _, item, _ in schedules)
+    if choice is Choice.LEAVE or not without:
+        return []
+    whose = "it" if len(schedules) == 1 else f"{without} of them"
+    return [f"spec.skipImmediately stays set for {whose}: the server's default no longer counts"]
+
+
 def choice_summary(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
     """What a choice would do now, in half a line."""
     if len(schedules) == 1:
@@ -187,9 +208,7 @@ def choice_summary(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
         return f"{_fate(forecast_unpause(snapshot, item, choice, now), now)}{why}"
     counts = count_unpause(schedules, choice)
     parts = [
-        f"{humanize.count(counts.at_once, 'backup')} at once{_slots(schedules, counts.at_once)}"
-        if counts.at_once
-        else "",
+        f"{humanize.count(counts.at_once, 'backup')}{_slots(schedules, counts.at_once)}" if counts.at_once else "",
         f"{humanize.count(counts.skipped, 'due run')} skipped" if counts.skipped else "",
         f"{counts.held} after a running backup" if counts.held else "",
         f"{counts.refused} created and refused" if counts.refused else "",
@@ -199,11 +218,11 @@ def choice_summary(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
 
 
 def _slots(schedules: Sequence[PausedSchedule], at_once: int) -> str:
-    """How many of them run at a time, where that is known and fewer than there are."""
+    """How many of them run at a time, where that is known and fewer than there are; else all start at once."""
     servers = {(snapshot.context, item.namespace): snapshot.server(item.namespace) for snapshot, item, _ in schedules}
     known = [server.concurrency for server in servers.values()]
     slots = sum(one or 0 for one in known)
-    return f", {slots} at a time" if all(known) and slots < at_once else ""
+    return f", {slots} at a time" if all(known) and slots < at_once else " at once"
 
 
 def _fate(forecast: UnpauseForecast, now: datetime) -> str:

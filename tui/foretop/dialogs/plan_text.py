@@ -153,17 +153,30 @@ def _written(changes: Sequence[str]) -> list[Paragraph]:
 
 
 def _many(steps: Sequence[PlanStep]) -> list[Paragraph]:
-    """What is written to all of them once, and for each what it leads to and what is written to it alone."""
+    """What they all lead to and what is written to all of them once, and for each what is its own.
+
+    Long changes of single ones come last: they would drown what the action leads to.
+    """
     common = [change for change in steps[0].changes if all(change in step.changes for step in steps)]
-    said = _written(common)
+    own = [", ".join(change for change in step.changes if change not in common) for step in steps]
+    is_brief = all(width(text) <= _BESIDE for text in own)
+    forecasts = {step.forecast for step in steps}
+    said = [paragraph(step.forecast, label="Each") for step in steps[:1] if len(forecasts) == 1]
+    said += _written(common)
     wide = min(28, max(len(step.target.name) for step in steps))
-    for step in steps:
-        lead = span(f"{step.target.name:<{wide}}  ", bold=True)
-        own = [change for change in step.changes if change not in common]
-        extra = f" ({', '.join(own)})" if own else ""
-        said.append(Paragraph((lead, span(f"{step.forecast}{extra}")), indent=wide + 2))
+    for step, changes in zip(steps, own, strict=True):
+        forecast = step.forecast if len(forecasts) > 1 else ""
+        extra = f"({changes})" if changes and is_brief else ""
+        said.append(_named(step, " ".join(filter(None, (forecast, extra))), wide))
         said += [look(warning, wide + 2) for warning in step.warnings]
-    return said
+    if is_brief:
+        return said
+    written = [_named(step, changes, 0, indent=4) for step, changes in zip(steps, own, strict=True)]
+    return [*said, paragraph("for each of them:", label="Write"), *written]
+
+
+def _named(step: PlanStep, text: str, wide: int, *, indent: int = 0) -> Paragraph:
+    return Paragraph((span(f"{step.target.name:<{wide}}  ", bold=True), span(text)), indent=indent or wide + 2)
 
 
 def _told(told: StepReport, *, named: bool) -> list[Paragraph]:

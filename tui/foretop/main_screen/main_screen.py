@@ -29,6 +29,7 @@ from foretop.widgets.styles import BOLD, style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.terminal_text import width
 
 if TYPE_CHECKING:
     from foretop.main_screen.action_host import ActionCarrier, AppHost
@@ -234,6 +235,11 @@ class MainScreen(Screen[None]):
 
         stale = as_of(self.state)
         return ", ".join(part for part in (page.hint(), stale) if part), Tone.WARN if stale else page.hint_tone
+
+    @property
+    def hint_cells(self) -> int:
+        """How much of the line above the keys is taken."""
+        return width(self.query_one("#bottom-rule", Divider).text) if self.is_mounted else 0
 
     def _show_top(self) -> None:
         cells = self.size.width

@@ -27,6 +27,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.triage import ungathered
+from foretop_core.tables.resources.findings import kind_word
 
 # Deferred imports: the log of a pod and the text of a finding are loaded when they are first asked for.
 
@@ -175,7 +176,7 @@ class ObjectActions:
         if len(targets) == 1:
             self.host.run_worker(self._jump(targets[0]))
         elif targets:
-            kinds = [key.kind.lower() for key in targets]
+            kinds = [kind_word(key.kind) for key in targets]
             size = max(map(len, kinds))
             labels = [f"{kind:<{size}}  {key.namespace}/{key.name}" for kind, key in zip(kinds, targets, strict=True)]
             self.host.app.push_screen(

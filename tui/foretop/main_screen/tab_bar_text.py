@@ -13,8 +13,10 @@ from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.text.terminal_text import cut_end, width
+from foretop_core.tables.text.terminal_text import cut, cut_end, pad, width
 
+_NOTICE_EDGE = 1
+"""Cells on either side of a message, as the style sheet has them."""
 CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 
 
@@ -57,6 +59,20 @@ def tab_at(line: Line, pages: Sequence[Tab], x: int) -> str:
             return tab.id
         at = stop
     return ""
+
+
+def notice(text: str, cells: int, taken: int, key: str) -> str:
+    """A message in the line of the hint: beside it, or over all of it where it is long, so that no word is half seen.
+
+    Of one that is too long the middle goes, for its end tells what became of something; the key shows it whole.
+    """
+    room = cells - 2 * _NOTICE_EDGE
+    if width(text) <= room - taken - 1:
+        return text
+    if width(text) > room:
+        more = f" ({key} shows all)"
+        text = f"{cut(text, room - width(more))}{more}"
+    return pad(text, room)
 
 
 def hint(text: str, cells: int, style: Style = PLAIN) -> Line:

@@ -184,8 +184,11 @@ class WriteActions:
             keys = tuple(dict.fromkeys(key for _, key in fitting))
             return ActionTargets(keys, hidden, self._skipped(intent))
         subject = page.subject()
-        space = subject.name if subject is not None and subject.kind == NAMESPACE.name else ""
-        return ActionTargets(self._under_cursor(intent), namespace=space)
+        if subject is None or subject.kind != NAMESPACE.name:
+            return ActionTargets(self._under_cursor(intent))
+        row = self.host.state.protection(subject) if self.host.state is not None else None
+        copies = row.protection.copies.total if row is not None else 0
+        return ActionTargets(self._under_cursor(intent), namespace=subject.name, copies=copies)
 
     def _skipped(self, intent: ActionRecord) -> tuple[tuple[str, int], ...]:
         """Why the action cannot be asked of marked objects, and of how many for each reason."""

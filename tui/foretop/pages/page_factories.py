@@ -183,7 +183,7 @@ REPOSITORIES = _live(
 PROTECTION = _live(
     ProtectionView,
     protection_pane,
-    ("state", "newest", "copies", "by", "next", "covers", "expires", "tried", "volumes", "storage", "repository"),
+    ("state", "newest", "copies", "expires", "next", "by", "covers", "tried", "volumes", "storage", "repository"),
     "No namespaces with backups or schedules.",
     {"name": 16, "by": 12, "covers": 8, "tried": 8},
     {"name": 12},

@@ -37,7 +37,9 @@ BESIDE = 172
 
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _LEAST_PANE, _MOST_PANE = 3, 0.5
-"""Its least lines, and its greatest share of the page."""
+"""Its least lines, and its greatest share of a page that is full of rows."""
+_AROUND_ROWS = 3
+"""The head of the table, the line below it, and one that stays free for a new row."""
 _FEW_LINES, _TABLE_LINES = 12, 4
 """On a page of so few lines the pane leaves the table its head and three rows."""
 
@@ -132,11 +134,11 @@ class TablePage(FilterablePage):
             pane.styles.height = "1fr"
             return
         if size.height < _FEW_LINES:
-            needed = max(1, size.height - _TABLE_LINES - 1)
+            most = needed = max(1, size.height - _TABLE_LINES - 1)
         else:
-            wanted = min(pane.lines_wanted(size.width), round(size.height * _MOST_PANE))
-            needed = max(_LEAST_PANE, wanted)
-        if afresh or needed > self._pane_lines:
+            most = pane_room(size.height, len(self.rows.lines) if self.rows is not None else 0)
+            needed = max(_LEAST_PANE, min(pane.lines_wanted(size.width), most))
+        if afresh or needed > self._pane_lines or self._pane_lines > most:
             self._pane_lines = needed
             pane.styles.height = needed
 
@@ -357,6 +359,11 @@ class TablePage(FilterablePage):
         self.table.rearranged(to_first=to_first)
         self.pulse()
         self.post_message(self.Altered())
+
+
+def pane_room(lines: int, rows: int) -> int:
+    """The most lines of the pane below a table: its share of the page, and what the rows leave of it."""
+    return max(round(lines * _MOST_PANE), lines - rows - _AROUND_ROWS)
 
 
 def _marked(number: int, *, counted: bool) -> str:

@@ -80,7 +80,7 @@ def _copy_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:
     promise = render.protection.promise(row.protection)
     if promise.since is not None and promise.by is not None:
         since = render.time(promise.since, promise.by.schedule)
-        lines.append(paragraph(f"a copy since {since}, by {promise.by.schedule.name}", label="Promised"))
+        lines.append(paragraph(f"a copy made since {since}, from {promise.by.schedule.name}", label="Expected"))
     partial = f", {copies.partial} partial" if copies.partial else ""
     ends = f"; the next expires {render.time(copies.next_expiry, usable)}" if copies.next_expiry is not None else ""
     left = f", {max(0, copies.good - 1)} left after it" if ends else ""

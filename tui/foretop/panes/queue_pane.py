@@ -21,7 +21,14 @@ def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     found = render.queued(run)
     owner = f", created for {found.owner}" if found else ""
     head = Paragraph((span(run.name, bold=True), span(f": {run.phase or 'waiting'}{owner}")))
-    return head, *waiting_for(run, render), *_scope(run), *progress(run, render), _totals(run, render)
+    return (
+        head,
+        *waiting_for(run, render),
+        *_scope(run),
+        *progress(run, render),
+        *_data(run, render),
+        _totals(run, render),
+    )
 
 
 def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -44,6 +51,21 @@ def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
         return ()
     length = f" in {humanize.duration((run.status.completion_timestamp or render.now) - started)}" if started else ""
     return (paragraph(f"{done.done:,} of {done.total_items:,}{length}{_unchanged(run, render)}.", label="Items"),)
+
+
+def _data(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
+    """What of its volumes is still to be moved: its items are done long before."""
+    volumes = render.snapshot.movements_of(run)
+    if not volumes:
+        return ()
+    under_way = [one for one in volumes if one.status.completion_timestamp is None]
+    moved = sum(one.status.progress.bytes_done for one in volumes)
+    total = sum(one.status.progress.total_bytes for one in volumes)
+    unknown = sum(not one.status.progress.total_bytes for one in under_way)
+    sizes = f"{humanize.size(moved)} of {humanize.size(total)} moved" if total else "nothing moved yet"
+    more = f", and {humanize.count(unknown, 'volume')} of unknown size" if unknown else ""
+    done = f"; {len(volumes) - len(under_way)} of {humanize.count(len(volumes), 'volume')} done"
+    return (paragraph(f"{sizes}{more}{done}.", label="Data"),)
 
 
 def _unchanged(run: Run, render: RenderContext) -> str:

@@ -34,7 +34,7 @@ def _legend(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """The signs in its strip of runs that are not good: help has them all."""
     strip = last_runs(entry, render)
     told = [f"{sign} {word}" for sign, word in RUN_WORDS.items() if sign in strip and sign != "."]
-    return (paragraph(f"Runs   {'  '.join(told)}, oldest first", Tone.DIM),) if told else ()
+    return (paragraph(f"LAST 10 RUNS, oldest first: {', '.join(told)}", Tone.DIM),) if told else ()
 
 
 def _meaning(entry: ScheduleRow) -> str:

@@ -208,6 +208,11 @@ class TextPane(Widget):
             if old != new or (is_last and self._goes_on(before, top) != self._goes_on(self._lines, self.top)):
                 self.refresh(Region(0, y, self.size.width, 1))
 
+    @property
+    def has_more(self) -> bool:
+        """Whether there is more below what is in sight."""
+        return self._goes_on(self._lines, self.top)
+
     def _goes_on(self, lines: Sequence[Line], top: int) -> bool:
         """Whether there is more below."""
         return len(lines) > top + self.size.height

@@ -161,12 +161,22 @@ def _as_one(words: list[_Word], room: int) -> list[_Word]:
 def _at_joint(word: _Word, cells: int) -> list[_Word]:
     """A long name in two lines, parted before its UUID or behind a slash; nothing where that does not do."""
     text = "".join(part for part, _ in word)
-    if len(word) > 1 or not text.isascii():
+    if not text.isascii():
         return []
     uuid = _UUID.search(text)
     joints = (uuid.start() if uuid else 0, text.rfind("/", 0, cells) + 1)
     at = next((place for place in joints if 0 < place <= cells and len(text) - place <= cells), 0)
-    return [[(text[:at], word[0][1])], [(text[at:], word[0][1])]] if at else []
+    return [_slice(word, 0, at), _slice(word, at, len(text))] if at else []
+
+
+def _slice(word: _Word, start: int, stop: int) -> _Word:
+    """Its letters from one place to before another, each with its style."""
+    parts, before = [], 0
+    for text, style in word:
+        if part := text[max(0, start - before) : max(0, stop - before)]:
+            parts.append((part, style))
+        before += len(text)
+    return parts
 
 
 def _pieces(word: _Word, cells: int) -> list[_Word]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 from textual.geometry import Region
@@ -28,7 +28,7 @@ from foretop.widgets.table_strips import (
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.tables.engine.cell_fitting import wording
+from foretop_core.tables.engine.cell_fitting import worded_width, wording
 from foretop_core.tables.engine.columns import Row
 
 _FLASHED = 0.6
@@ -132,17 +132,27 @@ class TableBase(Widget):
             for slot in slots
             if self.rows.columns[slot.index].alike
         }
+        briefer = {
+            place: max([len(self.rows.columns[place].title), *(worded_width(row.cells[place], by) for row in rows)])
+            for place, by in shortened.items()
+            if by
+        }
+        if briefer:
+            # Names get what a shorter wording leaves.
+            slots = self._placed(wide=self.wide, at_most=briefer)
         moved = (slots, shortened) != (self._slots, self._shortened)
         self._slots, self._shortened = slots, shortened
         return moved
 
-    def _placed(self, *, wide: bool) -> tuple[ColumnSlot, ...]:
+    def _placed(self, *, wide: bool, at_most: Mapping[int, int] | None = None) -> tuple[ColumnSlot, ...]:
         assert self.rows is not None
         # A column that a person sorted by stays, so that its arrow is seen.
         is_usual = (self.rows.sorted_by, self.rows.reversed) == self._usual_order
         selected = "" if is_usual and self._selected == self.rows.sorted_by else self._selected
         priorities = replace(self._priorities, wide=wide, selected=selected, without=self.rows.columns_in_header)
-        natural = self._widths.of(self.rows, self._window, self._top)
+        most = at_most or {}
+        widths = enumerate(self._widths.of(self.rows, self._window, self._top))
+        natural = [min(size, most.get(place, size)) for place, size in widths]
         return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, priorities)
 
     @property

@@ -79,12 +79,15 @@ def pause(
         never = f"No further backup of {schedule.name}: its expression never fires, so it is always due; "
         return sentence(never, running, ".")
     when = "now due" if now > run else sentence("of ", run)
+    after = "" if now > run else sentence(" after ", run)
     return sentence(
         f"No further backup of {schedule.name}: the run ",
         when,
         " will not start; ",
         running,
-        ". If you unpause it later, one backup starts at once unless you choose to skip.",
+        ". If you unpause it",
+        after,
+        ", one backup starts at once unless you choose to skip.",
     )
 
 

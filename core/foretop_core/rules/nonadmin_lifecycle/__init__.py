@@ -1,6 +1,6 @@
 """NABs and NARs as the state machine of the seed's chart: current state, next step, anomalies."""
 
-from foretop_core.rules.nonadmin_lifecycle.paths import Path, is_lost, is_synced, path_of
+from foretop_core.rules.nonadmin_lifecycle.paths import Path, is_synced, path_of
 from foretop_core.rules.nonadmin_lifecycle.steps import LifecycleStep, StepState, run_steps
 from foretop_core.rules.nonadmin_lifecycle.transition import PhaseTransition, transition
 from foretop_core.rules.nonadmin_lifecycle.view import Lifecycle, lifecycle, reason
@@ -11,7 +11,6 @@ __all__ = [
     "Path",
     "PhaseTransition",
     "StepState",
-    "is_lost",
     "is_synced",
     "lifecycle",
     "path_of",

@@ -34,12 +34,6 @@ def is_true(condition: Condition | None) -> bool:
     return condition is not None and condition.status == "True"
 
 
-def is_lost(obj: NonAdmin) -> bool:
-    """Whether the controller has reported that the Velero object it made is gone."""
-    accepted = obj.condition("Accepted")
-    return accepted is not None and accepted.reason in {"VeleroBackupNotFound", "VeleroRestoreNotFound"}
-
-
 def is_synced(obj: NonAdmin) -> bool:
     """Whether the sync made it from a backup in the bucket; it was never validated and has no Accepted condition."""
     if obj.label(SYNCED_LABEL):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.velero import RunStatus
-from foretop_core.rules.nonadmin_lifecycle.paths import DELETING, Path, is_lost, is_synced, is_true
+from foretop_core.rules.nonadmin_lifecycle.paths import DELETING, Path, is_synced, is_true
 from foretop_core.rules.phases import ENDED, FAULTY, WAITING
 
 
@@ -60,7 +60,7 @@ def _in_order(steps: list[LifecycleStep]) -> tuple[LifecycleStep, ...]:
 def _making(obj: NonAdmin, run: RunStatus | None) -> list[LifecycleStep]:
     accepted, queued = obj.condition("Accepted"), obj.condition("Queued")
     steps = [LifecycleStep("New", StepState.DONE if obj.phase or is_synced(obj) else StepState.AHEAD, obj.created)]
-    if is_lost(obj):
+    if obj.is_lost:
         # The controller takes its acceptance back, which says nothing of the request: it was accepted and created.
         made_at = queued.last_transition_time if queued else None
         lost_at = accepted.last_transition_time if accepted else None
@@ -73,7 +73,7 @@ def _making(obj: NonAdmin, run: RunStatus | None) -> list[LifecycleStep]:
         steps.append(LifecycleStep("Accepted", StepState.AHEAD))
     made = StepState.DONE if is_true(queued) else StepState.AHEAD
     steps.append(LifecycleStep("Created", made, queued.last_transition_time if queued else None))
-    return [*steps, *_running(run)]
+    return [*steps, *(step for step in _running(run) if step.name != "Queued" or isinstance(obj, NonAdminBackup))]
 
 
 def _running(run: RunStatus | None) -> list[LifecycleStep]:
@@ -86,10 +86,11 @@ def _running(run: RunStatus | None) -> list[LifecycleStep]:
         ]
     waited = LifecycleStep("Queued", StepState.DONE)
     if run.phase not in ENDED:
-        name = run.phase
+        went_through = run.start_timestamp is not None and run.phase != "InProgress"
         return [
             waited,
-            LifecycleStep(name, StepState.AHEAD, run.start_timestamp),
+            *([LifecycleStep("InProgress", StepState.DONE, run.start_timestamp)] if went_through else []),
+            LifecycleStep(run.phase, StepState.AHEAD, None if went_through else run.start_timestamp),
             LifecycleStep("Completed", StepState.AHEAD),
         ]
     ended = StepState.FAILED if run.phase in FAULTY else StepState.DONE

@@ -10,7 +10,7 @@ import msgspec
 from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
-from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, Path, is_lost, is_synced, is_true, path_of
+from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, Path, is_synced, is_true, path_of
 from foretop_core.rules.nonadmin_lifecycle.steps import LifecycleStep, run_of, steps_of
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
 from foretop_core.rules.refusal_actor import who_must_act
@@ -77,7 +77,7 @@ def _explain_making(obj: NonAdmin, live: Backup | Restore | None, snapshot: Clus
             "the controller picks it up",
             "The controller has not picked it up yet. If this lasts, the controller is down.",
         )
-    if is_lost(obj):
+    if obj.is_lost:
         return (
             f"a new {type(obj).__name__}",
             f"Its Velero {noun} no longer exists, and it will not run again ({_said(accepted)}).",
@@ -151,7 +151,7 @@ def _explain_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
 def reason(obj: NonAdmin, live: Backup | Restore | None) -> str:
     """Why it does not get on, in the words of whoever refused or failed it; empty where it does."""
     accepted = obj.condition("Accepted")
-    if is_lost(obj) or (accepted is not None and not is_true(accepted)):
+    if obj.is_lost or (accepted is not None and not is_true(accepted)):
         return _said(accepted)
     request = obj.status.velero_delete_backup_request if isinstance(obj, NonAdminBackup) else None
     if request is not None and request.status is not None and request.status.errors:

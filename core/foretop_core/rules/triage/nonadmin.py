@@ -22,7 +22,6 @@ from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
 Pair = tuple[NonAdmin, Backup | Restore]
-_VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
 
 
 def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -31,7 +30,7 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
         if item.phase != "BackingOff":
             continue
         accepted = item.condition("Accepted")
-        if accepted and (accepted.status == "True" or accepted.reason in _VANISHED):
+        if accepted and (accepted.status == "True" or item.is_lost):
             continue
         message = accepted.message if accepted else "the controller gives no reason"
         needed = who_must_act(snapshot, item)
@@ -69,20 +68,21 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
         subject = snapshot.ref(item)
         seen = snapshot.seen.went_back.get(subject)
         accepted = item.condition("Accepted")
-        vanished = item.phase == "BackingOff" and accepted is not None and accepted.reason in _VANISHED
+        vanished = item.phase == "BackingOff" and item.is_lost
         if not vanished and (seen is None or seen.after != item.phase):
             continue
         before = seen.before if seen else "Created"
         since = seen.at if seen else accepted.last_transition_time if accepted else None
         why = f": {accepted.message}" if accepted and vanished else ""
+        velero = "backup" if isinstance(item, NonAdminBackup) else "restore"
         yield Finding(
             "nonadmin-went-back",
             Severity.WARNING,
             subject,
             since,
-            f"went back from {before} to {item.phase}",
+            f"its Velero {velero} no longer exists" if vanished else f"went back from {before} to {item.phase}",
             f"A phase only moves forward, yet this one went from {before} to {item.phase}{why}.",
-            "Its Velero object no longer exists: create a new one, and find out who deleted it."
+            f"Ask the owner in {item.namespace} to create a new one, and find out who deleted the Velero {velero}."
             if vanished
             else "Check the log of the non-admin controller.",
         )

@@ -133,13 +133,12 @@ def _partial(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
 def _unreachable(snapshot: ClusterSnapshot, places: tuple[str, ...], names: list[str]) -> Finding:
     homes = {item.namespace for item in snapshot.storage if item.name in places}
     where = ObjectRef(snapshot.context, STORAGE.name, min(homes, default=""), places[0])
-    count = humanize.count(len(names), "namespace")
     return Finding(
         "storage-holds-all-copies",
         Severity.ERROR,
         where,
         None,
-        f"all copies of {count} are in it, out of reach",
+        f"all copies of {humanize.join(names, 2)} are in it, out of reach",
         f"{humanize.join(names)} cannot be restored: every copy is in {humanize.join(places)}, "
         "which Velero cannot use.",
         "Fix the location first; a second location for the schedules that matter most keeps one copy in reach.",

@@ -263,7 +263,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             evidence = sentence(
                 f"{good.name}, started ",
                 good.started,
-                ", is the newest good backup; at least two later runs should have made a newer one.",
+                ", is the newest good backup; later runs should have made a newer one.",
             )
             what = sentence("newest good backup ", now - good.started, " old")
             yield _gap(snapshot, schedule, good.started, what, evidence, good)

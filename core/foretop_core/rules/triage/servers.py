@@ -48,7 +48,7 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
                 sentence(" ", crash_text(failing)) if failing is not None else "",
                 also,
             ),
-            f"Check {check}." if pods else f"Check the object store, {check}.",
+            f"Check {'' if pods else 'the object store, '}{check}; :queue lists what waits.",
             (snapshot.ref(failing),) if failing is not None else (),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from foretop_core.models import Backup
@@ -14,6 +14,7 @@ from foretop_core.rules.heartbeat import PERIOD
 from foretop_core.rules.repository_readiness import unready_repository
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_users import schedules_to
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
 _GC_FAILURES = {
@@ -38,9 +39,16 @@ def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thre
             or location.created,
             f"unavailable: {message.rpartition(': ')[2]}",
             f"Velero cannot use this location{default}: {message}. Backups to it are refused and its expired "
-            "backups stay.",
+            f"backups stay. {_written_by(schedules_to(snapshot, location))}",
             "Fix bucket, credentials or network; Velero checks again automatically within a minute.",
         )
+
+
+def _written_by(schedules: Sequence[str]) -> str:
+    if not schedules:
+        return "No schedule writes to it."
+    verb = "writes" if len(schedules) == 1 else "write"
+    return f"{humanize.count(len(schedules), 'schedule')} {verb} to it: {humanize.join(list(schedules))}."
 
 
 def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

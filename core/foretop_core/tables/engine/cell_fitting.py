@@ -16,6 +16,12 @@ def wording(cells: Iterable[Cell], size: int) -> int:
     return next((at for at in range(most) if all(width(one[min(at, len(one) - 1)]) <= size for one in texts)), most - 1)
 
 
+def worded_width(cell: Cell, shortened: int) -> int:
+    """How wide the wording is that a cell has when it was shortened so many times."""
+    wordings = (cell.text, *cell.briefs)
+    return width(wordings[min(shortened, len(wordings) - 1)])
+
+
 def fit(cell: Cell, column: Column[Any], size: int, ellipsis: str = ELLIPSIS, least: int = 0) -> str:
     """The fullest wording that fits, shortened `least` times before; where none does, the shortest is cut."""
     wordings = (cell.text, *cell.briefs)

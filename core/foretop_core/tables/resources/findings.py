@@ -69,11 +69,16 @@ def facets(finding: Finding, render: RenderContext | None = None) -> FilterableR
     return _Facets(finding, render)
 
 
+def kind_word(kind: str) -> str:
+    """`schedule`, `nab`, `storage`: how a kind is called before a name."""
+    return _WORDS.get(kind) or _SHORT.get(kind) or kind.lower()
+
+
 def subject_text(finding: Finding) -> str:
     """`schedule velero/etcd-hourly`; the server and its queue have no name."""
     subject = finding.subject
     nobody = next((word for prefix, word in _NOBODY.items() if finding.code.startswith(prefix)), "queue")
-    word = _WORDS.get(subject.kind) or _SHORT.get(subject.kind) or subject.kind.lower() or nobody
+    word = kind_word(subject.kind) or nobody
     if finding.members:
         return f"{len(finding.members)} {word}s"
     place = "/".join(part for part in (subject.namespace, subject.name) if part)

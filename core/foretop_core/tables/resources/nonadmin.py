@@ -12,7 +12,7 @@ from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.nonadmin_lifecycle import is_lost, lifecycle
+from foretop_core.rules.nonadmin_lifecycle import lifecycle
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.queue import Positions, Run, has_ended, live_positions
 from foretop_core.store import Change, Store
@@ -64,7 +64,7 @@ class NonAdminRow(msgspec.Struct, frozen=True):
     @property
     def copied(self) -> RunStatus | None:
         """The copy of Velero's status in its own; of a Velero object that is gone it says nothing any more."""
-        return None if is_lost(self.item) else self.item.velero.status
+        return None if self.item.is_lost else self.item.velero.status
 
 
 class NonAdminView(View[NonAdminRow]):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import assert_never
 
 import msgspec
 
 from foretop_core.rules import humanize
+from foretop_core.rules.movement_rate import time_left
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.rules.queue import (
     Blocker,
@@ -127,6 +129,9 @@ def _end(found: QueueItem, render: RenderContext) -> RunEta:
     """How long it has run, and until when it should."""
     at = found.expected_end
     so_far = times.short(found.running_for) if found.running_for is not None else ""
+    if at is None and (moved := _moved_by(found, render)) is not None:
+        told = sentence("Its volumes are moved by about ", moved, ", at their rate so far; it ends after that.")
+        return RunEta(f"{so_far} → {render.minute(moved, found.run)}".lstrip(), told)
     if at is None:
         short = f"{so_far} finishing" if found.phase not in HOLDS_SLOT else f"{so_far} → ?"
         return RunEta(short.lstrip(), _unknown(found))
@@ -136,5 +141,22 @@ def _end(found: QueueItem, render: RenderContext) -> RunEta:
     return RunEta(f"{so_far} → {render.minute(at, found.run)}".lstrip(), told)
 
 
+def _moved_by(found: QueueItem, render: RenderContext) -> datetime | None:
+    """When the last of its volumes is moved; None where one of them has no time left to tell, or all are moved."""
+    under_way = [one for one in render.snapshot.movements_of(found.run) if one.status.completion_timestamp is None]
+    left = [time_left(one, render.now) for one in under_way]
+    known = [one for one in left if one is not None]
+    return render.now + max(known) if known and len(known) == len(left) else None
+
+
 def _basis(found: QueueItem) -> str:
-    return f", from its last {humanize.count(found.basis, 'run')}" if found.basis else ""
+    """A NAB or NAR runs once: the runs are those of its namespace."""
+    if not found.basis:
+        return ""
+    match found.owner.kind:
+        case OwnerKind.NAB | OwnerKind.NAR:
+            runs = humanize.count(found.basis, found.owner.kind.upper())
+            return f", from the last {runs} of {found.owner.namespace}"
+        case OwnerKind.SCHEDULE | OwnerKind.HAND:
+            return f", from its last {humanize.count(found.basis, 'run')}"
+    assert_never(found.owner.kind)

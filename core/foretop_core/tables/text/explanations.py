@@ -51,9 +51,11 @@ absent field cannot be relied on: send true or false in the same change that unp
 
 foretop offers three choices, and shows for each whether a backup starts at once and when the next run is:
 
-  skip     skipImmediately: true, nothing starts now
-  run      skipImmediately: false, a due run starts within a minute
-  leave    the field is not touched
+  Skip what is overdue     skipImmediately: true, nothing starts now
+  Do not skip              skipImmediately: false, a due run starts within a minute
+  Schedule's own setting   the field is not touched
+
+In the column SKIP, "yes, once" is a field that is true: the next due run is skipped, and Velero sets it to false.
 
 See: foretop schedule unpause NAME --dry-run""",
         ),
