@@ -42,13 +42,7 @@ def snapshot(
     *objects: Resource, seen: ObservedChanges | None = None, unseen: tuple[VisibilityGap, ...] = (), slots: int = 1
 ) -> ClusterSnapshot:
     made = assemble(objects, unseen=unseen)
-    return ClusterSnapshot(
-        **{
-            **{name: getattr(made, name) for name in made.__dataclass_fields__},
-            "servers": {"velero": VeleroInfo(False, slots)},
-            "seen": seen or ObservedChanges(),
-        }
-    )
+    return replace(made, servers={"velero": VeleroInfo(False, slots)}, seen=seen or ObservedChanges())
 
 
 def findings(*objects: Resource, **options: Any) -> list[Finding]:

@@ -55,7 +55,7 @@ foretop offers three choices, and shows for each whether a backup starts at once
   Do not skip              skipImmediately: false, a due run starts within a minute
   Schedule's own setting   the field is not touched
 
-In the column SKIP, "yes, once" is a field that is true: the next due run is skipped, and Velero sets it to false.
+In the column SKIP, "yes, once" means true: only the next due run is skipped.
 
 See: foretop schedule unpause NAME --dry-run""",
         ),
