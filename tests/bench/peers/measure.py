@@ -24,7 +24,7 @@ Figures = dict[str, float]
 def measure(program: Program, cluster: RealCluster, counter: ByteCounter, count: int) -> Figures:
     """Every figure of the table, in the order in which it is measured."""
     with Terminal(program.command, COLUMNS, LINES, program.environ) as terminal:
-        figures = _start(program, terminal, count)
+        figures = _start(program, terminal, cluster, count)
         if figures["first rows, s"] == float("inf"):
             return figures
         time.sleep(_SETTLE)
@@ -39,19 +39,24 @@ def measure(program: Program, cluster: RealCluster, counter: ByteCounter, count:
         return figures
 
 
-def _start(program: Program, terminal: Terminal, count: int) -> Figures:
+def _start(program: Program, terminal: Terminal, cluster: RealCluster, count: int) -> Figures:
     frame = terminal.until(program.has_frame, START_LIMIT)
     rows = frame + terminal.until(lambda lines: bool(_names(lines)), START_LIMIT)
     cpu = cpu_seconds(terminal.pid)
-    begin, answers = time.perf_counter(), []
+    begin, answers, changes = time.perf_counter(), [], []
     while not program.has_all(terminal.text(), count) and time.perf_counter() - begin < START_LIMIT:
         if program.keys:
             answers.append(_answer(terminal, "j" if len(answers) % 2 == 0 else "k"))
+            if names := _names(terminal.look()[1]):
+                phase = PHASES[(len(changes) // 2 + 1) % 2]
+                changes.append(_change(terminal, cluster, nab_name(_number(names[0])), phase))
         terminal.changed(0.1)
     everything = rows + time.perf_counter() - begin
     figures = {"frame, s": frame, "first rows, s": rows, "all rows, s": everything}
     if answers:
         figures["key to screen, while rows come in, p95, ms"] = _share(answers, 0.95) * 1000
+    if changes:
+        figures["change to cell, while rows come in, p95, s"] = _share(changes, 0.95)
     return {**figures, "CPU until first rows, s": cpu, "CPU until all rows, s": cpu_seconds(terminal.pid)}
 
 
@@ -62,16 +67,20 @@ def _changes(terminal: Terminal, cluster: RealCluster, nab: NabName) -> Figures:
     for phase in islice(cycle(reversed(PHASES)), CHANGES):
         if time.perf_counter() - began > CHANGES_TIME:
             break
-        begin = time.perf_counter()
-        set_outcome(cluster.admin, nab, phase)
-        terminal.until(partial(_has_row, name=nab.name, phase=phase), CHANGE_LIMIT)
-        times.append(time.perf_counter() - begin)
+        times.append(_change(terminal, cluster, nab, phase))
         time.sleep(0.5)
     return {
         "change to cell, p50, s": _share(times, 0.5),
         "change to cell, p95, s": _share(times, 0.95),
         "CPU for one change, ms": (cpu_seconds(terminal.pid) - cpu) / len(times) * 1000,
     }
+
+
+def _change(terminal: Terminal, cluster: RealCluster, nab: NabName, phase: str) -> float:
+    begin = time.perf_counter()
+    set_outcome(cluster.admin, nab, phase)
+    terminal.until(partial(_has_row, name=nab.name, phase=phase), CHANGE_LIMIT)
+    return time.perf_counter() - begin
 
 
 def _idle(terminal: Terminal, counter: ByteCounter) -> Figures:
@@ -107,7 +116,11 @@ def _names(lines: list[str]) -> list[str]:
 def _shown(lines: list[str]) -> NabName:
     """A NAB in the middle of those on the screen."""
     names = _names(lines)
-    return nab_name(int(names[len(names) // 2].removeprefix("nab-")))
+    return nab_name(_number(names[len(names) // 2]))
+
+
+def _number(name: str) -> int:
+    return int(name.removeprefix("nab-"))
 
 
 def _has_row(lines: list[str], name: str, phase: str) -> bool:
