@@ -9,7 +9,6 @@ from operator import itemgetter
 from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import (
@@ -27,7 +26,6 @@ from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import invalid, next_run
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.copies import (
-    NO_COPIES,
     CopySummary,
     DrillOutcome,
     Place,
@@ -35,8 +33,8 @@ from foretop_core.rules.protection.copies import (
     is_copy,
     merged,
     nab_copies,
-    summarized,
 )
+from foretop_core.rules.protection.copy_group import CopyGroup, group_key
 from foretop_core.rules.protection.coverage import (
     Coverage,
     Extent,
@@ -63,41 +61,10 @@ _Touched: TypeAlias = list[Iterable[str]]
 _ALL = ("*",)
 
 
-class _Group(msgspec.Struct):
-    """Backups of one server that take the same of the same namespaces."""
-
-    filter: NamespaceFilter
-    coverage: Coverage
-    backups: dict[str, Backup] = msgspec.field(default_factory=dict)
-    summary: CopySummary | None = None
-    """None until it is asked for; a new or renewed backup costs no look at the others."""
-
-    def add(self, backup: Backup) -> None:
-        self.backups[backup.name] = backup
-        if self.summary is not None:
-            more = merged((self.summary, summarized((backup,), self.coverage)))
-            self.summary = replace(more, coverage=self.coverage)
-
-    def renew(self, before: Backup, after: Backup) -> None:
-        """Another version of one that it has."""
-        self.backups[after.name] = after
-        held = self.summary
-        if held is None or _facts(before) != _facts(after):
-            self.summary = None
-        elif held.newest is not None and held.newest.name == after.name:
-            self.summary = replace(held, newest=after)
-        elif held.newest_partial is not None and held.newest_partial.name == after.name:
-            self.summary = replace(held, newest_partial=after)
-
-    def remove(self, backup: Backup) -> None:
-        self.backups.pop(backup.name, None)
-        self.summary = None
-
-
 class _FilterUse(msgspec.Struct):
     """Who has a filter."""
 
-    groups: dict[Hashable, _Group] = msgspec.field(default_factory=dict)
+    groups: dict[Hashable, CopyGroup] = msgspec.field(default_factory=dict)
     covers: dict[_Name, NamespaceCover] = msgspec.field(default_factory=dict)
     restores: dict[_Name, Restore] = msgspec.field(default_factory=dict)
 
@@ -120,9 +87,9 @@ class ProtectionIndex:
         self._shared: dict[tuple[NamespaceFilter, ...], SharedProtection] = {}
         self._shared_with: dict[NamespaceFilter, set[tuple[NamespaceFilter, ...]]] = {}
         self._named: Counter[str] = Counter()
-        self._groups: dict[Hashable, _Group] = {}
+        self._groups: dict[Hashable, CopyGroup] = {}
         self._filters: dict[tuple[tuple[str, ...], tuple[str, ...]], NamespaceFilter] = {}
-        self._copies: dict[_Name, tuple[Hashable, _Group]] = {}
+        self._copies: dict[_Name, tuple[Hashable, CopyGroup]] = {}
         self._drilled: dict[str, dict[_Name, DrillOutcome]] = {}
         self._nabs: dict[str, dict[str, NonAdminBackup]] = {}
         self._newest_nabs: dict[str, NonAdminBackup] = {}
@@ -179,7 +146,7 @@ class ProtectionIndex:
     def load_backups(self, backups: Iterable[Backup]) -> None:
         """Takes in backups that were not known before, of which there are tens of thousands; restores come later."""
         copies = self._copies
-        by_spec: dict[tuple[str, int], tuple[Hashable, _Group]] = {}
+        by_spec: dict[tuple[str, int], tuple[Hashable, CopyGroup]] = {}
         """Equal specs of many backups are one object, as the store keeps them."""
         for backup in backups:
             meta = backup.metadata
@@ -191,8 +158,7 @@ class ProtectionIndex:
                 self._backup(None, backup)
                 by_spec[place] = copies[meta.namespace, meta.name]
                 continue
-            held[1].backups[meta.name] = backup
-            held[1].summary = None
+            held[1].add(backup)
             copies[meta.namespace, meta.name] = held
             if meta.annotations:
                 self._note_drills(None, backup)
@@ -222,7 +188,7 @@ class ProtectionIndex:
         touched: _Touched = []
         held = self._copies.pop(_name(before), None) if before is not None else None
         stays = after is not None and is_copy(after)
-        if held is not None and before is not None and after is not None and stays and held[0] == _group_key(after):
+        if held is not None and before is not None and after is not None and stays and held[0] == group_key(after):
             self._copies[_name(after)] = held
             held[1].renew(before, after)
             self._forget_shared((held[1].filter,))
@@ -242,7 +208,7 @@ class ProtectionIndex:
             touched += self._place_restore(restore)
         return touched
 
-    def _change_group(self, key: Hashable, group: _Group, before: Backup | None, after: Backup | None) -> None:
+    def _change_group(self, key: Hashable, group: CopyGroup, before: Backup | None, after: Backup | None) -> None:
         if before is not None:
             group.remove(before)
         if after is not None:
@@ -259,11 +225,11 @@ class ProtectionIndex:
             self._name(group.filter, -1)
         self._release(group.filter)
 
-    def _group_of(self, backup: Backup) -> tuple[Hashable, _Group]:
-        key = _group_key(backup)
+    def _group_of(self, backup: Backup) -> tuple[Hashable, CopyGroup]:
+        key = group_key(backup)
         group = self._groups.get(key)
         if group is None:
-            group = _Group(self._filter_of(backup.spec), content_coverage(backup.spec))
+            group = CopyGroup(self._filter_of(backup.spec), content_coverage(backup.spec))
         return key, group
 
     def _note_drills(self, before: Backup | None, after: Backup | None) -> _Touched:
@@ -471,7 +437,7 @@ class ProtectionIndex:
         ]
         return SharedProtection(
             covers,
-            merged(_summary(group) for use in uses for group in use.groups.values()),
+            merged(group.summary for use in uses for group in use.groups.values()),
             max(ended, default=None),
             _most(cover.coverage for cover in covers),
             _best(cover.volumes for cover in covers),
@@ -553,43 +519,6 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     for items in everything:
         index.load(items)
     return index
-
-
-def _summary(group: _Group) -> CopySummary:
-    if group.summary is None:
-        group.summary = summarized(group.backups.values(), group.coverage) if group.backups else NO_COPIES
-    return group.summary
-
-
-def _group_key(backup: Backup) -> Hashable:
-    return backup.namespace, _content_key(backup.spec)
-
-
-def _facts(backup: Backup) -> Hashable:
-    """All of a copy that a summary of many is made from."""
-    status, spec = backup.status, backup.spec
-    return status.phase, backup.started, backup.created, status.expiration, spec.storage_location
-
-
-def _content_key(spec: BackupSpec) -> Hashable:
-    """What decides about the resources that are taken; most templates have none of it."""
-    selectors = (
-        msgspec.json.encode((spec.label_selector, spec.or_label_selectors))
-        if spec.label_selector is not None or spec.or_label_selectors
-        else b""
-    )
-    return (
-        spec.included_namespaces,
-        spec.excluded_namespaces,
-        spec.included_resources,
-        spec.excluded_resources,
-        spec.included_namespace_scoped_resources,
-        spec.excluded_namespace_scoped_resources,
-        spec.included_cluster_scoped_resources,
-        spec.excluded_cluster_scoped_resources,
-        spec.include_cluster_resources,
-        selectors,
-    )
 
 
 def _is_of_drill(namespace: Namespace) -> bool:
