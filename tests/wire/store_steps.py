@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from foretop_core.kube.watching.retry import WatchTimings
+from foretop_core.kube.watching.watch_sink import WatchState
 from tests.wire.faulty_server import RoughServer, Script, answer, hang_up, serving
 from tests.wire.watching import WatchedStore, following
 
@@ -27,11 +28,13 @@ class Pair:
         return self.store.versions() == readable and set(self.store.bad) == odd
 
     async def catch_up(self) -> None:
-        """Everything so far has arrived: a last object, told after all else, is there."""
+        """A last object, told after all else, is there, and no list beside which it may have come is under way."""
         self.server.holding = False
         await self.server.put("last", spec={"schedule": str(self.server.version)})
         last = self.server.objects["last"]["metadata"]["resourceVersion"]
-        await self.store.until(lambda: self.store.versions().get("last") == last)
+        await self.store.until(
+            lambda: self.store.versions().get("last") == last and self.store.state is not WatchState.SYNCING
+        )
 
 
 Step = Callable[[Pair], Awaitable[None]]
@@ -122,4 +125,4 @@ async def live_through(steps: list[Step]) -> None:
                 await step(pair)
             await pair.catch_up()
             await pair.catch_up()
-            assert pair.agrees()
+            await sink.until(pair.agrees)
