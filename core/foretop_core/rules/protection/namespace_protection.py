@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -73,3 +74,14 @@ class NamespaceProtection:
     def is_paused(self) -> bool:
         """Whether all that would back it up is paused or refused."""
         return bool(self.covers) and not self.nabs and not (self.shared is not None and self.shared.is_active)
+
+
+def widest(found: Iterable[Coverage]) -> Coverage:
+    """Of several that take a namespace, the one that takes most of it."""
+    by_extent = {one.extent: one for one in reversed(tuple(found))}
+    return next((by_extent[extent] for extent in Extent if extent in by_extent), NOTHING)
+
+
+def best_method(found: Iterable[VolumeMethod]) -> VolumeMethod | None:
+    methods = set(found)
+    return next((method for method in VolumeMethod if method in methods), None)

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from datetime import datetime
-from operator import itemgetter
 from typing import Protocol, TypeAlias, TypeVar
-
-import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import (
@@ -31,24 +28,20 @@ from foretop_core.rules.protection.copies import (
     Place,
     drills_of,
     is_copy,
-    merged,
     nab_copies,
 )
 from foretop_core.rules.protection.copy_group import CopyGroup, group_key
 from foretop_core.rules.protection.coverage import (
-    Coverage,
-    Extent,
     NamespaceFilter,
-    VolumeMethod,
     content_coverage,
     volume_method,
 )
-from foretop_core.rules.protection.namespace_filter_index import FilterTable
+from foretop_core.rules.protection.filter_uses import FilterUses
 from foretop_core.rules.protection.namespace_protection import (
-    NOTHING,
     NamespaceCover,
     NamespaceProtection,
-    SharedProtection,
+    best_method,
+    widest,
 )
 
 DRILL_LABEL = "foretop.io/drill"
@@ -61,17 +54,6 @@ _Touched: TypeAlias = list[Iterable[str]]
 _ALL = ("*",)
 
 
-class _FilterUse(msgspec.Struct):
-    """Who has a filter."""
-
-    groups: dict[Hashable, CopyGroup] = msgspec.field(default_factory=dict)
-    covers: dict[_Name, NamespaceCover] = msgspec.field(default_factory=dict)
-    restores: dict[_Name, Restore] = msgspec.field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return bool(self.groups or self.covers or self.restores)
-
-
 class ProtectionIndex:
     """The protection of one cluster; `apply` takes a change in and names the namespaces that it touches.
 
@@ -82,13 +64,9 @@ class ProtectionIndex:
     def __init__(self, dialect_of: DialectOf, namespaces: Iterable[str] | None) -> None:
         self._dialect_of = dialect_of
         self._existing = None if namespaces is None else set(namespaces)
-        self._table = FilterTable(self._existing or ())
-        self._uses: dict[NamespaceFilter, _FilterUse] = {}
-        self._shared: dict[tuple[NamespaceFilter, ...], SharedProtection] = {}
-        self._shared_with: dict[NamespaceFilter, set[tuple[NamespaceFilter, ...]]] = {}
+        self._uses = FilterUses(self._existing or ())
         self._named: Counter[str] = Counter()
         self._groups: dict[Hashable, CopyGroup] = {}
-        self._filters: dict[tuple[tuple[str, ...], tuple[str, ...]], NamespaceFilter] = {}
         self._copies: dict[_Name, tuple[Hashable, CopyGroup]] = {}
         self._drilled: dict[str, dict[_Name, DrillOutcome]] = {}
         self._nabs: dict[str, dict[str, NonAdminBackup]] = {}
@@ -100,21 +78,21 @@ class ProtectionIndex:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self._table.names
+        return self._uses.names
 
     def row(self, namespace: str) -> NamespaceProtection | None:
         """None where nothing is known of such a namespace."""
         if not self._is_known(namespace):
             return None
-        shared = self._shared_by(self._table.filters_of(namespace))
+        shared = self._uses.shared(namespace)
         made, newest = self._nabs.get(namespace, {}), self._newest_nabs.get(namespace)
         copies = shared.copies if shared.copies.total or not made else nab_copies(made.values())
         lost = self._unavailable(copies.places)
         drills = self._drilled.get(namespace)
         coverage, volumes = shared.coverage, shared.volumes
         if newest is not None:
-            coverage = _most((coverage, content_coverage(newest.spec.backup_spec)))
-            volumes = _best((*((volumes,) if volumes else ()), volume_method(newest.spec.backup_spec)))
+            coverage = widest((coverage, content_coverage(newest.spec.backup_spec)))
+            volumes = best_method((*((volumes,) if volumes else ()), volume_method(newest.spec.backup_spec)))
         return NamespaceProtection(
             namespace,
             None if self._existing is None else namespace in self._existing,
@@ -191,17 +169,17 @@ class ProtectionIndex:
         if held is not None and before is not None and after is not None and stays and held[0] == group_key(after):
             self._copies[_name(after)] = held
             held[1].renew(before, after)
-            self._forget_shared((held[1].filter,))
-            touched.append(self._table.names_of(held[1].filter))
+            self._uses.renew(held[1].filter)
+            touched.append(self._uses.names_of(held[1].filter))
         else:
             if held is not None and before is not None:
-                touched.append(tuple(self._table.names_of(held[1].filter)))
+                touched.append(tuple(self._uses.names_of(held[1].filter)))
                 self._change_group(*held, before, None)
             if after is not None and stays:
                 key, group = self._group_of(after)
                 self._copies[_name(after)] = (key, group)
                 self._change_group(key, group, None, after)
-                touched.append(self._table.names_of(group.filter))
+                touched.append(self._uses.names_of(group.filter))
         touched += self._note_drills(before, after)
         source = after or before
         for restore in tuple(self._restores.get(_name(source), {}).values()) if source is not None else ():
@@ -214,16 +192,16 @@ class ProtectionIndex:
         if after is not None:
             group.add(after)
         if group.backups and key in self._groups:
-            self._forget_shared((group.filter,))
+            self._uses.renew(group.filter)
             return
-        use = self._use(group.filter)
+        use = self._uses.of(group.filter)
         if group.backups:
             use.groups[key] = self._groups[key] = group
             self._name(group.filter, 1)
         elif self._groups.pop(key, None) is not None:
             del use.groups[key]
             self._name(group.filter, -1)
-        self._release(group.filter)
+        self._uses.settle(group.filter)
 
     def _group_of(self, backup: Backup) -> tuple[Hashable, CopyGroup]:
         key = group_key(backup)
@@ -248,18 +226,18 @@ class ProtectionIndex:
         touched: _Touched = []
         if before is not None:
             wanted = self._filter_of(before.spec.template)
-            touched.append(tuple(self._table.names_of(wanted)))
-            if self._use(wanted).covers.pop(_name(before), None) is not None:
+            touched.append(tuple(self._uses.names_of(wanted)))
+            if self._uses.of(wanted).covers.pop(_name(before), None) is not None:
                 self._name_covered(wanted, -1)
-            self._release(wanted)
+            self._uses.settle(wanted)
         if after is not None:
             wanted = self._filter_of(after.spec.template)
-            covers = self._use(wanted).covers
+            covers = self._uses.of(wanted).covers
             if _name(after) not in covers:
                 self._name_covered(wanted, 1)
             covers[_name(after)] = self._cover(after)
-            self._release(wanted)
-            touched.append(self._table.names_of(wanted))
+            self._uses.settle(wanted)
+            touched.append(self._uses.names_of(wanted))
         return touched
 
     def _name_covered(self, wanted: NamespaceFilter, by: int) -> None:
@@ -297,29 +275,29 @@ class ProtectionIndex:
         touched = self._displace_restore(restore)
         if (wanted := self._restored_from(restore)) is None:
             return touched
-        self._use(wanted).restores[_name(restore)] = restore
-        self._release(wanted)
+        self._uses.of(wanted).restores[_name(restore)] = restore
+        self._uses.settle(wanted)
         self._restored[_name(restore)] = wanted
-        return [*touched, self._table.names_of(wanted)]
+        return [*touched, self._uses.names_of(wanted)]
 
     def _displace_restore(self, restore: Restore) -> _Touched:
         wanted = self._restored.pop(_name(restore), None)
         if wanted is None:
             return []
-        touched: _Touched = [tuple(self._table.names_of(wanted))]
-        self._use(wanted).restores.pop(_name(restore), None)
-        self._release(wanted)
+        touched: _Touched = [tuple(self._uses.names_of(wanted))]
+        self._uses.of(wanted).restores.pop(_name(restore), None)
+        self._uses.settle(wanted)
         return touched
 
     def _restored_from(self, restore: Restore) -> NamespaceFilter | None:
         spec = restore.spec
         if spec.included_namespaces and spec.included_namespaces != _ALL:
-            return self._filter(spec.included_namespaces, spec.excluded_namespaces)
+            return self._uses.filter(spec.included_namespaces, spec.excluded_namespaces)
         held = self._copies.get(_source(restore))
         if held is None:
             return None
         had = held[1].filter
-        return self._filter(had.included, tuple(sorted({*had.excluded, *spec.excluded_namespaces})))
+        return self._uses.filter(had.included, tuple(sorted({*had.excluded, *spec.excluded_namespaces})))
 
     def _nab(self, nab: NonAdminBackup, *, gone: bool) -> _Touched:
         """Those count that have a backup at Velero."""
@@ -363,7 +341,7 @@ class ProtectionIndex:
         else:
             self._storage[_name(location)] = location
         same = before is not None and (before.phase, before.spec.default) == (location.phase, location.spec.default)
-        return [] if same and not gone else [self._table.names]
+        return [] if same and not gone else [self._uses.names]
 
     # Names and filters
 
@@ -374,12 +352,7 @@ class ProtectionIndex:
 
     def _keep(self, name: str) -> None:
         """In the table for as long as something is known of it."""
-        before = self._table.filters_of(name)
-        if self._is_known(name):
-            self._table.add_name(name)
-        else:
-            self._table.remove_name(name)
-        self._forget_shared((*before, *self._table.filters_of(name)))
+        self._uses.keep_name(name, is_known=self._is_known(name))
 
     def _name(self, wanted: NamespaceFilter, by: int) -> None:
         for name in wanted.named:
@@ -387,63 +360,7 @@ class ProtectionIndex:
             self._keep(name)
 
     def _filter_of(self, spec: BackupSpec) -> NamespaceFilter:
-        return self._filter(spec.included_namespaces, spec.excluded_namespaces)
-
-    def _filter(self, included: tuple[str, ...], excluded: tuple[str, ...]) -> NamespaceFilter:
-        """One for each pair of lists."""
-        found = self._filters.get((included, excluded))
-        if found is None:
-            found = self._filters[included, excluded] = NamespaceFilter(included, excluded)
-        return found
-
-    def _use(self, wanted: NamespaceFilter) -> _FilterUse:
-        if wanted not in self._uses:
-            self._uses[wanted] = _FilterUse()
-            self._table.add(wanted)
-        return self._uses[wanted]
-
-    def _release(self, wanted: NamespaceFilter) -> None:
-        """After a change of who uses it: what was worked out with it is worked out anew."""
-        self._forget_shared((wanted,))
-        if not self._uses[wanted]:
-            del self._uses[wanted]
-            self._filters.pop((wanted.included, wanted.excluded), None)
-            self._table.remove(wanted)
-
-    def _forget_shared(self, filters: Iterable[NamespaceFilter]) -> None:
-        if not self._shared:
-            return
-        for wanted in filters:
-            for together in self._shared_with.pop(wanted, ()):
-                self._shared.pop(together, None)
-
-    def _shared_by(self, filters: tuple[NamespaceFilter, ...]) -> SharedProtection:
-        held = self._shared.get(filters)
-        if held is None:
-            held = self._shared[filters] = self._put_together(filters)
-            for wanted in filters:
-                self._shared_with.setdefault(wanted, set()).add(filters)
-        return held
-
-    def _put_together(self, filters: tuple[NamespaceFilter, ...]) -> SharedProtection:
-        uses = [self._uses[wanted] for wanted in filters]
-        named = [held for use in uses for held in use.covers.items() if held[1].coverage.extent is not Extent.NONE]
-        covers = tuple([cover for _, cover in sorted(named, key=itemgetter(0))])
-        ended = [
-            restore.status.completion_timestamp
-            for use in uses
-            for restore in use.restores.values()
-            if restore.status.completion_timestamp is not None
-        ]
-        return SharedProtection(
-            covers,
-            merged(group.summary for use in uses for group in use.groups.values()),
-            max(ended, default=None),
-            _most(cover.coverage for cover in covers),
-            _best(cover.volumes for cover in covers),
-            min([one.next_run for one in covers if one.is_active and one.next_run is not None], default=None),
-            any(cover.is_active for cover in covers),
-        )
+        return self._uses.filter(spec.included_namespaces, spec.excluded_namespaces)
 
     def _unavailable(self, places: Iterable[Place]) -> list[Place]:
         found = []
@@ -524,16 +441,6 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
 def _is_of_drill(namespace: Namespace) -> bool:
     """What a drill makes needs no protection."""
     return bool(namespace.label(DRILL_LABEL))
-
-
-def _most(found: Iterable[Coverage]) -> Coverage:
-    by_extent = {one.extent: one for one in reversed(tuple(found))}
-    return next((by_extent[extent] for extent in Extent if extent in by_extent), NOTHING)
-
-
-def _best(found: Iterable[VolumeMethod]) -> VolumeMethod | None:
-    methods = set(found)
-    return next((method for method in VolumeMethod if method in methods), None)
 
 
 def _nab_order(nab: NonAdminBackup) -> tuple[bool, datetime | None, str]:
