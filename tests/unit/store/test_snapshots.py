@@ -83,6 +83,19 @@ def test_a_sync_that_hanging_storage_held_up_is_off_the_beat_until_the_next_ones
     assert detector.off_beat("other") == frozenset()
 
 
+def test_a_check_and_a_sync_of_one_second_are_no_restart() -> None:
+    """One delay of the storage holds up both; a new server shows when the next one agrees."""
+    detector, before = RestartDetector(), None
+    key = ObjectRef("prod", "BackupStorageLocation", "velero", "default")
+    seen = []
+    for moment in ("02:38:03", "02:39:03", "02:40:20", "02:41:20"):
+        after = location(checked=moment, synced=moment)
+        detector.note(key, before, after)
+        seen.append(detector.restarted("prod").get("velero"))
+        before = after
+    assert seen == [None, None, None, at("02:40:20")]
+
+
 @pytest.mark.parametrize("name", [name for name in recordings.NAMES if name not in RESTARTS])
 def test_hanging_storage_is_not_detected_as_a_restart(name: str) -> None:
     assert all(not snapshot.seen.restarted for _, snapshot in Replay(name).run().snapshots)
@@ -207,6 +220,14 @@ def test_a_snapshot_has_only_its_own_cluster_s_objects() -> None:
     seen.list(backup("b"), sink=seen.store.sink(WatchScope("other", BACKUP), seen.clock))
     backups: tuple[Backup, ...] = seen.store.snapshot("other").backups
     assert [item.name for item in backups] == ["b"]
+
+
+def test_a_cluster_s_expired_backups_are_its_own() -> None:
+    seen = Watched()
+    seen.list(backup("a", expiration="2026-11-14T02:00:00Z"))
+    seen.list(backup("b"), sink=seen.store.sink(WatchScope("other", BACKUP), seen.clock))
+    found = {name: seen.store.snapshot(name).lookups.backups_expiring_until(START) for name in ("prod", "other")}
+    assert {name: [one.name for one in backups] for name, backups in found.items()} == {"prod": ["a"], "other": []}
 
 
 def test_the_velero_restore_of_a_nar_is_found_by_its_label() -> None:
