@@ -36,6 +36,13 @@ SAME = (
         "<= to <",
         "decides from which midnight on the walk may jump: until then it goes day by day, to the same runs",
     ),
+    SameProgram(
+        "core/foretop_core/rules/cron_dialects/rewriting.py",
+        'aim = expression(prefix + " ".join(meant), dialects[-1])',
+        "1 to 2",
+        "all dialects that know the prefix read plain fields alike, and a candidate must be read alike by both: "
+        "tried with 15,440 halves",
+    ),
 )
 
 

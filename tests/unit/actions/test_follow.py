@@ -12,6 +12,7 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup, DeleteBackupRequest, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, RESTORE, SCHEDULE
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store import Store
 from tests.objects import NOW, backup, restore, schedule
 
@@ -77,6 +78,12 @@ async def test_where_backups_are_not_seen_the_run_alone_is_told(monkeypatch: pyt
         velero_pickup.follow_write(store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False))
     )
     assert reports == [("Velero picked it up 02:41:09Z, a backup was made", True)]
+
+
+def test_a_schedule_that_was_deleted_meanwhile_is_not_waited_for() -> None:
+    probe = velero_pickup.unpause_probe(schedule(paused=True), (), nothing_due=False)
+    found = probe(ClusterSnapshot("prod", schedules=(schedule("other"),)))
+    assert (found.sentence, found.done, found.well) == ("nightly was deleted in the meantime", True, False)
 
 
 async def test_nothing_is_awaited_if_no_run_is_due() -> None:

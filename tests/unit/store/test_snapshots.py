@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import permutations
 from typing import Literal, cast
 
 import pytest
@@ -18,7 +19,7 @@ from foretop_core.store import Store
 from foretop_core.store.restart_detector import RestartDetector
 from tests import recordings
 from tests.objects import at, location, nar, restore
-from tests.unit.store.making import START, Watched, backup, meta
+from tests.unit.store.making import START, Watched, backup, meta, nab
 
 
 class Replay:
@@ -109,6 +110,18 @@ def test_a_nab_that_lost_its_velero_backup_is_recorded_as_gone_back() -> None:
     }
     assert backwards
     assert {(before, after) for _, before, after in backwards} == {("Created", "BackingOff")}
+
+
+_IN_ORDER = ("New", "BackingOff", "Created", "Deleting")
+
+
+@pytest.mark.parametrize(("before", "after"), list(permutations(_IN_ORDER, 2)))
+def test_a_nab_goes_back_where_it_returns_to_an_earlier_phase(before: str, after: str) -> None:
+    seen = Watched(NAB)
+    seen.sink.apply("ADDED", nab("orders", "team-a", 1, phase=before))
+    seen.sink.apply("MODIFIED", nab("orders", "team-a", 2, phase=after))
+    gone_back = {(step.before, step.after) for step in seen.store.snapshot("prod").seen.went_back.values()}
+    assert gone_back == ({(before, after)} if _IN_ORDER.index(after) < _IN_ORDER.index(before) else set())
 
 
 def test_a_snapshot_is_rebuilt_only_after_a_change() -> None:

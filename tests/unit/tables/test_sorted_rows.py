@@ -154,6 +154,8 @@ def test_a_filter_that_narrows_asks_for_visible_rows_only_and_sorts_none() -> No
     asked.clear()
     table.filter(partial(keep_below, 3), narrows=True)
     assert (names(table), asked, sort.calls) == (["n0", "n1", "n2"], [0, 1, 2, 3, 4], 0)
+    table.filter(partial(keep_below, 4))
+    assert names(table) == ["n0", "n1", "n2", "n3"], "one that does not narrow looks at every row"
 
 
 STEP = st.one_of(
