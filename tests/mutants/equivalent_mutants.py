@@ -24,6 +24,25 @@ SAME = (
         "> to >=",
         "decides about the 19th digit after the point, which no unit's nanoseconds show: tried for all units",
     ),
+    SameProgram(
+        "core/foretop_core/cron/fields.py",
+        "NO_FIELDS = Fields(0, 0, 0, 0, 0, either_day=False)",
+        "0 to 1",
+        "a run needs a minute, an hour and a day: with one of them it still has none",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/zone_walk.py",
+        "begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE",
+        "<= to <",
+        "decides from which midnight on the walk may jump: until then it goes day by day, to the same runs",
+    ),
+    SameProgram(
+        "core/foretop_core/rules/cron_dialects/rewriting.py",
+        'aim = expression(prefix + " ".join(meant), dialects[-1])',
+        "1 to 2",
+        "all dialects that know the prefix read plain fields alike, and a candidate must be read alike by both: "
+        "tried with 15,440 halves",
+    ),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from foretop.bindings import ACTIONS, footer_order
 from foretop.dialogs.command_palette import CommandPalette
 from tests.tui.pilot import screen
 
@@ -45,3 +46,59 @@ async def test_under_a_window_no_key_of_the_page_is_told(key: str) -> None:
         assert shown.footer == " esc leave  "
         await shown.press("escape")
         assert shown.footer == before
+
+
+def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
+    assert [action.id for action in footer_order(ACTIONS)] == [
+        "open",
+        "fetch-results",
+        "fetch-nonadmin-results",
+        "edit",
+        "fold",
+        "sign_in",
+        "pause",
+        "unpause",
+        "resume",
+        "restore",
+        "logs",
+        "nonadmin-logs",
+        "decide-storage",
+        "drill",
+        "pod_log",
+        "horizon",
+        "edit_minutes",
+        "section",
+        "all_namespaces",
+        "collisions",
+        "take",
+        "filter",
+        "search",
+        "edit-schedule",
+        "acknowledge",
+        "unacknowledge",
+        "jump",
+        "copy_primed",
+        "palette",
+        "mark",
+        "help",
+        "back",
+        "describe",
+        "yaml",
+        "copy_finding",
+        "copy_name",
+        "faults",
+        "back-up-now",
+        "run-again",
+        "cancel-movements",
+        "create-schedule",
+        "delete-schedule",
+        "delete-backup",
+        "extend-backup",
+        "delete-restore",
+        "delete-nab",
+        "delete-nar",
+        "results",
+        "acknowledged",
+        "prime",
+        "group",
+    ]

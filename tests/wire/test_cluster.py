@@ -29,7 +29,9 @@ from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUM
 from foretop_core.models.movement import label_value
 from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.store import Store
+from tests.wire.faulty_server import RoughServer, serving
 from tests.wire.watching import PATIENCE, Noticed
+from tests.wire.watching import connect as connect_to
 
 READ = ("get", "list", "watch")
 TENANT = User("tenant", (Rule(READ, ("oadp.openshift.io",), ("nonadminbackups",), ("team-a",)),))
@@ -237,6 +239,15 @@ async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp
         found = await find_velero(client)
         await client.close()
     assert found == (FoundVelero("backups"),)
+
+
+async def test_where_deployments_are_not_served_the_usual_namespaces_are_searched() -> None:
+    async with serving(RoughServer()) as server:
+        client = connect_to(server.url)
+        assert await find_velero(client) == ()
+        await client.close()
+    asked = [path for _, path, _ in server.seen]
+    assert "/apis/apps/v1/namespaces/velero/deployments/velero" in asked
 
 
 async def test_a_velero_without_a_deployment_is_told_apart_from_one_that_may_not_be_read(tmp_path: Path) -> None:

@@ -144,6 +144,7 @@ def test_the_doctor_names_the_right_that_is_missing(
     assert checks["schedules.velero.io"]["verdict"] == "ok"
     storage = checks["backupstoragelocations.velero.io"]
     assert storage["verdict"] == "missing"
+    assert storage["found"].startswith("get, list and watch are not allowed in ")
     assert "list and watch on backupstoragelocations.velero.io" in storage["remedy"]
 
 

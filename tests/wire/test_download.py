@@ -123,6 +123,18 @@ async def test_an_odd_answer_is_no_file_and_one_line(answer: bytes) -> None:
     assert "canary" not in str(caught.value)
 
 
+async def test_a_file_comes_through_the_proxy_of_the_environment() -> None:
+    asked = []
+
+    def answer(request: web.BaseRequest) -> web.Response:
+        asked.append(str(request.url))
+        return web.Response(body=PACKED)
+
+    async with storage(answer) as proxy:
+        assert await got("http://store.invalid/log.gz?sig=x", HTTP_PROXY=proxy) == TEXT
+    assert asked == ["http://store.invalid/log.gz?sig=x"]
+
+
 @pytest.mark.parametrize("way", ["silent proxy", "dripping head"])
 async def test_a_storage_that_never_answers_is_given_up(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("foretop_core.actions.signed_url_download.ANSWER_LIMIT", 0.2)

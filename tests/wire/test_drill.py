@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -209,6 +210,26 @@ def test_a_location_that_is_lost_meanwhile_fails_the_drill_in_one_line_and_leave
         assert failed == ["✗ Drill of shop failed: the storage location default is no longer available"]
         assert at.left() == []
         assert _row(at, capsys)["lastDrill"]["failed"].startswith("the storage location default")
+
+
+def test_a_drill_whose_restore_failed_in_part_is_not_good_although_all_came(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with living(tmp_path) as at:
+        before = DrillRun.wait
+
+        async def fail_in_part(self: DrillRun, *args: Any) -> str:
+            ended = await before(self, *args)
+            (name,) = set(at.left()) & set(at.names("Restore"))
+            at.box.storage.patch_status(at.box.storage.kind("Restore"), HOME, name, {"phase": "PartiallyFailed"})
+            failed = ("PartiallyFailed", name)
+            while failed not in {(one.phase, one.name) for one in self.executor.snapshot().restores}:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            return ended
+
+        monkeypatch.setattr(DrillRun, "wait", fail_in_part)
+        assert at.drill("shop", "--yes") == 1
+        assert "✗ Drill of shop failed: the restore is PartiallyFailed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,23 @@ def test_a_plugin_in_the_files_folder_is_found_from_anywhere(tmp_path: Path) -> 
     assert '"server": "https://k"' in found.identity.plugin.cluster_info
 
 
+@pytest.mark.parametrize(
+    ("version", "named"),
+    [("client.authentication.k8s.io/v1alpha1", "client.authentication.k8s.io/v1alpha1"), ("", "nothing")],
+)
+def test_a_plugin_of_a_version_that_is_not_known_is_refused_by_that_version(
+    version: str, named: str, tmp_path: Path
+) -> None:
+    path = write(
+        tmp_path / "config",
+        contexts=[context("c", "k", "me")],
+        clusters=[cluster("k", "https://k")],
+        users=[user("me", exec={"apiVersion": version, "command": "login"})],
+    )
+    with pytest.raises(BadInput, match=f"{named} is not known"):
+        choose_contexts(ConnectionOptions(contexts=("c",)), environ(path))
+
+
 def test_nothing_secret_is_in_the_printed_form(tmp_path: Path) -> None:
     (found,) = choose_contexts(ConnectionOptions(), environ(*two_files(tmp_path)))
     assert "first-token" not in repr(found)

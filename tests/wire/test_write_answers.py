@@ -34,13 +34,15 @@ from foretop_core.actions.run_files import RunFile, file_plan
 from foretop_core.actions.schedule_edits import ScheduleEdit, plan_edit_schedule
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
 from foretop_core.actions.set_skip_immediately_default import plan_server_default
+from foretop_core.actions.write_answer import check_answer
+from foretop_core.errors import Unreadable
 from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Deployment, NonAdmin, from_builtins
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity
-from tests.objects import NOW
+from tests.objects import NOW, schedule
 from tests.wire.action_fixtures import (
     Answer,
     Wire,
@@ -411,3 +413,17 @@ async def test_what_a_dead_process_had_sent_is_in_the_journal(tmp_path: Path, wi
         (before,) = seen
         assert before.startswith("unknown: ")
         assert [line.result for line in executor.journal.read()] == ["done"]
+
+
+@pytest.mark.parametrize(
+    "another", [{"name": "other"}, {"namespace": "other"}, {"name": "other", "namespace": "other"}]
+)
+def test_a_new_object_of_another_name_or_namespace_is_no_answer(another: dict[str, str]) -> None:
+    """What is created has no uid yet that could tell them apart."""
+    item = schedule()
+    (step,) = plan_back_up_now(ClusterSnapshot("prod", schedules=(item,)), [item], NOW).steps
+    meta = {"name": step.target.name, "namespace": "velero", "uid": "u", "creationTimestamp": "2026-11-15T02:41:07Z"}
+    made = {**step.write.body, "kind": "Backup", "metadata": meta}
+    check_answer(step, json.dumps(made).encode())
+    with pytest.raises(Unreadable, match=r"The answer is not about"):
+        check_answer(step, json.dumps({**made, "metadata": {**meta, **another}}).encode())

@@ -187,16 +187,16 @@ def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -
     runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     owned = [run for run in runs if any(owner.uid == schedule.metadata.uid for owner in run.metadata.owner_references)]
     warnings: tuple[str, ...] = ()
-    if schedule.spec.use_owner_references_in_backup or owned:
-        names = [run.name for run in owned or runs]
+    if owned:
+        names = humanize.join([run.name for run in owned])
         warnings = (
-            f"Its {humanize.count(len(names), 'Backup object')} {'is' if len(names) == 1 else 'are'} deleted with it "
-            f"(useOwnerReferencesInBackup{f': {humanize.join(names)}' if names else ''}); the data in storage stays, "
-            "and the sync recreates those it finds there.",
+            f"Its {humanize.count(len(owned), 'Backup object')} {'is' if len(owned) == 1 else 'are'} deleted with it "
+            f"(useOwnerReferencesInBackup: {names}); the data in storage stays, and the sync recreates those it finds "
+            "there.",
         )
-        kept = ""
-    else:
-        kept = f"; its {humanize.count(len(runs), 'backup')} stay" + ("s" if len(runs) == 1 else "") if runs else ""
+    stay = len(runs) - len(owned)
+    staying = humanize.count(stay, "other backup" if owned else "backup")
+    kept = f"; its {staying} {'stays' if stay == 1 else 'stay'}" if stay else ""
     running = [run for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
     beat = snapshot.heartbeat(schedule.namespace)
     goes_on = f"; {render(what_continues(running, now, beat), now)}" if running else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ _NOT_EDITED = ("paused",)
 def spec_as_text(ref: ObjectRef, spec: Mapping[str, Any]) -> str:
     """YAML with a few comments; what is not edited is left out."""
     shown = {key: value for key, value in spec.items() if key not in _NOT_EDITED}
-    body = yaml.safe_dump({"spec": shown}, sort_keys=False, allow_unicode=True, width=1000)
+    body = yaml.safe_dump({"spec": shown}, sort_keys=False, allow_unicode=True, width=sys.maxsize)
     where = " ".join(f"{ref} in {ref.context}".split())
     return (
         f"# {where}\n"

@@ -25,6 +25,7 @@ from foretop_core.models import (
     Backup,
     Deployment,
     NonAdminBackupStorageLocationRequest,
+    Restore,
     RestoreSpec,
     Schedule,
     from_builtins,
@@ -131,13 +132,16 @@ def test_a_running_backup_is_neither_rerun_nor_deleted() -> None:
 
 def test_deleting_a_backup_asks_velero_to_delete_its_data() -> None:
     done = backup("one", ended="02:01:00", spec={"storageLocation": "default"})
-    back = restore("back")
+    back = from_builtins(Restore, {"metadata": {"name": "back", "namespace": "velero"}, "spec": {"backupName": "one"}})
     snapshot = ClusterSnapshot(backups=(done,), restores=(back,), storage=(location(phase="Unavailable"),))
     (step,) = plan_delete_backup(snapshot, [done], NOW).steps
     assert step.write.body["metadata"]["generateName"] == "one-"
     assert step.write.body["metadata"]["labels"]["velero.io/backup-name"] == "one"
     assert step.write.body["spec"] == {"backupName": "one"}
     assert "Unavailable" in step.warnings[0]
+    assert step.forecast.endswith("permanently deleted, and the restores made from it (back)")
+    (alone,) = plan_delete_backup(ClusterSnapshot(backups=(done,)), [done], NOW).steps
+    assert alone.forecast.endswith("permanently deleted")
 
 
 def test_deleting_the_last_good_copy_of_a_namespace_says_so() -> None:

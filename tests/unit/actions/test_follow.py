@@ -11,11 +11,12 @@ from foretop_core.actions import velero_pickup
 from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup, DeleteBackupRequest, Resource, from_builtins
-from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, SCHEDULE
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, RESTORE, SCHEDULE
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store import Store
-from tests.objects import NOW, backup, schedule
+from tests.objects import NOW, backup, restore, schedule
 
-KIND_OF = {"Schedule": SCHEDULE, "Backup": BACKUP, "DeleteBackupRequest": DELETE_REQUEST}
+KIND_OF = {"Schedule": SCHEDULE, "Backup": BACKUP, "DeleteBackupRequest": DELETE_REQUEST, "Restore": RESTORE}
 
 
 def put(store: Store, *items: Resource) -> None:
@@ -77,6 +78,12 @@ async def test_where_backups_are_not_seen_the_run_alone_is_told(monkeypatch: pyt
         velero_pickup.follow_write(store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False))
     )
     assert reports == [("Velero picked it up 02:41:09Z, a backup was made", True)]
+
+
+def test_a_schedule_that_was_deleted_meanwhile_is_not_waited_for() -> None:
+    probe = velero_pickup.unpause_probe(schedule(paused=True), (), nothing_due=False)
+    found = probe(ClusterSnapshot("prod", schedules=(schedule("other"),)))
+    assert (found.sentence, found.done, found.well) == ("nightly was deleted in the meantime", True, False)
 
 
 async def test_nothing_is_awaited_if_no_run_is_due() -> None:
@@ -152,3 +159,16 @@ async def test_the_errors_of_a_processed_deletion_are_shown() -> None:
     put(store, backup("one"), request)
     reports = await sentences(velero_pickup.follow_write(store, "prod", velero_pickup.deletion_probe("velero", "one")))
     assert reports == [("one could not be deleted: bucket is gone", False)]
+
+
+async def test_a_restore_that_is_being_deleted_is_followed_until_it_is_gone() -> None:
+    store, mine = Store(), restore("back")
+    put(store, mine, restore("other"))
+    probe = velero_pickup.restore_deletion_probe("velero", "back")
+    watching = asyncio.create_task(sentences(velero_pickup.follow_write(store, "prod", probe)))
+    await asyncio.sleep(0)
+    store.sink(WatchScope("prod", RESTORE), ManualClock(NOW)).apply("DELETED", mine)
+    assert await watching == [
+        ("back waits for Velero to remove its log and results", True),
+        ("back is deleted", True),
+    ]

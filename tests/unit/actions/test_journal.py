@@ -60,6 +60,15 @@ def test_it_is_bounded_and_keeps_the_newest_entries(tmp_path: Path, monkeypatch:
     assert names == [f"s-{number}" for number in range(300 - len(names), 300)]
 
 
+def test_making_room_leaves_the_newer_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Journal(tmp_path / "journal.jsonl")
+    for number in range(10, 30):
+        held.append(entry(number))
+    monkeypatch.setattr(journals, "MOST_BYTES", held.path.stat().st_size)
+    held.append(entry(30))
+    assert [one.name for one in held.read()] == [f"s-{number}" for number in range(21, 31)]
+
+
 def test_a_full_disk_loses_nothing_of_what_was_written_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = Journal(tmp_path / "journal.jsonl")
     for number in range(60):

@@ -16,8 +16,10 @@ from foretop_core.actions.schedule_edits import (
     plan_edit_schedule,
     texts_of,
 )
+from foretop_core.actions.spec_text import spec_as_text
 from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, schedule
 
@@ -203,3 +205,9 @@ def test_a_schedule_that_velero_refuses_is_not_called_done_before_it_is_read_aga
 def test_a_field_of_the_wrong_type_is_named_with_its_schedule() -> None:
     with pytest.raises(ForetopError, match=r"velero/nightly cannot be read: spec\.template\.hooks"):
         step_of(ScheduleEdit({"template": {"hooks": ["x"]}}))
+
+
+def test_a_long_value_stays_on_one_line_in_the_editor() -> None:
+    command = "pg_dump " + "--table=orders " * 200
+    text = spec_as_text(ObjectRef("prod", "Schedule", "velero", "daily"), {"template": {"command": command.strip()}})
+    assert f"command: {command.strip()}\n" in text

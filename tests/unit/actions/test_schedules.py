@@ -57,6 +57,8 @@ def test_a_schedule_created_paused_creates_no_backup() -> None:
         ({"template": BackupSpec(item_operation_timeout="soon")}, "timeout 'soon' is not a valid duration"),
         ({"name": "Nightly!"}, "'Nightly!' is not a valid name for a schedule"),
         ({"template": BackupSpec(included_namespaces=("Shop",))}, "'Shop' is not a valid namespace name"),
+        ({"name": "n" * 254}, "253 at most"),
+        ({"template": BackupSpec(included_namespaces=("n" * 64,))}, "63 at most"),
     ],
 )
 def test_invalid_input_is_a_one_line_error_that_names_the_field(change: dict[str, Any], words: str) -> None:
@@ -65,6 +67,10 @@ def test_invalid_input_is_a_one_line_error_that_names_the_field(change: dict[str
         check_schedule(NewSchedule(**given))
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_the_longest_names_are_taken() -> None:
+    check_schedule(NewSchedule("velero", "n" * 253, "@daily", BackupSpec(included_namespaces=("n" * 63,))))
 
 
 def test_a_name_that_is_taken_is_refused() -> None:
@@ -137,6 +143,16 @@ def test_deleting_a_schedule_reports_the_owned_backups_deleted_with_it() -> None
     (warning,) = step.warnings
     assert "Its 1 Backup object is deleted with it" in warning
     assert "nightly-1" in warning
+    assert step.forecast == "no further backup of nightly"
+    # Made before the schedule owned its backups: Kubernetes deletes only what has the reference.
+    older = backup("nightly-0", of="nightly")
+    (step,) = plan_delete_schedule(
+        ClusterSnapshot("prod", schedules=(item,), backups=(owned, older)), [item], NOW
+    ).steps
+    assert "Its 1 Backup object is deleted with it" in step.warnings[0]
+    assert step.forecast == "no further backup of nightly; its 1 other backup stays"
+    (step,) = plan_delete_schedule(ClusterSnapshot("prod", schedules=(item,), backups=(older,)), [item], NOW).steps
+    assert (step.warnings, step.forecast) == ((), "no further backup of nightly; its 1 backup stays")
 
 
 def planned(cron: str, version: str = "") -> PlanStep:

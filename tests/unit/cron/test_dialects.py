@@ -44,6 +44,13 @@ def test_the_same_text_in_two_dialects_is_two_schedules() -> None:
 @pytest.mark.parametrize(
     ("text", "robfig", "netresearch"),
     [
+        (
+            "18446744073709551615x * * * *",
+            "failed to parse int from 18446744073709551615x: strconv.Atoi: parsing "
+            '"18446744073709551615x": invalid syntax',
+            'failed to parse int from "18446744073709551615x": strconv.Atoi: parsing '
+            '"18446744073709551615x": invalid syntax',
+        ),
         ("0 */24 * * *", "", 'step (24) must be less than range size (24): "*/24"'),
         ("0 0 * * 7", "end of range (7) above maximum (6): 7", ""),
         ("0 22-2 * * *", "beginning of range (22) beyond end of range (2): 22-2", ""),

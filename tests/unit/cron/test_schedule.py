@@ -130,6 +130,7 @@ def test_a_constant_delay_counts_from_the_whole_second() -> None:
     assert schedule.previous(at("2026-01-01 00:00")) is None
     assert not schedule.never_fires
     assert robfig("@every -5h").every == robfig("@every 1ms").every == timedelta(seconds=1)
+    assert robfig(f"@every -{2**63}ns").every == timedelta(seconds=1), "the least duration that Go reads"
 
 
 def test_a_constant_delay_crosses_a_change_of_the_clocks_in_real_hours() -> None:
@@ -155,6 +156,13 @@ def test_the_previous_run_in_a_zone_crosses_the_changes() -> None:
     assert yearly.previous(at("2026-01-01 05:00")) == at("2025-01-01 05:00")
     minutely = robfig("TZ=America/New_York * 2 * * *")
     assert minutely.previous(at("2026-03-08 12:00")) == at("2026-03-07 07:59")
+
+
+def test_the_previous_run_is_never_one_that_the_oldest_library_misses() -> None:
+    """Its search leaves midnight where the clocks skip it, 5 September, and so misses the 1st of October."""
+    monthly, zone = parse("59 2 1 * *", Dialect.ROBFIG1), "America/Santiago"
+    assert monthly.next(at("2027-09-01 02:59", zone)) == at("2027-11-01 02:59", zone)
+    assert monthly.previous(at("2027-10-04 15:01", zone)) == at("2027-09-01 02:59", zone)
 
 
 def test_schedules_are_equal_by_their_text() -> None:

@@ -170,6 +170,8 @@ def test_conditions_come_in_the_order_of_the_chart_and_unknown_ones_last() -> No
         ("", "BackingOff", False, False),
         ("Deleting", "Deletion", True, False),
         ("Deletion", "Deleting", True, False),
+        ("Created", "OfALaterRelease", False, False),
+        ("OfALaterRelease", "", True, False),
     ],
 )
 def test_a_phase_moves_forward_only(before: str, after: str, known: bool, backwards: bool) -> None:

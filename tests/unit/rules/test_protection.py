@@ -320,6 +320,14 @@ def test_the_last_copy_of_a_paused_schedule_about_to_expire_is_told() -> None:
     assert findings(*objects)["shop"].code == "namespace-expiring"
 
 
+@pytest.mark.parametrize(("left", "near"), [(12, True), (13, False)])
+def test_the_end_of_a_copy_that_is_kept_for_two_days_is_near_in_its_last_quarter(left: int, near: bool) -> None:
+    kept = timedelta(hours=left)
+    made = copy("one", "shop", age=2 * _DAY - kept, kept=kept)
+    told = {one.code for one in findings(SHOP, schedule("daily", "shop", paused=True), made).values()}
+    assert ("namespace-expiring" in told) is near
+
+
 def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_its_schedule() -> None:
     """The finding about the pause does not say it, and is only a warning."""
     made, run = timedelta(days=30), timedelta(days=21)
@@ -457,6 +465,9 @@ def test_a_changed_backup_touches_only_its_namespaces() -> None:
     assert index.apply(None, copy("new", "team-007", "team-008")) == {"team-007", "team-008"}
     assert index.apply(copy("new", "team-007", "team-008"), None) == {"team-007", "team-008"}
     assert index.apply(None, copy("running", "team-007", phase="InProgress")) == set()
+    others = copy("others", "*", excludedNamespaces=["team-007"])
+    assert index.apply(None, others) == set(names) - {"team-007"}
+    assert index.apply(others, None) == set(names) - {"team-007"}
 
 
 def test_one_event_derives_the_rows_of_its_namespaces_and_no_others() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import permutations
 from typing import Literal, cast
 
 import pytest
@@ -18,7 +19,7 @@ from foretop_core.store import Store
 from foretop_core.store.restart_detector import RestartDetector
 from tests import recordings
 from tests.objects import at, location, nar, restore
-from tests.unit.store.making import START, Watched, backup, meta
+from tests.unit.store.making import START, Watched, backup, meta, nab
 
 
 class Replay:
@@ -83,6 +84,19 @@ def test_a_sync_that_hanging_storage_held_up_is_off_the_beat_until_the_next_ones
     assert detector.off_beat("other") == frozenset()
 
 
+def test_a_check_and_a_sync_of_one_second_are_no_restart() -> None:
+    """One delay of the storage holds up both; a new server shows when the next one agrees."""
+    detector, before = RestartDetector(), None
+    key = ObjectRef("prod", "BackupStorageLocation", "velero", "default")
+    seen = []
+    for moment in ("02:38:03", "02:39:03", "02:40:20", "02:41:20"):
+        after = location(checked=moment, synced=moment)
+        detector.note(key, before, after)
+        seen.append(detector.restarted("prod").get("velero"))
+        before = after
+    assert seen == [None, None, None, at("02:40:20")]
+
+
 @pytest.mark.parametrize("name", [name for name in recordings.NAMES if name not in RESTARTS])
 def test_hanging_storage_is_not_detected_as_a_restart(name: str) -> None:
     assert all(not snapshot.seen.restarted for _, snapshot in Replay(name).run().snapshots)
@@ -96,6 +110,18 @@ def test_a_nab_that_lost_its_velero_backup_is_recorded_as_gone_back() -> None:
     }
     assert backwards
     assert {(before, after) for _, before, after in backwards} == {("Created", "BackingOff")}
+
+
+_IN_ORDER = ("New", "BackingOff", "Created", "Deleting")
+
+
+@pytest.mark.parametrize(("before", "after"), list(permutations(_IN_ORDER, 2)))
+def test_a_nab_goes_back_where_it_returns_to_an_earlier_phase(before: str, after: str) -> None:
+    seen = Watched(NAB)
+    seen.sink.apply("ADDED", nab("orders", "team-a", 1, phase=before))
+    seen.sink.apply("MODIFIED", nab("orders", "team-a", 2, phase=after))
+    gone_back = {(step.before, step.after) for step in seen.store.snapshot("prod").seen.went_back.values()}
+    assert gone_back == ({(before, after)} if _IN_ORDER.index(after) < _IN_ORDER.index(before) else set())
 
 
 def test_a_snapshot_is_rebuilt_only_after_a_change() -> None:
@@ -207,6 +233,14 @@ def test_a_snapshot_has_only_its_own_cluster_s_objects() -> None:
     seen.list(backup("b"), sink=seen.store.sink(WatchScope("other", BACKUP), seen.clock))
     backups: tuple[Backup, ...] = seen.store.snapshot("other").backups
     assert [item.name for item in backups] == ["b"]
+
+
+def test_a_cluster_s_expired_backups_are_its_own() -> None:
+    seen = Watched()
+    seen.list(backup("a", expiration="2026-11-14T02:00:00Z"))
+    seen.list(backup("b"), sink=seen.store.sink(WatchScope("other", BACKUP), seen.clock))
+    found = {name: seen.store.snapshot(name).lookups.backups_expiring_until(START) for name in ("prod", "other")}
+    assert {name: [one.name for one in backups] for name, backups in found.items()} == {"prod": ["a"], "other": []}
 
 
 def test_the_velero_restore_of_a_nar_is_found_by_its_label() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from foretop_core.tables.engine.cell_fitting import fit
+from foretop_core.tables.engine.cell_fitting import fit, wording
 from foretop_core.tables.engine.columns import Cell, Column
 from foretop_core.tables.text.terminal_text import cut
 
@@ -15,3 +15,9 @@ def test_an_owner_is_abbreviated_before_it_is_cut() -> None:
 def test_the_name_of_a_tenants_backup_is_cut_in_its_uuid() -> None:
     name = "team-pay-ledger-0651-16-c9f0a1b2-1111-4222-8333-a1d79d284934"
     assert cut(name, 26) == "team-pay-ledger-0651-…4934"
+
+
+def test_cells_with_fewer_wordings_than_others_keep_their_shortest() -> None:
+    cells = [Cell("PartiallyFailed", briefs=("PartFailed", "PartFail", "Part")), Cell("New")]
+    assert [wording(cells, size) for size in (15, 10, 8, 4)] == [0, 1, 2, 3]
+    assert wording([Cell("Completed")], 9) == wording([], 9) == 0

@@ -12,7 +12,9 @@ from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.triage import Finding, Severity, triage
+from foretop_core.rules.triage.finding import Acknowledgement
 from foretop_core.store import Store
+from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.finding_text import finding_text
 from foretop_core.tables.resources.findings import kind_word, subject_text
 from foretop_core.tables.resources.json_items import finding_item
@@ -43,6 +45,16 @@ def show(table: FindingsTableModel, *found: Finding) -> bool:
 
 def shown(table: FindingsTableModel) -> list[list[str]]:
     return [[row.mark.value, *(cell.text for cell in row.cells)] for row in table.paint(0, 99)]
+
+
+def test_the_severity_of_an_acknowledged_finding_is_dim() -> None:
+    found = finding("overdue", Severity.ERROR, "known")
+    by_maria = Acknowledgement(
+        finding=found.id, by="maria", at=NOW, severity=Severity.ERROR, statement="late", reason="CHG-4711"
+    )
+    known = replace(found, acknowledged=by_maria)
+    rows = triage_table(known, finding("overdue", Severity.ERROR, "new")).paint(0, 9)
+    assert {row.mark.value: row.cells[0].tone for row in rows} == {"✗": Tone.BAD, "✓": Tone.DIM}
 
 
 def test_the_worst_and_oldest_finding_comes_first() -> None:

@@ -129,6 +129,12 @@ def test_a_column_takes_a_path_with_and_without_braces_and_dot(path: str) -> Non
     assert parse_relaxed(path).values(DOCUMENT) == ["web"]
 
 
+@pytest.mark.parametrize("path", ["", "{}", " ", "{.a}{.b}", ".a{", ".a}"])
+def test_a_column_takes_one_path_and_no_template(path: str) -> None:
+    with pytest.raises(BadInput, match="it must be one path"):
+        parse_relaxed(path)
+
+
 def test_columns_are_as_wide_as_kubectls() -> None:
     columns = parse_columns("NAME:.metadata.name,IMAGES:.spec.template.spec.containers[*].image,NO:.nothing")
     assert columns.lines([DOCUMENT]) == ["NAME   IMAGES        NO", "web    a:1,b:2,c:3   <none>"]

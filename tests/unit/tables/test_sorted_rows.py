@@ -93,6 +93,29 @@ def test_many_changes_are_sorted_in_one_pass() -> None:
     assert (table.total, key("goes") in table, key("stays") in table) == (301, False, True)
 
 
+@dataclass(frozen=True)
+class Compared:
+    """A value that counts how often two of its kind are compared."""
+
+    size: int
+    comparisons: list[int]
+
+    def __lt__(self, other: Compared) -> bool:
+        self.comparisons[0] += 1
+        return self.size < other.size
+
+
+def test_a_change_of_every_row_costs_one_sort() -> None:
+    comparisons = [0]
+    table = SortedRows[Row](lambda row: Compared(row.size or 0, comparisons))
+    table.replace((key(f"n{number}"), Row(number)) for number in range(1000))
+    comparisons[0] = 0
+    table.replace((key(f"n{number}"), Row(number * 7 % 1000)) for number in range(1000))
+    changed, comparisons[0] = comparisons[0], 0
+    table.sort(lambda row: Compared(row.size or 0, comparisons))
+    assert changed == comparisons[0]
+
+
 class Counted:
     """Counts how often rows are derived."""
 
@@ -131,6 +154,8 @@ def test_a_filter_that_narrows_asks_for_visible_rows_only_and_sorts_none() -> No
     asked.clear()
     table.filter(partial(keep_below, 3), narrows=True)
     assert (names(table), asked, sort.calls) == (["n0", "n1", "n2"], [0, 1, 2, 3, 4], 0)
+    table.filter(partial(keep_below, 4))
+    assert names(table) == ["n0", "n1", "n2", "n3"], "one that does not narrow looks at every row"
 
 
 STEP = st.one_of(

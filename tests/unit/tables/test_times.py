@@ -28,7 +28,9 @@ def test_durations_are_short(seconds: int, short: str, until: str) -> None:
     assert times.until(timedelta(seconds=seconds)) == until
 
 
-@pytest.mark.parametrize(("seconds", "shown"), [(42, "42s"), (242, "4m2s"), (240, "4m"), (720, "12m"), (601, "10m")])
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(-5, "0s"), (42, "42s"), (242, "4m2s"), (240, "4m"), (720, "12m"), (601, "10m")]
+)
 def test_durations_of_minutes_include_seconds(seconds: int, shown: str) -> None:
     assert times.took(timedelta(seconds=seconds)) == shown
 

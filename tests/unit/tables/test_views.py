@@ -371,6 +371,24 @@ def test_a_storage_location_shows_its_problem() -> None:
     ]
 
 
+def test_the_item_of_a_storage_location_has_its_prefix_and_region_where_they_are_set() -> None:
+    spec = {"objectStorage": {"bucket": "backups", "prefix": "prod"}, "config": {"region": "eu-central-1"}}
+    bare, full = Shown("storage", [location("bare"), location("full", spec=spec)]).items()
+    assert (bare["prefix"], bare["region"]) == (None, None)
+    assert (full["prefix"], full["region"]) == ("prod", "eu-central-1")
+
+
+def test_a_movement_shows_its_share_in_full_and_in_short_as_soon_as_its_size_is_known() -> None:
+    begun = upload("begun", "InProgress")
+    quarter = upload("quarter", "InProgress", progress={"bytesDone": 30, "totalBytes": 120})
+    shown = Shown("movements", [begun, quarter])
+    place = [column.name for column in shown.model.columns].index("progress")
+    cells = {row.key.name: row.cells[place] for row in shown.rows()}
+    assert (cells["begun"].text, cells["begun"].briefs) == ("", ())
+    assert cells["quarter"].text.endswith("  25%")
+    assert cells["quarter"].briefs == ("25%",)
+
+
 def test_the_columns_for_wide_output_only() -> None:
     wide = {name: [column.name for column in view().columns if column.wide] for name, view in VIEWS.items()}
     assert wide == {

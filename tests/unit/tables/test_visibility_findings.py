@@ -60,6 +60,14 @@ def test_a_brief_interruption_of_a_watch_is_not_a_finding() -> None:
     assert visibility_findings("prod", part, NOW) == ()
 
 
+def test_five_seconds_without_updates_are_a_finding() -> None:
+    part = health((WatchScope("prod", BACKUP), ago(5)), (WatchScope("prod", SCHEDULE), LIVE))
+    (found,) = visibility_findings("prod", part, NOW)
+    assert found.what == "no updates for backups.velero.io"
+    (lost,) = visibility_findings("prod", health((WatchScope("prod", BACKUP), ago(5))), NOW)
+    assert render(lost.what, NOW).startswith("connection refused")
+
+
 def test_gaps_in_a_visible_cluster_are_listed_by_kind() -> None:
     found = visibility_findings(
         "prod",

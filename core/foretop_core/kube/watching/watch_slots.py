@@ -44,6 +44,10 @@ class WatchSlots:
         else:
             self._filled.discard(scope)
 
+    def forget(self, scope: WatchScope) -> None:
+        """It is no longer wanted."""
+        self._filled.discard(scope)
+
     def may_take(self, scope: WatchScope) -> bool:
         least = self._least()
         return len(self._held) < self.most or (least is not None and self._rank(least) > self._rank(scope))

@@ -142,14 +142,14 @@ def _sooner(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def _first_on_the_wall(one: CronSchedule, other: CronSchedule, now: datetime, end: datetime) -> datetime | None:
-    zones = one.zone or UTC, other.zone or UTC
-    if zones[0] != zones[1]:
+    zone = one.zone or UTC
+    if zone != (other.zone or UTC):
         return _sooner(one.next(now), other.next(now))
-    start, last = to_local(zones[0], now), to_local(zones[0], end)
+    start, last = to_local(zone, now), to_local(zone, end)
     for day, minutes in _different_days(one.fields, other.fields, start, last):
         gone = max(0, (start - day) // _MINUTE + 1)
         if left := minutes >> gone << gone:
-            return to_utc(zones[0], day + lowest_bit(left) * _MINUTE)
+            return to_utc(zone, day + lowest_bit(left) * _MINUTE)
     return None
 
 

@@ -54,7 +54,7 @@ def _moved(before: NonAdmin, after: NonAdmin) -> PhaseTransition:
     if not before.phase and after.phase == "Created" and is_synced(after):
         return _brought_back()
     text = f"{_shown(before)} → {_shown(after)}"
-    back = _ORDER.get(after.phase, 0) < _ORDER.get(before.phase, 0) and after.phase in _ORDER
+    back = after.phase in _ORDER and _ORDER[after.phase] < _ORDER.get(before.phase, 0)
     if back:
         accepted = after.condition("Accepted")
         why = f" ({accepted.reason})" if accepted is not None and accepted.reason else ""

@@ -25,7 +25,7 @@ def short(length: timedelta) -> str:
 
 def took(length: timedelta) -> str:
     """`4m2s`: as `short`, with the seconds of what took less than ten minutes."""
-    seconds = max(0, int(length.total_seconds()))
+    seconds = int(length.total_seconds())
     if _MINUTE <= seconds < 10 * _MINUTE and seconds % _MINUTE:
         return f"{seconds // _MINUTE}m{seconds % _MINUTE}s"
     return short(length)
