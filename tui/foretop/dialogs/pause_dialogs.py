@@ -143,9 +143,7 @@ class PauseDialog(ActionDialog):
 
     def fields(self) -> Iterable[Widget]:
         yield DialogField("Reason", Prompt(placeholder="for the next shift, optional", id="reason"))
-        yield DialogField(
-            "Until", Prompt(placeholder="e.g. 04:30 or 2h; a reminder, it resumes nothing", id="until")
-        )
+        yield DialogField("Until", Prompt(placeholder="e.g. 04:30 or 2h; a reminder, it resumes nothing", id="until"))
 
     def planner(self) -> Planner:
         planner = self._noted = self._window()
