@@ -9,11 +9,21 @@ from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 
 _PARSED: dict[tuple[object, ...], list[RuleSet]] = {}
+_VARIABLES: dict[tuple[tuple[str, str], ...], int] = {}
 _parse_rules = Stylesheet._parse_rules
+_set_variables = Stylesheet.set_variables
+
+
+def _number_variables(self: Stylesheet, variables: dict[str, str]) -> None:
+    """Equal variables get an equal number: to compare hundreds of them with each rule costs more than to parse it."""
+    _set_variables(self, variables)
+    self._variables_number = _VARIABLES.setdefault(tuple(sorted(variables.items())), len(_VARIABLES))  # type: ignore[attr-defined]
 
 
 def _parse_once(self: Stylesheet, *args: Any, **options: Any) -> list[RuleSet]:
-    key = (args, tuple(sorted(options.items())), tuple(sorted(self._variables.items())))
+    if not hasattr(self, "_variables_number"):
+        _number_variables(self, self._variables)
+    key = (self._variables_number, args, tuple(options.items()))
     if key not in _PARSED:
         _PARSED[key] = _parse_rules(self, *args, **options)
     return _PARSED[key]
@@ -21,4 +31,5 @@ def _parse_once(self: Stylesheet, *args: Any, **options: Any) -> list[RuleSet]:
 
 @pytest.fixture(autouse=True)
 def _style_sheets_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Stylesheet, "set_variables", _number_variables)
     monkeypatch.setattr(Stylesheet, "_parse_rules", _parse_once)
