@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -56,19 +57,36 @@ ASCII_CONTROLS = (*range(0x20), 0x7F)
 """Not measured as in Rich: text is cleaned before it is measured, and a check would slow down every cell."""
 
 
-def test_every_code_point_takes_the_cells_that_rich_draws_it_in() -> None:
-    # Rich searches this table for each character; expanded once, it is compared quickly.
+def _drawn_by_rich() -> bytearray:
+    """Cells by code point. Rich searches its table for each character; expanded once, it is compared quickly."""
     drawn = bytearray(b"\1" * 0x110000)
     for first, last, cells in load("auto").widths:
         drawn[first : last + 1] = bytes((cells,)) * (last + 1 - first)
     drawn[0x80:0xA0] = bytes(0x20)
     assert all(drawn[code] == cell_len(chr(code)) for code in range(0x80, 0x110000, 97)), "the table is not Rich's"
-    # Beyond the first two planes and that of the tags, widths change by the block: whole rows of 256 are compared.
+    return drawn
+
+
+def _differing_rows(drawn: bytearray, firsts: Iterable[int]) -> list[str]:
+    """The rows of 256 code points that are not as wide as Rich draws them."""
+    rows = {first: "".join(map(chr, range(first, first + 0x100))) for first in firsts}
+    return [hex(first) for first, row in rows.items() if width(row) != sum(drawn[first : first + 0x100])]
+
+
+def test_every_code_point_takes_the_cells_that_rich_draws_it_in() -> None:
+    """Planes 0 and 1 and the tags one by one, 2 and 3 by the row; all rows of the other planes are in the sweep."""
+    drawn = _drawn_by_rich()
     one_by_one = sorted({*range(0x20000), *range(0xE0000, 0xE1000)} - set(ASCII_CONTROLS))
     assert [hex(code) for code in one_by_one if width(chr(code)) != drawn[code]] == []
-    sparse = (*range(0x20000, 0xE0000, 0x100), *range(0xE1000, 0x110000, 0x100))
-    rows = {first: "".join(map(chr, range(first, first + 0x100))) for first in sparse}
-    assert [hex(first) for first, row in rows.items() if width(row) != sum(drawn[first : first + 0x100])] == []
+    # Beyond these, widths change by the block: whole rows are compared, of the other planes two each.
+    ends = (row for plane in range(0x40000, 0x110000, 0x10000) for row in (plane + 0x1000, plane + 0xFF00))
+    assert _differing_rows(drawn, (*range(0x20000, 0x40000, 0x100), *ends)) == []
+
+
+@pytest.mark.sweep
+def test_every_row_of_the_planes_without_letters_takes_the_cells_that_rich_draws_it_in() -> None:
+    rows = (*range(0x40000, 0xE0000, 0x100), *range(0xE1000, 0x110000, 0x100))
+    assert _differing_rows(_drawn_by_rich(), rows) == []
 
 
 def test_characters_not_measured_as_in_rich_are_escaped() -> None:
