@@ -172,8 +172,8 @@ class Reflector:
             yield
         finally:
             watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
+            # Not suppressed: this reflector may be cancelled at the same moment, and must end then.
+            await asyncio.gather(watching, return_exceptions=True)
 
     async def _watch_beside_list(self, version: str) -> None:
         """Whatever ends it costs nothing: list and next watch have all of it."""
