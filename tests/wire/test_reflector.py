@@ -12,10 +12,12 @@ import pytest_asyncio
 from aiohttp import web
 
 from foretop_core.clock import SystemClock
+from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import InterruptibleWait, WatchTimings
-from foretop_core.kube.watching.watch_sink import WatchState
+from foretop_core.kube.watching.watch_sink import WatchScope, WatchState
+from foretop_core.models.kinds import SCHEDULE
 from tests.wire.faulty_server import RoughServer, Script, answer, hang_up, serving
-from tests.wire.watching import PATIENCE, Naps, following, versions
+from tests.wire.watching import PATIENCE, Naps, WatchedStore, connect, following, versions
 
 
 @pytest_asyncio.fixture
@@ -111,6 +113,36 @@ async def test_what_changes_while_a_long_list_comes_in_is_shown_at_once(server: 
         assert sink.versions() == versions(server), "the list puts back nothing that was newer, or gone"
         await server.put("daily", spec={"schedule": "@weekly"})
         await sink.until_equal(server)
+
+
+class SlowToLeave(Reflector):
+    """Its watch beside a list takes a moment to end."""
+
+    leaving = asyncio.Event()
+
+    async def _watch_beside_list(self, version: str) -> None:
+        try:
+            await asyncio.sleep(PATIENCE)
+        finally:
+            self.leaving.set()
+            await asyncio.sleep(0.01)
+
+
+async def test_a_reflector_that_is_ended_while_the_watch_beside_its_list_ends_is_over(server: RoughServer) -> None:
+    client, scope = connect(server.url), WatchScope("rough", SCHEDULE)
+    reflector = SlowToLeave(client, scope, WatchedStore(scope), SystemClock(), InterruptibleWait(Naps(), Random(7)))
+
+    async def listed() -> None:
+        async with reflector._watched_meanwhile("1"):
+            await asyncio.sleep(0)
+        await asyncio.sleep(PATIENCE)
+
+    task = asyncio.create_task(listed())
+    await reflector.leaving.wait()
+    task.cancel()
+    done, _ = await asyncio.wait({task}, timeout=5)
+    assert done, "it goes on although it was ended"
+    await client.close()
 
 
 async def test_a_whole_list_that_is_cut_in_the_middle_is_asked_for_again(server: RoughServer) -> None:
