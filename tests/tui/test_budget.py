@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from rich.console import RenderableType
 from textual._compositor import CompositorUpdate
+from textual.events import Resize
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.strip import Strip
 
@@ -217,6 +219,31 @@ async def test_a_changed_row_is_the_only_line_of_its_table_that_is_rendered(monk
         source.change(BACKUP, _run(7, "Failed"))
         await shown.tick()
         assert len(rendered) == 1, rendered
+
+
+async def test_sizes_that_the_terminal_no_longer_has_do_not_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out: list[Size] = []
+    plain = Screen._refresh_layout
+
+    def count(self: Screen[object], size: Size | None = None, scroll: bool = False) -> None:
+        laid_out.append(size or self.size)
+        if len(laid_out) < 200:  # else the test would not end where they do
+            plain(self, size, scroll)
+
+    async with screen(size=MIDDLE) as shown:
+        monkeypatch.setattr(Screen, "_refresh_layout", count)
+        here = shown.app.screen
+        for size in (Size(100, 30), Size(90, 25), Size(100, 30)):
+            here.post_message(Resize(size, size))
+            # Messages of a kind that follow each other at once are one.
+            here.call_later(lambda: None)
+        for _ in range(300):
+            await asyncio.sleep(0)
+        before = len(laid_out)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert len(laid_out) == before
+        assert here.size == Size(*MIDDLE)
 
 
 async def test_a_pane_of_another_height_has_the_screen_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:

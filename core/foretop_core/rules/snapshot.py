@@ -113,7 +113,7 @@ class LiveLookups(Lookups, Protocol):
         """The protection of its namespaces, kept change by change."""
 
 
-class ClusterSnapshot(msgspec.Struct, frozen=True, eq=False, dict=True):
+class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     """One context at one moment. Empty tuples mean none there, unless `unseen` says otherwise."""
 
     context: str = ""
