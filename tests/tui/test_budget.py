@@ -237,12 +237,9 @@ async def test_sizes_that_the_terminal_no_longer_has_do_not_take_turns(monkeypat
             here.post_message(Resize(size, size))
             # Messages of a kind that follow each other at once are one.
             here.call_later(lambda: None)
-        for _ in range(300):
+        for _ in range(400):
             await asyncio.sleep(0)
-        before = len(laid_out)
-        for _ in range(100):
-            await asyncio.sleep(0)
-        assert len(laid_out) == before
+        assert len(laid_out) < 20
         assert here.size == Size(*MIDDLE)
 
 
