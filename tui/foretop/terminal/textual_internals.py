@@ -329,7 +329,7 @@ def guard_messages() -> None:
     """From now on a message whose handler fails costs itself only, where the app survives it.
 
     Without this, Textual ends the message loop of the widget, and with it the app. A size that the terminal no longer
-    has is left out: a screen that is laid out for one sends that size to itself, so two of them would take turns for ever.
+    has is left out: a screen that is laid out for one sends it to itself again, and two would take turns for ever.
     """
     plain = getattr(MessagePump, "_dispatch_message", None)
     if plain is None or hasattr(plain, "is_guarded"):
