@@ -72,7 +72,7 @@ class DashboardState:
         self.thresholds = Thresholds()
         self.shift_ends = DEFAULT_SETTINGS.shift_ends
         self.findings: tuple[Finding, ...] = ()
-        """Those that nobody has acknowledged."""
+        """The findings that are not acknowledged."""
         self.acknowledged: tuple[Finding, ...] = ()
         """Those that are known, each with its acknowledgement."""
         self.unseen: tuple[VisibilityGap, ...] = ()
@@ -322,7 +322,7 @@ class DashboardState:
             self.findings_revision += 1
 
     def _parted(self, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
-        """Those that nobody has acknowledged, and those that are known."""
+        """The findings that are not acknowledged, and those that are."""
         parts: tuple[list[Finding], list[Finding]] = ([], [])
         for finding in with_acknowledgements(findings, self._known, self._object, self.clock):
             parts[finding.acknowledged is not None].append(finding)

@@ -87,7 +87,7 @@ class Reflector:
         self._on_begun = on_begun
         """Called when the first rows are there, or it is clear why not."""
         self._backoff = Backoff(self._timing, pace.random)
-        self._api_version = scope.kind.version
+        self._serve(scope.kind.version)
         self._version = ""
         self._watched_from = ""
         self._fell_silent = False
@@ -256,8 +256,12 @@ class Reflector:
         return self._shared.share(read_object(self._scope.kind, raw))
 
     def _check_type(self, raw: msgspec.Raw) -> None:
-        wanted = TypeMeta(api_paths.api_version(self._scope.kind, self._api_version), self._scope.kind.name)
-        check_type(wanted, raw, may_be_absent=self._verb == "list")
+        check_type(self._type, raw, may_be_absent=self._verb == "list")
+
+    def _serve(self, version: str) -> None:
+        """From now on the kind is asked for in this version; what its objects then say of their type is kept."""
+        self._api_version = version
+        self._type = TypeMeta(api_paths.api_version(self._scope.kind, version), self._scope.kind.name)
 
     async def _watch_while_it_may(self) -> None:
         """A scope that matters more may need the connection: then this one is listed in turn, from where it was."""
@@ -424,11 +428,12 @@ class Reflector:
         if served == self._api_version:
             early = ForetopError(f"{self._title} is announced but not served yet")
             return self._report_pause(WatchState.STALE, early, self._backoff.next())
-        self._api_version = served
+        self._serve(served)
         return 0.0
 
     def _not_installed(self) -> float:
-        self._api_version, self._synced = self._scope.kind.version, False
+        self._serve(self._scope.kind.version)
+        self._synced = False
         self._sink.replace_begin()
         self._sink.replace_end()
         problem = ForetopError(f"{self._title} is not installed in {self._scope.context}")

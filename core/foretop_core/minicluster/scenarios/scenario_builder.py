@@ -187,7 +187,7 @@ class ScenarioBuilder:
     def lose_backup_at(self, when: datetime, namespace: str, name: str, home: str = HOME) -> None:
         """Delete the Velero Backup of a NAB, as if by accident."""
         found = self.engine.cache.get(NAB, (namespace, name), NonAdminBackup)
-        assert found is not None, f"there is no NAB {namespace}/{name}"
+        assert found is not None, f"NAB {namespace}/{name} does not exist"
         self.delete_at(when, "Backup", home, found.velero.name)
 
     def set_status(self, kind: str, namespace: str, name: str, status: Json) -> None:
