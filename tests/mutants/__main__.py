@@ -14,10 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 
+import pytest
+
 from tests.mutants.called_map import KEPT, ROOT, CalledMap, measure, read_map
 from tests.mutants.equivalent_mutants import is_same
+from tests.mutants.forked_trials import ForkedTrials
 from tests.mutants.mutations import Mutant, mutants
-from tests.mutants.trial import CopyOfCore, MutantFate
+from tests.mutants.trial import CopyOfCore, MutantFate, Tried
 
 PARTS = ("rules", "cron", "actions", "store", "tables", "kube")
 GOAL = 0.9
@@ -67,8 +70,8 @@ def main() -> int:
     print(f"{len(picked)} mutants, seed {wanted.seed}", flush=True)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="foretop-mutants-") as folder:
-        fates = _try_all(picked, called, Path(folder), wanted.jobs, wanted.seconds)
-    counts = Counter(fates)
+        tried = list(_try_all(picked, called, Path(folder), wanted.jobs, wanted.seconds))
+    counts = Counter(one.fate for one in tried)
     caught = sum(counts[fate] for fate in _CAUGHT)
     for fate, number in counts.most_common():
         print(f"{number:5} {fate}")
@@ -77,24 +80,28 @@ def main() -> int:
     return 0 if share >= GOAL else 1
 
 
-def _try_all(picked: list[Mutant], called: CalledMap, folder: Path, jobs: int, seconds: float) -> list[MutantFate]:
+def _try_all(picked: list[Mutant], called: CalledMap, folder: Path, jobs: int, seconds: float) -> Iterator[Tried]:
+    os.environ["CI"] = "1"
+    forked = ForkedTrials(picked, called, folder, jobs, seconds)
+    pytest.main(["-m", "not sweep", "-s"], plugins=[forked])
+    yield from forked.tried
     copies: SimpleQueue[CopyOfCore] = SimpleQueue()
     for number in range(jobs):
-        copy = CopyOfCore(folder / str(number))
+        copy = CopyOfCore(folder / f"copy-{number}")
         copy.make()
         copies.put(copy)
 
-    def attempt(mutant: Mutant) -> MutantFate:
+    def attempt(mutant: Mutant) -> Tried:
         copy = copies.get()
         try:
-            fate = copy.run(mutant, called.tests_for(mutant, seconds), called)
+            tried = Tried(mutant, copy.run(mutant, called.tests_for(mutant, seconds), called))
         finally:
             copies.put(copy)
-        print(f"{fate:24} {mutant}", flush=True)
-        return fate
+        print(tried, flush=True)
+        return tried
 
     with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(attempt, picked))
+        yield from pool.map(attempt, forked.not_tried)
 
 
 if __name__ == "__main__":

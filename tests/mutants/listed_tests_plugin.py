@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, settings
 
 LIST = "FORETOP_CHOSEN_TESTS"
 """The file with the list: `chosen` in order, and all that are `known`."""
@@ -33,6 +32,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     dropped = [item for item in items if item.nodeid not in order and item.nodeid in known]
     items[:] = sorted(kept, key=lambda item: order.get(item.nodeid, -1))
     config.hook.pytest_deselected(items=dropped)
-    # One counterexample is enough: the smallest one is nobody's business here.
+    one_counterexample_is_enough()
+
+
+def one_counterexample_is_enough() -> None:
+    """The smallest one, for which hypothesis would search long, is nobody's business here."""
+    # Imported before pytest starts, it could not be prepared for pytest's assertions.
+    from hypothesis import Phase, settings
+
     settings.register_profile("mutants", settings.default, phases=(Phase.explicit, Phase.generate), database=None)
     settings.load_profile("mutants")

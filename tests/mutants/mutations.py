@@ -71,9 +71,14 @@ def mutants(root: Path, path: Path) -> Iterator[Mutant]:
 
 def mutated(source: str, number: int) -> str:
     """The source with that change made."""
+    return ast.unparse(mutated_tree(source, number))
+
+
+def mutated_tree(source: str, number: int) -> ast.Module:
+    """The same with the lines of the source: a function is where it was."""
     tree = ast.parse(source)
     list(_changes(tree))[number].make()
-    return ast.unparse(tree)
+    return ast.fix_missing_locations(tree)
 
 
 def _changes(tree: ast.Module) -> Iterator[_Change]:

@@ -27,6 +27,19 @@ class MutantFate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """A mutant and what became of it."""
+
+    mutant: Mutant
+    fate: MutantFate
+    by: str = ""
+    """The test that caught it, where that is known."""
+
+    def __str__(self) -> str:
+        return f"{self.fate:24} {self.mutant}{self.by and f'    by {self.by}'}"
+
+
+@dataclass(frozen=True, slots=True)
 class CopyOfCore:
     """The core in a folder of its own, in front of the checkout's on the import path."""
 
@@ -35,14 +48,11 @@ class CopyOfCore:
     def make(self) -> None:
         shutil.copytree(ROOT / "core", self.folder / "core")
 
-    def run(self, mutant: Mutant | None, tests: tuple[str, ...], called: CalledMap) -> MutantFate:
-        """Without a mutant, the tests as they are."""
+    def run(self, mutant: Mutant, tests: tuple[str, ...], called: CalledMap) -> MutantFate:
         if not tests:
             return MutantFate.NOT_CALLED
         chosen = self.folder / "chosen.json"
         chosen.write_text(json.dumps({"chosen": tests, "known": sorted(called.seconds)}))
-        if mutant is None:
-            return self._pytest(tests, called, chosen)
         place, original = self.folder / mutant.path, ROOT / mutant.path
         try:
             place.write_text(mutated(original.read_text(), mutant.number))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.mutants.called_map import ROOT
 from tests.mutants.equivalent_mutants import SAME, is_same
+from tests.mutants.live_functions import LiveFunctions
 from tests.mutants.mutations import mutants, mutated
 
 SOURCE = '''
@@ -52,3 +53,11 @@ def test_what_counts_as_the_same_program_is_still_in_the_source() -> None:
     for one in SAME:
         assert one.reason
         assert any(is_same(mutant) for mutant in mutants(ROOT, ROOT / one.path) if mutant.text == one.text), one
+
+
+def test_a_change_in_a_function_is_made_in_the_running_process_and_one_of_a_constant_is_not() -> None:
+    path = ROOT / "core/foretop_core/cron/fields.py"
+    live = LiveFunctions([str(path.relative_to(ROOT))])
+    for mutant in mutants(ROOT, path):
+        patched = {patch.function.__qualname__ for patch in live.patches(mutant)}
+        assert patched == ({mutant.function} if mutant.function else set()), mutant
