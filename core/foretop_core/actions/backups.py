@@ -222,7 +222,8 @@ def _cancel(snapshot: ClusterSnapshot, backup: Backup, movement: DataMovement) -
     kind = _KIND_OF_MOVEMENT[type(movement)]
     where = snapshot.ref(movement)
     progress = movement.status.progress
-    share = f", {progress.bytes_done * 100 // progress.total_bytes} % moved" if progress.total_bytes else ""
-    forecast = f"volume {movement.volume or '?'} is cancelled{share}; {backup.name} ends as PartiallyFailed or Failed"
+    share = f"{progress.bytes_done * 100 // progress.total_bytes} % moved" if progress.total_bytes else ""
+    forecast = f"volume {movement.volume or '?'} is cancelled; {backup.name} ends as PartiallyFailed or Failed"
     before = {"spec": {"cancel": movement.spec.cancel}}
-    return patch_step(where, movement, {"spec": {"cancel": True}}, before, forecast, of=f"{kind.name} {movement.name}")
+    named = f"{kind.name} {movement.name}"
+    return replace(patch_step(where, movement, {"spec": {"cancel": True}}, before, forecast, of=named), progress=share)

@@ -51,6 +51,12 @@ class PlanStep(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     source: NamedSource | None = None
     """What a new object is made from, or is to delete."""
+    progress: str = ""
+    """`61 % moved`: how far the object is. It goes on by itself, so that nobody agrees to it."""
+
+    @property
+    def forecast_and_progress(self) -> str:
+        return f"{self.forecast} ({self.progress} now)" if self.progress else self.forecast
 
     @property
     def uid(self) -> str:
@@ -61,7 +67,7 @@ class PlanStep(msgspec.Struct, frozen=True):
         return str(part.get("uid", ""))
 
     def same_as(self, other: PlanStep) -> bool:
-        """Whether a person who agreed to one has agreed to the other: all but the version it was planned on.
+        """Whether a person who agreed to one has agreed to the other: all but its version and progress.
 
         The uid counts: a namesake that was made meanwhile is another object.
         """

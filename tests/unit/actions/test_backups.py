@@ -175,6 +175,17 @@ def test_a_long_name_is_cut_in_the_label_as_velero_cuts_it() -> None:
     assert len(step.write.body["metadata"]["labels"]["velero.io/backup-name"]) == 63
 
 
+def test_cancelling_a_movement_is_agreed_to_whatever_it_has_moved_meanwhile() -> None:
+    running = backup("one", "InProgress", started="02:00:03")
+    moved = [upload("up-1", "InProgress", progress={"bytesDone": done, "totalBytes": 120}) for done in (30, 60)]
+    first, later = (
+        plan_cancel_movements(ClusterSnapshot(backups=(running,), movements=(one,)), [running], NOW).steps[0]
+        for one in moved
+    )
+    assert first.same_as(later)
+    assert (first.progress, later.progress) == ("25 % moved", "50 % moved")
+
+
 def test_cancelling_touches_only_the_movements_that_still_run() -> None:
     running = backup("one", "InProgress", started="02:00:03")
     moving = upload("up-1", "InProgress", progress={"bytesDone": 30, "totalBytes": 120})
@@ -184,9 +195,9 @@ def test_cancelling_touches_only_the_movements_that_still_run() -> None:
     (step,) = plan_cancel_movements(snapshot, [running], NOW).steps
     assert (step.target.kind, step.target.name) == ("DataUpload", "up-1")
     assert step.write.body["spec"] == {"cancel": True}
-    assert "25 % moved" in step.forecast
+    assert step.forecast_and_progress.endswith(" (25 % moved now)")
     (again,) = replan_cancel(snapshot, [moving], NOW).steps
-    assert again.same_as(step)
+    assert again == step
     assert replan_cancel(snapshot, [upload("up-1", "Completed")], NOW).steps == ()
 
 

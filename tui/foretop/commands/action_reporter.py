@@ -66,9 +66,9 @@ class ActionReporter:
 
     def _step(self, step: PlanStep, alone: bool) -> None:
         if not alone:
-            self._say(f"  {step.target.namespace}/{step.target.name}: {step.forecast}")
+            self._say(f"  {step.target.namespace}/{step.target.name}: {step.forecast_and_progress}")
         else:
-            self._say(f"  {step.forecast}")
+            self._say(f"  {step.forecast_and_progress}")
         for change in step.changes:
             self._say(f"    {change}")
         for warning in step.warnings:
@@ -88,7 +88,7 @@ def _item(step: PlanStep, result: str, error: str) -> dict[str, Any]:
         "method": step.write.method,
         "patch": step.write.body,
         "changes": list(step.changes),
-        "forecast": step.forecast,
+        "forecast": step.forecast_and_progress,
         "warnings": list(step.warnings),
         "command": step.command,
     }

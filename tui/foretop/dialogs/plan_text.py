@@ -137,7 +137,7 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
 
 def _one(step: PlanStep) -> list[Paragraph]:
     """What it leads to before what is written: in a small window the end is out of sight."""
-    result = paragraph(step.forecast, label="Result")
+    result = paragraph(step.forecast_and_progress, label="Result")
     return [result, *(look(warning) for warning in step.warnings), *_written(step.changes)]
 
 
@@ -160,12 +160,12 @@ def _many(steps: Sequence[PlanStep]) -> list[Paragraph]:
     common = [change for change in steps[0].changes if all(change in step.changes for step in steps)]
     own = [", ".join(change for change in step.changes if change not in common) for step in steps]
     is_brief = all(width(text) <= _BESIDE for text in own)
-    forecasts = {step.forecast for step in steps}
-    said = [paragraph(step.forecast, label="Each") for step in steps[:1] if len(forecasts) == 1]
+    forecasts = {step.forecast_and_progress for step in steps}
+    said = [paragraph(step.forecast_and_progress, label="Each") for step in steps[:1] if len(forecasts) == 1]
     said += _written(common)
     wide = min(28, max(len(step.target.name) for step in steps))
     for step, changes in zip(steps, own, strict=True):
-        forecast = step.forecast if len(forecasts) > 1 else ""
+        forecast = step.forecast_and_progress if len(forecasts) > 1 else ""
         extra = f"({changes})" if changes and is_brief else ""
         said.append(_named(step, " ".join(filter(None, (forecast, extra))), wide))
         said += [look(warning, wide + 2) for warning in step.warnings]
