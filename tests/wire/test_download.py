@@ -54,7 +54,6 @@ async def got(url: str, trust: TlsTrust | None = None, **environ: str) -> bytes:
             TEXT,
         ),
         (gzip.compress(b"", mtime=0), b""),
-        (b"", b""),
     ],
 )
 async def test_a_file_is_unpacked_to_its_end(body: bytes, text: bytes) -> None:
@@ -62,7 +61,7 @@ async def test_a_file_is_unpacked_to_its_end(body: bytes, text: bytes) -> None:
         assert await got(f"{url}/log.gz?sig=x") == text
 
 
-@pytest.mark.parametrize("body", [PACKED[:-1], PACKED[:40], PACKED + PACKED[:30], PACKED[:5]])
+@pytest.mark.parametrize("body", [PACKED[:-1], PACKED[:40], PACKED + PACKED[:30], PACKED[:5], b""])
 async def test_a_file_that_is_cut_is_not_shown_as_the_whole(body: bytes) -> None:
     async with storage(lambda request: web.Response(body=body)) as url:
         with pytest.raises(DownloadFailed, match="The file is not whole"):
@@ -144,6 +143,15 @@ async def test_a_storage_that_never_answers_is_given_up(way: str, monkeypatch: p
         storage_url = url if head else "https://storage.example.test"
         with pytest.raises(DownloadFailed, match="no answer in time"):
             await got(f"{storage_url}/log.gz?sig=canary", HTTPS_PROXY=url)
+
+
+async def test_a_file_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foretop_core.actions.signed_url_download.FILE_LIMIT", 0.5)
+    # A header of gzip with a name in it: what drips belongs to the name.
+    head = b"HTTP/1.1 200 OK\r\n\r\n\x1f\x8b\x08\x08\0\0\0\0\0\x03"
+    async with bytes_of(head, drips=True) as url, asyncio.timeout(120):
+        with pytest.raises(DownloadFailed, match="is too slow: the file did not come within"):
+            await got(f"{url}/log.gz?sig=canary")
 
 
 @asynccontextmanager

@@ -26,6 +26,8 @@ Progress = Callable[[int, int], None]
 """Bytes that have come, and how many there are, 0 where that is not told."""
 CONNECT_LIMIT = 10.0
 ANSWER_LIMIT = 60.0
+FILE_LIMIT = 600.0
+"""Seconds for a whole file: so long Velero signs an address."""
 MOST_BYTES = 128 * 1024 * 1024
 """Unpacked. A tenant's own storage holds whatever the tenant puts there."""
 _AT_A_TIME = 2**20
@@ -104,7 +106,7 @@ async def _fetch_once(
                 return answer.headers.get("Location", "")
             if answer.status != _OK:
                 raise DownloadFailed(f"The storage at {host} answered {answer.status}", _phrase(answer.status))
-            return await _unpacked(answer, progress, most)
+            return await _unpacked_in_time(answer, host, progress, most)
     except aiohttp.ClientConnectorCertificateError:
         raise DownloadFailed(f"The storage at {host} is not trusted", "its certificate", "give --cacert FILE") from None
     except (aiohttp.ClientError, OSError, ValueError) as problem:
@@ -165,6 +167,18 @@ def _exactly(url: str) -> URL:
     return URL(url, encoded=True)
 
 
+async def _unpacked_in_time(answer: aiohttp.ClientResponse, host: str, progress: Progress, most: int) -> bytearray:
+    """A file that drips would never end: each byte begins the wait for the next one anew."""
+    try:
+        async with asyncio.timeout(FILE_LIMIT) as limit:
+            return await _unpacked(answer, progress, most)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        why = f"the file did not come within {FILE_LIMIT / 60:.0f} minutes"
+        raise DownloadFailed(f"The storage at {host} is too slow", why, "try again") from None
+
+
 async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: int) -> bytearray:
     total = answer.content_length or 0
     unpacker = _Gunzip(most)
@@ -191,11 +205,11 @@ class _Gunzip:
         self.text = bytearray()
         self._most = most
         self._member = zlib.decompressobj(_ANY_HEADER)
-        self._begun = False
 
     @property
     def is_whole(self) -> bool:
-        return self._member.eof or not self._begun
+        """Nothing at all is not a file: also an empty one has a header."""
+        return self._member.eof
 
     def feed(self, chunk: bytes) -> None:
         while chunk:
@@ -205,7 +219,6 @@ class _Gunzip:
                 if not chunk:
                     return
                 self._member = zlib.decompressobj(_ANY_HEADER)
-            self._begun = True
             self._unpack(chunk)
             chunk = self._member.unused_data
 
