@@ -179,12 +179,22 @@ def test_an_unknown_scene_lists_the_known_ones() -> None:
         find_scene("nope")
 
 
-def test_the_protection_scene_has_a_namespace_in_every_state() -> None:
-    box = opened("protection")
+def protection_states(box: SimulatedCluster) -> dict[str, str]:
     snapshot = assemble(box.objects())
     index = protection_index(snapshot)
     judge = ProtectionJudge(box.clock.now(), ProtectionLimits(), snapshot.velero_namespaces)
-    states = {name: judge.state(row).value for name in index.names if (row := index.row(name)) is not None}
+    return {name: judge.state(row).value for name in index.names if (row := index.row(name)) is not None}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_what_the_schedules_of_a_scene_take_exists(name: str) -> None:
+    states = protection_states(opened(name))
+    gone = {namespace for namespace, state in states.items() if state == ProtectionState.DELETED.value}
+    assert gone == ({"legacy"} if name == "protection" else set())
+
+
+def test_the_protection_scene_has_a_namespace_in_every_state() -> None:
+    states = protection_states(opened("protection"))
     assert {
         "shop": "protected",
         "team-pay": "protected",

@@ -49,7 +49,7 @@ _REFUSED = (
 
 
 def set_up(builder: ScenarioBuilder) -> None:
-    builder.namespace(HOME, *TEAMS)
+    builder.namespace(HOME, "blog", *TEAMS)
     builder.location()
     builder.location("offsite", "offsite-eu-west", there=False)
     server = builder.velero(concurrent=3)

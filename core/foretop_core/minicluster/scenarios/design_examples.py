@@ -38,6 +38,7 @@ def skip_immediately(builder: ScenarioBuilder) -> None:
     unpause = builder.start - timedelta(minutes=2)
     for name, skip in _CHOICES:
         for kind, paused in (("new", {}), ("made-paused", {"paused": True})):
+            builder.namespace(f"{kind}-{name}")
             template = {"includedNamespaces": [f"{kind}-{name}"]}
             spec: Json = {"schedule": "*/3 * * * *", "template": template, **skip, **paused}
             builder.create("Schedule", HOME, f"{kind}-{name}", spec)

@@ -40,6 +40,7 @@ def set_up(builder: ScenarioBuilder) -> None:
     )
     builder.schedule("wiki-daily", daily, ["wiki"], runs=4, paused_since=builder.start - 2 * _HOUR)
     builder.schedule("legacy-daily", daily, ["legacy"], runs=5)
+    builder.delete("Namespace", "", "legacy")
     builder.schedule("offsite-media", daily, ["media"], runs=3, location="offsite")
     builder.schedule("metrics-daily", daily, ["metrics"], runs=0, paused_since=builder.start - 20 * _DAY)
     builder.schedule("crm-daily", daily, ["crm"], runs=5)

@@ -118,10 +118,11 @@ class ScenarioBuilder:
         skip: bool | None = False,
         **more: object,
     ) -> None:
-        """A schedule with its last runs; `outcomes` are those of the newest (P partially failed, F failed).
+        """A schedule with its namespaces and last runs; `outcomes` are of the newest (P partially failed, F failed).
 
         One without runs is as old as its pause: Velero would have made some.
         """
+        self.namespace(*namespaces)
         template: Json = {"includedNamespaces": list(namespaces), "ttl": f"{int(ttl.total_seconds() // 3600)}h0m0s"}
         if location != "default":
             template["storageLocation"] = location
