@@ -43,6 +43,24 @@ SAME = (
         "all dialects that know the prefix read plain fields alike, and a candidate must be read alike by both: "
         "tried with 15,440 halves",
     ),
+    SameProgram(
+        "core/foretop_core/kube/connection/client.py",
+        "for number, line in enumerate(filter(bytes.strip, lines), start=1):",
+        "1 to 2",
+        "decides after which line of each hundred others get their turn, which no one can tell",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/connection/client.py",
+        "if number % _LINES_AT_A_TIME == 0:",
+        "0 to 1",
+        "the same: one line later of each hundred",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/connection/kubeconfig_writer.py",
+        "if time.monotonic() >= deadline:",
+        ">= to >",
+        "decides about one more try at the very moment that the time is up",
+    ),
 )
 
 

@@ -20,7 +20,8 @@ class AbortingConnector(aiohttp.TCPConnector):
     """A pool that also ends the connections which it no longer counts as its own.
 
     One that is given up (a watch that is left, a request that is cancelled) waits under TLS for the server's goodbye,
-    which aiohttp does not follow up: it could outlive the event loop.
+    which aiohttp does not follow up: it could outlive the event loop. Whoever still reads gets an error: aiohttp's own
+    closing tells a reader nothing, and a watch would wait for ever.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -42,11 +43,11 @@ class AbortingConnector(aiohttp.TCPConnector):
         return connection
 
     async def close(self, *, abort_ssl: bool = False) -> None:
-        await super().close(abort_ssl=abort_ssl)
         for transport in self._lines.values():
             transport.abort()
         if self._lines:
             await asyncio.wait(self._lines, timeout=GOODBYE_LIMIT)
+        await super().close(abort_ssl=abort_ssl)
 
     def _forget(self, ended: asyncio.Future[None]) -> None:
         del self._lines[ended]

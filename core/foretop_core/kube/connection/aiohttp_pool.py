@@ -166,7 +166,12 @@ def explain(server: str, problem: Exception) -> Unreachable:
             return NotConnected(what, _system_reason(problem.os_error), "check the address, the network or the VPN")
         case TimeoutError():
             return Unreachable(what, "no answer in time", "check the network or the VPN")
-        case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError() | ConnectionError():
+        case (
+            aiohttp.ClientPayloadError()
+            | aiohttp.ServerDisconnectedError()
+            | aiohttp.ClientOSError()
+            | ConnectionError()
+        ):
             return Unreachable(f"The connection to {server} was cut")
         case aiohttp.InvalidURL():
             return Unreachable(what, "its address is malformed", "see kubectl config view")

@@ -66,7 +66,7 @@ class Authenticator:
         """The API server did not know us: read everything again, and say so when nothing new came of it."""
         if await self.credentials() != used:
             return
-        if used.plugin is not None and self.config.identity.plugin is not None:
+        if self.config.identity.plugin is not None:
             self._plugins.reject(self.config.identity.plugin, used.plugin)
         self._file_read = None
         self._read_config_again()

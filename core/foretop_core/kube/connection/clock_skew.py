@@ -23,17 +23,17 @@ class ClockSkew:
     def __init__(self, ticks: Callable[[], float] | None = None) -> None:
         self._ticks = ticks
         self._learnt: tuple[datetime, float] | None = None
-        self._least: timedelta | None = None
-        self._most: timedelta | None = None
+        self._bounds: tuple[timedelta, timedelta] | None = None
 
     def at(self, now: datetime) -> timedelta | None:
         """How far the server is ahead of our clock, which says this now; nothing before the first answer.
 
         A clock that was set since the last answer, which steady ticks tell, has not changed the server's.
         """
-        if self._least is None or self._most is None:
+        if self._bounds is None:
             return None
-        return (self._least + self._most) / 2 - self._step(now)
+        least, most = self._bounds
+        return (least + most) / 2 - self._step(now)
 
     def _step(self, now: datetime) -> timedelta:
         if self._ticks is None or self._learnt is None:
@@ -49,12 +49,11 @@ class ClockSkew:
             return
         if date.tzinfo is None or date.year not in _YEARS or received < sent:
             return
-        if self._step(received):
-            self._least = self._most = None
+        known = None if self._step(received) else self._bounds
         self._learnt = (received, self._ticks()) if self._ticks is not None else None
         least, most = date - received, date + _SECOND - sent
-        if self._least is None or self._most is None or least > self._most or most < self._least:
+        if known is None or least > known[1] or most < known[0]:
             # The first answer, or a clock that was set meanwhile: what was known no longer holds.
-            self._least, self._most = least, most
+            self._bounds = least, most
         else:
-            self._least, self._most = max(self._least, least), min(self._most, most)
+            self._bounds = max(known[0], least), min(known[1], most)

@@ -29,6 +29,6 @@ def connection_budget(contexts: int, descriptors: int | None = None) -> Connecti
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if descriptors is None else descriptors
     if limit == resource.RLIM_INFINITY:
         return ConnectionBudget()
-    share = max((limit - RESERVED) // max(contexts, 1), _LEAST)
+    share = max((limit - RESERVED) // contexts, _LEAST)
     requests, others = min(MOST_REQUESTS, share // 4), min(MOST_OTHER_STREAMS, share // 8)
     return ConnectionBudget(requests, min(MOST_WATCHES, share - requests - others), others)

@@ -87,7 +87,7 @@ class ExecPlugins:
             slot.failure = None
             return slot.credential
 
-    def reject(self, config: ExecConfig, used: ExecCredential) -> None:
+    def reject(self, config: ExecConfig, used: ExecCredential | None) -> None:
         """The API server did not take this answer; ask again, unless somebody already has."""
         slot = self._slots.get(config)
         if slot is not None and slot.credential == used:
@@ -185,7 +185,7 @@ async def _output(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
 
 
 async def _read(stream: asyncio.StreamReader, into: bytearray) -> None:
-    while chunk := await stream.read(2**16):
+    while chunk := await stream.read(MOST_OUTPUT):
         into += chunk
         if len(into) > MOST_OUTPUT:
             raise _OutputTooLong

@@ -49,7 +49,5 @@ def override_user(entry: KubeconfigEntry | None, options: ConnectionOptions) -> 
 
 
 def _laid_over(entry: KubeconfigEntry, given: Mapping[str, Any], dropped: tuple[str, ...]) -> KubeconfigEntry:
-    if not given and not dropped:
-        return entry
     kept = {key: value for key, value in entry.body.items() if key not in dropped}
     return KubeconfigEntry(entry.name, {**kept, **given}, entry.file)

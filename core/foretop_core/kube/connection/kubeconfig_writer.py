@@ -118,7 +118,7 @@ def _scalar(token: str) -> str:
     """Plain, as kubectl writes it, where that is read as the same text again; else in quotes."""
     quoted = json.dumps(token)
     try:
-        return token if token and yaml.safe_load(f"a: {token}") == {"a": token} else quoted
+        return token if yaml.safe_load(f"a: {token}") == {"a": token} else quoted
     except (yaml.YAMLError, ValueError):
         return quoted
 
@@ -130,7 +130,7 @@ def _locked(path: Path) -> Iterator[None]:
     deadline = time.monotonic() + LOCK_LIMIT
     while True:
         try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL, 0o600))
+            lock.touch(exist_ok=False)
             break
         except FileExistsError:
             if time.monotonic() >= deadline:
@@ -159,5 +159,5 @@ def _replace(path: Path, text: str) -> None:
             os.fsync(handle)
         os.replace(name, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        os.unlink(name)
         raise

@@ -125,17 +125,14 @@ def _token_endpoint(client: RESTClientObject, oidc: OidcConfig) -> str:
 
 def _exchange(client: RESTClientObject, oidc: OidcConfig, endpoint: str) -> _Answer:
     """The client shows itself as kubectl's does: in the header, then, if that is not taken, in the form."""
-    answer = reply = None
-    for in_header in (True, False) if oidc.client_secret else (False,):
-        reply = _ask(client, oidc, endpoint, in_header)
-        answer = _decoded(reply)
-        if reply.status == 200 and answer.id_token:
-            if not all(map(_is_token, (answer.id_token, answer.refresh_token))):
-                raise _cannot(oidc, f"{_host(endpoint)} gave a token that is not one", SIGN_IN)
-            return answer
-        if reply.status not in (400, 401) or answer.error == "invalid_grant":
-            break
-    assert answer is not None and reply is not None  # noqa: PT018  # the loop is never empty
+    reply = _ask(client, oidc, endpoint, in_header=bool(oidc.client_secret))
+    if oidc.client_secret and reply.status in (400, 401) and _decoded(reply).error != "invalid_grant":
+        reply = _ask(client, oidc, endpoint, in_header=False)
+    answer = _decoded(reply)
+    if reply.status == 200 and answer.id_token:
+        if not all(map(_is_token, (answer.id_token, answer.refresh_token))):
+            raise _cannot(oidc, f"{_host(endpoint)} gave a token that is not one", SIGN_IN)
+        return answer
     if reply.status == 200:
         raise _cannot(oidc, f"{_host(endpoint)} gave no id_token", "was the scope openid asked for? Sign in again")
     said = ": ".join(part for part in (answer.error, answer.error_description) if part)
@@ -184,10 +181,10 @@ def _require_https(oidc: OidcConfig, url: str, what: str) -> None:
         known = bool(parts.hostname) and parts.port != 0
     except ValueError:
         raise _cannot(oidc, f"{what} is malformed", "check idp-issuer-url") from None
-    if parts.scheme == "https" and not known:
-        raise _cannot(oidc, f"{what} is malformed", "check idp-issuer-url")
     if parts.scheme != "https":
         raise _cannot(oidc, f"{what} is not https, and a refresh token must not go there", "check idp-issuer-url")
+    if not known:
+        raise _cannot(oidc, f"{what} is malformed", "check idp-issuer-url")
 
 
 def _reason(oidc: OidcConfig, problem: Exception) -> str:
@@ -221,7 +218,7 @@ def _safe(said: str, oidc: OidcConfig) -> str:
 
 
 def _host(url: str) -> str:
-    return urlsplit(url).netloc.rpartition("@")[2] or "its provider"
+    return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def _cannot(oidc: OidcConfig, why: str, hint: str) -> Unauthenticated:

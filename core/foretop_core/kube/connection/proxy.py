@@ -27,7 +27,7 @@ def proxy_for(server: str, proxy_url: str, environ: Mapping[str, str]) -> str:
         return _checked(proxy_url, "proxy-url in the kubeconfig")
     try:
         parts = urlsplit(server)
-        port = parts.port or _PORTS.get(parts.scheme, 0)
+        port = parts.port or _PORTS.get(parts.scheme)
     except ValueError:
         return ""  # Who uses the address says what is wrong with it.
     for name in (f"{parts.scheme}_proxy".upper(), "ALL_PROXY"):
@@ -59,7 +59,7 @@ def _checked(url: str, where: str) -> str:
     return url if port else parts._replace(netloc=f"{parts.netloc.rstrip(':')}:{_SOCKS_PORT}").geturl()
 
 
-def _bypassed(host: str, port: int, environ: Mapping[str, str]) -> bool:
+def _bypassed(host: str, port: int | None, environ: Mapping[str, str]) -> bool:
     address = _address(host)
     if host == "localhost" or (address is not None and address.is_loopback):
         return True
@@ -67,7 +67,7 @@ def _bypassed(host: str, port: int, environ: Mapping[str, str]) -> bool:
     return any(_matches(entry.strip().lower(), host.lower(), port) for entry in listed.split(",") if entry.strip())
 
 
-def _matches(entry: str, host: str, port: int) -> bool:
+def _matches(entry: str, host: str, port: int | None) -> bool:
     if entry == "*":
         return True
     address = _address(host)

@@ -33,7 +33,7 @@ class SocksConnector(AbortingConnector):
     def __init__(self, proxy: str, **settings: Any) -> None:
         super().__init__(resolver=NamesForTheProxy(), **settings)
         # Like Go, and so kubectl, socks5 is taken as socks5h: the proxy looks the name up.
-        self._proxy = Proxy.from_url(proxy.replace("socks5h://", "socks5://", 1), rdns=True)
+        self._proxy = Proxy.from_url(f"socks5://{proxy.partition('://')[2]}", rdns=True)
 
     async def _wrap_create_connection(
         self,

@@ -1,0 +1,1 @@
+"""What a connection is made from, without one."""
