@@ -25,6 +25,7 @@ def test_a_delay_doubles_up_to_the_longest_give_or_take_a_quarter(failures: int,
 
 def test_after_a_success_delays_start_over() -> None:
     backoff = Backoff(TIMING, Random(1))
+    assert backoff.failures == 0
     for _ in range(5):
         backoff.next()
     backoff.reset()

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from aiohttp import web
 
@@ -20,6 +20,12 @@ from tests.wire.faulty_server import status
 from tests.wire.test_auth import _listening
 
 ALL_RULES = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
+
+
+class Answering(Protocol):
+    """What answers requests."""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse: ...
 
 
 @dataclass
@@ -77,7 +83,7 @@ def listed(kind: Kind, *items: dict[str, Any]) -> dict[str, object]:
 
 @asynccontextmanager
 async def client_of(
-    api: ScriptedApi,
+    api: Answering,
     clock: Clock | None = None,
     tls: ssl.SSLContext | None = None,
     **config: Any,
