@@ -62,19 +62,18 @@ async def test_selectors_go_with_every_request() -> None:
 
 
 async def test_the_first_rows_or_the_reason_for_none_is_noted_once() -> None:
-    found = Dialogue([])
+    found, begun = Dialogue([]), list[int]()
 
-    async def first(request: web.Request) -> web.StreamResponse:
-        assert found.begun == 0, "nothing has come yet"
-        return await page(["a"], "v5", "next")(request)
+    def noting(answer: Answer) -> Answer:
+        async def note(request: web.Request) -> web.StreamResponse:
+            begun.append(found.begun)
+            return await answer(request)
 
-    async def rest(request: web.Request) -> web.StreamResponse:
-        assert found.begun == 1, "the first page has come"
-        return await page(["a", "b"], "v5")(request)
+        return note
 
-    found.answers = [first, rest]
+    found.answers = [noting(page(["a"], "v5", "next")), noting(page(["a", "b"], "v5"))]
     await found.run()
-    assert found.begun == 1
+    assert [*begun, found.begun] == [0, 1, 1], "not before the first page has come"
     assert (await played(refuse(403))).begun == 1
     assert (await played(page(None))).begun == 1
 
@@ -157,6 +156,21 @@ async def test_a_watch_beside_a_long_list_ends_with_its_first_error() -> None:
     assert "ADDED x" in found.told
     assert "ADDED y" not in found.told
     assert found.told.count("end 9") == 1
+
+
+async def test_a_watch_beside_a_long_list_ends_with_the_list() -> None:
+    found = Dialogue([])
+
+    async def answer_rest(request: web.Request) -> web.StreamResponse:
+        if "watch" in request.query:
+            return await stream(ADDED, stall=True)(request)
+        await found.until_told("ADDED new")
+        return await page(["a"], "9")(request)
+
+    found.answers = [page(["a"], "5", "next"), answer_rest, answer_rest]
+    await found.run()
+    assert found.asked[-1] == "watch 9"
+    assert found.told[-3:] == ["ADDED new", "page a", "end 9"]
 
 
 OTHER = WatchScope("scripted", NAB, "team-x")
