@@ -359,3 +359,11 @@ async def test_an_upgrade_is_judged_for_each_server_by_its_own_schedules() -> No
     api.answers[SCHEDULES.format("velero")] = listed(SCHEDULE, *SUNDAYS)
     found = [told.rpartition(" changes ")[2] for _, told, _ in await about("cron", api)]
     assert found == ["0 of 0 schedules", "1 of 2 schedules"]
+
+
+async def test_the_evidence_for_cron_is_read_by_name_where_only_some_objects_tell() -> None:
+    api = cluster(velero("velero"))
+    api.answers[SCHEDULES.format("velero")] = {**listed(SCHEDULE), "items": None}
+    assert (await about("cron", api))[0][0] is OK
+    assert f"GET {SCHEDULES.format('velero')}" in api.asked
+    assert "GET /apis/apps/v1/namespaces/velero/deployments?fieldSelector=metadata.name%3Dvelero" in api.asked
