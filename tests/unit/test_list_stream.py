@@ -72,6 +72,28 @@ def test_an_answer_that_is_no_list_is_refused(body: bytes) -> None:
         split(body, [])
 
 
+def test_the_end_of_an_object_is_looked_for_once_there_is_enough_to_search() -> None:
+    start = b'{"items":[{"a":1},{"a":2},{"a":3'
+    for least, found in ((len(start), 2), (len(start) + 1, 0)):
+        assert len(ListStream(SCHEDULE, least).feed(start)) == found
+
+
+def test_objects_come_out_though_their_first_key_came_late() -> None:
+    stream = ListStream(SCHEDULE, least=1)
+    assert stream.feed(b'{"items":[') == stream.feed(b'{"a"') == []
+    assert [bytes(raw) for raw in stream.feed(b':{"x":1}},{"a":[{"a":2}]},{"a"')] == [b'{"a":{"x":1}}']
+    assert [bytes(raw) for raw in stream.feed(b":0},")] == [b'{"a":[{"a":2}]}']
+    assert [bytes(raw) for raw in stream.feed(b'{"a":9}]')] == [b'{"a":0}']
+
+
+def test_an_object_may_be_as_long_as_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foretop_core.kube.watching.list_stream.LONGEST_OBJECT", 100)
+    stream = ListStream(SCHEDULE, least=1)
+    assert stream.feed(b'{"items":[' + b'{"a":"'.ljust(100, b"x")) == []
+    with pytest.raises(ApiError):
+        stream.feed(b"x")
+
+
 def test_an_object_without_an_end_is_refused() -> None:
     stream = ListStream(SCHEDULE)
     stream.feed(b'{"items":[{"a":"' + b"x" * (LONGEST_OBJECT - 100))

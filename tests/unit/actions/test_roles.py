@@ -88,7 +88,7 @@ def test_deployments_are_allowed_by_name_only(holder: RoleHolder) -> None:
 
 def test_a_kind_watched_by_name_may_be_listed_with_a_rule_for_these_names() -> None:
     def rules(*names: str) -> AccessRules:
-        return AccessRules((AccessRule(("list",), ("apps", "velero.io"), ("deployments", "schedules"), names),))
+        return AccessRules((AccessRule(("list",), ("apps", "velero.io"), ("deployments", "schedules"), names),), False)
 
     assert may_list(rules("velero", "openshift-adp-controller-manager"), DEPLOYMENT)
     assert may_list(rules(), DEPLOYMENT)

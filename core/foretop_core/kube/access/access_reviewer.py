@@ -76,8 +76,8 @@ class _RulesReview(msgspec.Struct):
 class AccessRules(msgspec.Struct, frozen=True):
     """All that may be done in one namespace; incomplete where an authorizer cannot list its rules."""
 
-    rules: tuple[AccessRule, ...] = ()
-    incomplete: bool = False
+    rules: tuple[AccessRule, ...]
+    incomplete: bool
 
     def allow(self, verb: str, group: str, resource: str, names: tuple[str, ...] = ()) -> bool:
         """Whether it is allowed for these objects; no names means all of them."""
@@ -93,7 +93,7 @@ class AccessRules(msgspec.Struct, frozen=True):
 class _KnownRules(msgspec.Struct, frozen=True):
     asked: datetime
     rules: AccessRules
-    held: timedelta = REMEMBER
+    held: timedelta
 
 
 class AccessReviewer:
@@ -129,8 +129,9 @@ class AccessReviewer:
             known = self._rules.get(namespace)
             if known is None or self._is_due(known):
                 rules = await self._ask_rules(namespace)
-                same = known is not None and known.rules == rules
-                held = min(known.held * 2, REMEMBER_LONGEST) if known is not None and same else REMEMBER
+                held = REMEMBER
+                if known is not None and known.rules == rules:
+                    held = min(known.held * 2, REMEMBER_LONGEST)
                 known = self._rules[namespace] = _KnownRules(self._clock.now(), rules, held)
             return known.rules
 
@@ -165,7 +166,7 @@ class AccessReviewer:
     async def _ask_rules(self, namespace: str) -> AccessRules:
         answer = await self._review(_RULES_REVIEWS, "SelfSubjectRulesReview", {"namespace": namespace})
         if answer is None:
-            return AccessRules(incomplete=True)
+            return AccessRules((), incomplete=True)
         status = answer.read(_RulesReview).status
         return AccessRules(tuple(status.resource_rules or ()), status.incomplete)
 

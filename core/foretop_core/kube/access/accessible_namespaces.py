@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import compress
 
 import msgspec
 
@@ -73,8 +74,8 @@ async def accessible_namespaces(
     own = client.config.namespace
     visible = await visible_namespaces(client)
     verdicts = await asyncio.gather(*(_may_list(access, kind, name) for name in visible))
-    allowed = sorted(name for name, may in zip(visible, verdicts, strict=True) if may)
-    return AccessibleNamespaces(tuple(allowed) or (own,), guessed=not allowed)
+    allowed = tuple(sorted(compress(visible, verdicts)))
+    return AccessibleNamespaces(allowed or (own,), guessed=not allowed)
 
 
 async def visible_namespaces(client: ApiClient, limit: float = LIST_LIMIT) -> tuple[str, ...]:

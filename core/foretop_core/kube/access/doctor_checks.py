@@ -139,16 +139,16 @@ async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: N
         if await served_version(client, kind) is None:
             return Check(about, missing, "not installed", "install Velero's CRDs" if kind in _NEEDED else "")
         found = await places.of(kind)
-        denied = [await _denied(access, kind, place) for place in found.namespaces]
+        denied = {place: await _denied(access, kind, place) for place in found.namespaces}
     except ApiError as problem:
         return Check(about, missing, str(problem))
     if found.missing:
         return Check(
             about, missing, f"namespace {', '.join(found.missing)} does not exist", "name an existing namespace"
         )
-    if verbs := [verb for verb in READ_VERBS if any(verb in some for some in denied)]:
-        where = ", ".join(_place(name) for name, some in zip(found.namespaces, denied, strict=True) if some)
-        what = f"{humanize.join(verbs)} {'is' if len(verbs) == 1 else 'are'} not allowed in {where}"
+    if verbs := [verb for verb in READ_VERBS if any(verb in some for some in denied.values())]:
+        where = ", ".join(_place(name) for name, some in denied.items() if some)
+        what = f"{_not_allowed(verbs)} in {where}"
         remedy = f"ask for a role with {humanize.join(verbs)} on {about}"
         if verbs == ["get"]:
             return Check(about, CheckStatus.NOTE, f"{what}: you cannot see their YAML or change them", remedy)
@@ -162,10 +162,14 @@ async def _namespaces(access: AccessReviewer) -> Check:
     if not denied:
         return Check("namespaces", CheckStatus.OK, "can be listed")
     verbs = humanize.join(denied)
-    found = f"{verbs} {'is' if len(denied) == 1 else 'are'} not allowed: you cannot see which ones exist"
+    found = f"{_not_allowed(denied)}: you cannot see which ones exist"
     return Check(
         "namespaces", CheckStatus.NOTE, found, f"name yours with -n, or ask for a role with {verbs} on namespaces"
     )
+
+
+def _not_allowed(verbs: list[str]) -> str:
+    return f"{humanize.join(verbs)} {'is' if len(verbs) == 1 else 'are'} not allowed"
 
 
 async def _denied(access: AccessReviewer, kind: Kind, namespace: str) -> tuple[str, ...]:

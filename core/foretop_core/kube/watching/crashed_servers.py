@@ -60,14 +60,13 @@ class CrashedServers:
     async def _pods(self, namespace: str) -> list[Pod]:
         try:
             answer = await self._client.request("GET", api_paths.collection(POD, namespace), {"limit": _MOST})
-            return [pod for raw in answer.read(ListPage).items or () if (pod := _readable(raw)) is not None]
+            return [pod for raw in answer.read(ListPage).items or () if isinstance(pod := _readable(raw), Pod)]
         except ForetopError:
             return []
 
 
-def _readable(raw: msgspec.Raw) -> Pod | None:
+def _readable(raw: msgspec.Raw) -> Resource | None:
     try:
-        found = read_object(POD, raw)
+        return read_object(POD, raw)
     except Unreadable:
         return None
-    return found if isinstance(found, Pod) else None

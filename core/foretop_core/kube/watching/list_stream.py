@@ -30,7 +30,7 @@ class ListStream:
         self._kind = kind
         self._least = least
         self._head = b""
-        self._meeting = b""
+        self._meeting: bytes | bytearray = b""
         self._rest = bytearray()
 
     def feed(self, data: bytes) -> list[msgspec.Raw]:
@@ -40,8 +40,8 @@ class ListStream:
             return []
         end = len(self._rest)
         for _ in range(_TRIES):
-            end = self._rest.rfind(self._meeting, 0, end)
-            if end < 0:
+            end = self._rest.rfind(self._meeting, None, end)
+            if end == -1:
                 break
             try:
                 found = _OBJECTS.decode(b"[" + self._rest[: end + 1] + b"]")
@@ -66,8 +66,7 @@ class ListStream:
             self._head = bytes(self._rest[: items.end()])
             del self._rest[: items.end()]
         if not self._meeting:
-            key = self._rest.find(b":")
-            if key < 0:
-                return False
-            self._meeting = b"}," + self._rest[: key + 1]
-        return True
+            opening, colon, _ = self._rest.partition(b":")
+            if colon:
+                self._meeting = b"}," + opening + colon
+        return bool(self._meeting)

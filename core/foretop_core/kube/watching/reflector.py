@@ -370,7 +370,7 @@ class Reflector:
     def _lose_track(self, problem: Unreadable) -> None:
         """Something was said that we do not know; the watch goes on, and a new list follows it."""
         self._sink.unreadable("", "", str(problem))
-        self._in_doubt = self._verb == "watch"
+        self._in_doubt = True
 
     def _note_cut(self) -> None:
         """A server that was away may have been restored from an older snapshot: its versions may be as high as before.

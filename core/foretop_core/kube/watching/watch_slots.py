@@ -49,15 +49,14 @@ class WatchSlots:
         self._filled.discard(scope)
 
     def may_take(self, scope: WatchScope) -> bool:
-        least = self._least()
-        return len(self._held) < self.most or (least is not None and self._rank(least) > self._rank(scope))
+        return len(self._held) < self.most or self._rank(self._least()) > self._rank(scope)
 
     def take(self, scope: WatchScope) -> bool:
         """Whether it may watch now; a scope that matters less gives way. To be followed by `hold` at once."""
         if not self.may_take(scope):
             return False
-        if len(self._held) >= self.most and (least := self._least()) is not None:
-            watching = self._held.pop(least)
+        if len(self._held) >= self.most:
+            watching = self._held.pop(self._least())
             if watching is not None:
                 watching.reschedule(asyncio.get_running_loop().time())
         self._held[scope] = None
@@ -96,8 +95,8 @@ class WatchSlots:
             return 0
         return 1 if scope in self._filled else 2
 
-    def _least(self) -> WatchScope | None:
-        return max(self._held, key=self._rank, default=None)
+    def _least(self) -> WatchScope:
+        return max(self._held, key=self._rank)
 
     def _wake_next(self) -> None:
         if self._waiting:
