@@ -486,5 +486,16 @@ async def test_the_end_of_a_deletion_is_waited_for(tmp_path: Path, monkeypatch: 
         assert await deleting == []
 
 
+async def test_what_changed_meanwhile_is_deleted_all_the_same(tmp_path: Path) -> None:
+    async with drilling(tmp_path, *OWN) as (box, run):
+        kinds = ("Namespace", "ConfigMap", "Restore")
+        plan = await plan_deletion(run.executor, made_of(box, *kinds))
+        for kind in kinds:
+            place = "" if kind == "Namespace" else "velero"
+            box.storage.patch(box.storage.kind(kind), place, INTO, {"metadata": {"annotations": {"seen": "yes"}}})
+        assert await delete_made(run.executor, plan) == []
+        assert await leftovers(run.executor) == []
+
+
 def test_a_cleanup_asks_for_nothing_where_nothing_was_made() -> None:
     assert plan_cleanup("prod", [], NOW).steps == ()

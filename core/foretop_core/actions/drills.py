@@ -185,7 +185,7 @@ def _too_old(snapshot: ClusterSnapshot, namespace: str) -> str:
         return "" if known else f"the release of Velero is not known, and {needed}: name it with --velero-version"
     if release.patch is None and (release.major, release.minor) == (RESTS_SINCE.major, RESTS_SINCE.minor):
         return f"Velero {release} may start what it restores; {needed}: give the patch with --velero-version"
-    if (release.major, release.minor, release.patch or 0) < (RESTS_SINCE.major, RESTS_SINCE.minor, RESTS_SINCE.patch):
+    if release < RESTS_SINCE:
         return f"Velero {release} would start what it restores; {needed}: upgrade Velero first"
     return ""
 
