@@ -235,13 +235,14 @@ def test_one_key_acknowledges_what_is_open_and_takes_back_where_nothing_is() -> 
 
 
 def test_the_file_is_shared_by_several_foretops_and_nobody_else_reads_it(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "acknowledged.jsonl"
+    path = tmp_path / "state" / "foretop" / "acknowledged.jsonl"
     one, other = AcknowledgementFile(path), AcknowledgementFile(path)
     assert one.read() == {}
     one.add([request().of(late(), NOW, "prod")], NOW)
     other.add([request().of(late("second"), NOW, "prod")], NOW)
     assert set(one.read()) == {("prod", late().id), ("prod", late("second").id)}
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()] == [0o600, 0o600]
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     other.remove([("prod", late().id)], NOW)
     assert set(one.read()) == {("prod", late("second").id)}
 
@@ -321,7 +322,7 @@ def test_a_folder_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     held = AcknowledgementFile(tmp_path / "file" / "acknowledged.jsonl")
     assert held.read() == {}
-    with pytest.raises(ForetopError, match="cannot be written"):
+    with pytest.raises(ForetopError, match="cannot be written: file exists"):
         held.add([request().of(late(), NOW, "prod")], NOW)
 
 
