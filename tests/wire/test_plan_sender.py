@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 
 from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.plan_executor import whoami
 from foretop_core.actions.plan_sender import MOST_TRIES, Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.restores import RestoreRequest, plan_restore
@@ -414,3 +415,35 @@ async def test_only_the_first_names_of_many_are_asked_about(tmp_path: Path, wire
         with pytest.raises(ActionRefused):
             await executor.guard(plan)
         assert 0 < len(wire.asked) < len(many)
+
+
+# Who acts
+
+
+@pytest.mark.parametrize(
+    ("environ", "name"),
+    [
+        ({"LOGNAME": "maria"}, "maria as admin"),
+        ({"LOGNAME": "admin"}, "admin"),
+        ({"USER": "adm"}, "admin"),
+        ({}, "admin"),
+        ({"SUDO_USER": "maria", "LOGNAME": "root", "USER": "root"}, "maria as admin"),
+        ({"LOGNAME": "maria", "USER": "other"}, "maria as admin"),
+    ],
+)
+async def test_who_acts_is_named_here_and_as_the_cluster_knows_them(
+    environ: dict[str, str], name: str, tmp_path: Path
+) -> None:
+    async with box_with([]) as box, hand_in(box, tmp_path) as executor:
+        assert await whoami(executor.client, environ) == name
+
+
+async def test_who_cannot_be_asked_about_is_who_they_are_here(tmp_path: Path, wire: Wire) -> None:
+    async with box_with([]) as box:
+        async with hand_in(box, tmp_path, read_only=True) as executor:
+            assert await whoami(executor.client, {"LOGNAME": "maria"}) == "maria"
+            assert wire.asked == []
+        async with hand_in(box, tmp_path) as executor:
+            writing(wire, "404")
+            assert await whoami(executor.client, {"LOGNAME": "maria"}) == "maria"
+            assert await whoami(executor.client, {}) == "somebody"

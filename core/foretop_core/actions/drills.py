@@ -151,7 +151,7 @@ def plan_later_cleanup(plan: Plan) -> Plan:
         MadeObject(metadata=Metadata(name=step.target.name, namespace=step.target.namespace), kind=step.target.kind)
         for step in plan.steps
     ]
-    return plan_cleanup(plan.steps[0].target.context if plan.steps else "", made, plan.at)
+    return plan_cleanup(next((step.target.context for step in plan.steps), ""), made, plan.at)
 
 
 class MadeObject(Resource, frozen=True):

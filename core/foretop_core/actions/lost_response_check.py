@@ -46,7 +46,7 @@ async def verify_write(client: ApiClient, step: PlanStep, patience: float) -> Wr
                 try:
                     return judge_write(step, await _look(client, step))
                 except ForetopError:
-                    await asyncio.sleep(min(_EACH, patience / 4))
+                    await _pause(patience)
     except TimeoutError:
         return WriteEvidence.NO_ANSWER
 
@@ -56,10 +56,15 @@ async def keep_looking(client: ApiClient, step: PlanStep, patience: float, secon
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     while True:
-        await asyncio.sleep(min(_EACH, seconds / 4))
+        await _pause(seconds)
         found = await verify_write(client, step, patience)
         if found is not WriteEvidence.NOT_DONE or loop.time() >= end:
             return found
+
+
+async def _pause(limit: float) -> None:
+    """Between two looks: several fit into any limit."""
+    await asyncio.sleep(min(_EACH, limit / 4))
 
 
 async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
