@@ -39,7 +39,10 @@ REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews")
 
 @dataclass
 class Wire:
-    """What came in, and what is to go wrong: `cut` says of a request whether its answer is lost, and how."""
+    """What came in, and what is to go wrong: `cut` says of a request whether its answer is lost, and how.
+
+    A number is the code that is answered in the place of what was asked.
+    """
 
     asked: list[tuple[str, str]] = field(default_factory=list)
     bodies: list[Any] = field(default_factory=list)
@@ -83,6 +86,9 @@ def tapped(monkeypatch: pytest.MonkeyPatch) -> Wire:
                 return web.json_response({"kind": "Status", "code": 429}, status=429, headers={"Retry-After": "0"})
             if how == "before":
                 return _hang_up(request)
+            if how.isdecimal():
+                told = {"kind": "Status", "status": "Failure", "code": int(how), "message": f"told {how}"}
+                return web.json_response(told, status=int(how))
             answer = await super().handle(request)
             return _hang_up(request) if how == "after" else answer
 

@@ -14,7 +14,7 @@ import msgspec
 from foretop_core.actions.journal import default_path
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
-from foretop_core.own_files import read_own_file, replace_own_file
+from foretop_core.own_files import read_own_file, replace_own_file, why_not
 from foretop_core.rules.triage.acknowledging import LONGEST, OwnAcknowledgements
 from foretop_core.rules.triage.finding import Acknowledgement
 
@@ -61,8 +61,7 @@ class AcknowledgementFile:
                 text = b"".join(msgspec.json.encode(one) + b"\n" for one in kept.values())
                 replace_own_file(self.path, text)
         except OSError as problem:
-            why = problem.strerror or str(problem)
-            raise ForetopError(f"{self.path} cannot be written", why, "set XDG_STATE_HOME") from None
+            raise ForetopError(f"{self.path} cannot be written", why_not(problem), "set XDG_STATE_HOME") from None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -106,9 +106,10 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
     for backup in backups:
         movements = snapshot.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
         moving = [one for one in movements if isinstance(one, PodVolumeBackup | DataUpload)]
-        running = [one for one in moving if one.phase not in _ENDED_MOVEMENTS and not one.spec.cancel]
+        active = [one for one in moving if one.phase not in _ENDED_MOVEMENTS]
+        running = [one for one in active if not one.spec.cancel]
         if not running:
-            why = "its data movements are already being cancelled" if moving else "it has no active data movements"
+            why = "its data movements are already being cancelled" if active else "it has no active data movements"
             refused.append(Refusal(snapshot.ref(backup), why))
         steps += [_cancel(snapshot, backup, movement) for movement in running]
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps), tuple(refused))
@@ -155,7 +156,8 @@ def _start(snapshot: ClusterSnapshot, namespace: str, location: str, now: dateti
         return f"one backup is created but {beat.holds_back(now)}: {render(silence, now)}{then}"
     if refusal:
         return f"one backup is created, and Velero refuses it while {refusal}"
-    ahead = [run for run in snapshot.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
+    unfinished = [run for run in snapshot.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
+    ahead = [run for run in unfinished if run.phase not in phases.FINISHING]
     holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
     slots = snapshot.server(namespace).concurrency or 1
     if len(holding) < slots and len(ahead) == len(holding):
@@ -185,10 +187,14 @@ def _not_of_nab(backup: Backup) -> tuple[str, ...]:
 def _why_not_deleted(snapshot: ClusterSnapshot, backup: Backup) -> str:
     if backup.phase in phases.HOLDS_SLOT:
         return f"it is {backup.phase}: Velero does not delete a running backup"
-    asked = [request for request in snapshot.delete_requests if request.spec.backup_name == backup.name]
-    if any(one.namespace == backup.namespace and one.phase not in ("Processed",) for one in asked):
-        return "its deletion was already requested"
-    return ""
+    return requested_deletion(snapshot, backup)
+
+
+def requested_deletion(snapshot: ClusterSnapshot, backup: Backup) -> str:
+    """Why nothing more is done to a backup whose deletion Velero has still to make; "" for any other."""
+    open_requests = [one for one in snapshot.delete_requests if one.phase != "Processed"]
+    asked = any(_is_from(one.spec.backup_name, one.namespace, backup) for one in open_requests)
+    return "its deletion was already requested" if asked else ""
 
 
 def _delete_request(snapshot: ClusterSnapshot, backup: Backup, now: datetime) -> PlanStep:

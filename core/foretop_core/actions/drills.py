@@ -151,7 +151,7 @@ def plan_later_cleanup(plan: Plan) -> Plan:
         MadeObject(metadata=Metadata(name=step.target.name, namespace=step.target.namespace), kind=step.target.kind)
         for step in plan.steps
     ]
-    return plan_cleanup(plan.steps[0].target.context if plan.steps else "", made, plan.at)
+    return plan_cleanup(next((step.target.context for step in plan.steps), ""), made, plan.at)
 
 
 class MadeObject(Resource, frozen=True):
@@ -185,7 +185,7 @@ def _too_old(snapshot: ClusterSnapshot, namespace: str) -> str:
         return "" if known else f"the release of Velero is not known, and {needed}: name it with --velero-version"
     if release.patch is None and (release.major, release.minor) == (RESTS_SINCE.major, RESTS_SINCE.minor):
         return f"Velero {release} may start what it restores; {needed}: give the patch with --velero-version"
-    if (release.major, release.minor, release.patch or 0) < (RESTS_SINCE.major, RESTS_SINCE.minor, RESTS_SINCE.patch):
+    if release < RESTS_SINCE:
         return f"Velero {release} would start what it restores; {needed}: upgrade Velero first"
     return ""
 

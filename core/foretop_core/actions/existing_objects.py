@@ -40,18 +40,22 @@ class ExistingObjects(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         found = ", ".join(f"{number:,} {kind if number != 1 else kind[:-1]}" for kind, number in self.counts)
-        hidden = f"not visible: {humanize.join(self.unseen, 7)}" if self.unseen else ""
+        hidden = f"not visible: {humanize.join(self.unseen, len(self.unseen))}" if self.unseen else ""
         seen = found or ("nothing visible" if self.unseen else "empty")
         return f"{seen} ({hidden})" if hidden else seen
 
 
 async def existing_objects(client: ApiClient, namespace: str) -> ExistingObjects:
     """One small list for each kind; a kind that the cluster does not serve has no objects."""
-    found = await asyncio.gather(*(_count(client, root, namespace, kind) for kind, root in LOOKED_AT.items()))
-    counts = zip(LOOKED_AT, found, strict=True)
+    numbers: dict[str, int | None] = {}
+
+    async def count(kind: str, root: str) -> None:
+        numbers[kind] = await _count(client, root, namespace, kind)
+
+    await asyncio.gather(*(count(kind, root) for kind, root in LOOKED_AT.items()))
     return ExistingObjects(
-        tuple((kind, number) for kind, number in counts if number),
-        tuple(kind for kind, number in zip(LOOKED_AT, found, strict=True) if number is None),
+        tuple((kind, number) for kind in LOOKED_AT if (number := numbers[kind])),
+        tuple(kind for kind in LOOKED_AT if numbers[kind] is None),
     )
 
 

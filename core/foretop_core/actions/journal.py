@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from foretop_core.errors import ForetopError
-from foretop_core.own_files import check_regular, read_own_file, replace_own_file
+from foretop_core.own_files import check_regular, read_own_file, replace_own_file, why_not
 
 MOST_BYTES = 4 * 1024 * 1024
 """At this size the older half goes: a bastion's home is small."""
@@ -86,8 +86,8 @@ class Journal(msgspec.Struct, frozen=True):
                 os.fchmod(descriptor, 0o600)
                 yield file
         except OSError as problem:
-            why = problem.strerror or str(problem)
-            raise ForetopError(f"The journal {self.path} cannot be written", why, "set XDG_STATE_HOME") from None
+            what = f"The journal {self.path} cannot be written"
+            raise ForetopError(what, why_not(problem), "set XDG_STATE_HOME") from None
 
     def read(self) -> Iterator[JournalEntry]:
         """Every write that may have been made or was refused, oldest first; a torn line is passed over."""
@@ -106,7 +106,7 @@ class Journal(msgspec.Struct, frozen=True):
         except FileNotFoundError:
             return
         except OSError as problem:
-            raise ForetopError(f"The journal {self.path} cannot be read", problem.strerror or str(problem)) from None
+            raise ForetopError(f"The journal {self.path} cannot be read", why_not(problem)) from None
         for line in lines:
             try:
                 yield msgspec.json.decode(line, type=JournalEntry)

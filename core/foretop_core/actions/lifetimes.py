@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from foretop_core.actions.action_catalog import EXTEND_BACKUP
+from foretop_core.actions.backups import requested_deletion
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import patch_step
 from foretop_core.actions.validation import days_in_hours, go_duration
@@ -49,18 +50,12 @@ def plan_extend(snapshot: ClusterSnapshot, backups: Iterable[Backup], request: N
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
-        why = EXTEND_BACKUP.applies(backup, lambda: False) or _why_not(snapshot, backup)
+        why = EXTEND_BACKUP.applies(backup, lambda: False) or requested_deletion(snapshot, backup)
         if why:
             refused.append(Refusal(snapshot.ref(backup), why))
         else:
             steps.append(_step(snapshot, backup, request, now))
     return Plan(EXTEND_BACKUP, now, tuple(steps), tuple(refused))
-
-
-def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
-    place = (backup.namespace, backup.name)
-    asked = [one for one in snapshot.delete_requests if (one.namespace, one.spec.backup_name) == place]
-    return "its deletion has been asked for" if any(one.phase != "Processed" for one in asked) else ""
 
 
 def _step(snapshot: ClusterSnapshot, backup: Backup, request: NewLifetime, now: datetime) -> PlanStep:

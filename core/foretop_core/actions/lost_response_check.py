@@ -44,9 +44,9 @@ async def verify_write(client: ApiClient, step: PlanStep, patience: float) -> Wr
         async with asyncio.timeout(patience):
             while True:
                 try:
-                    return _judge(step, await _look(client, step))
+                    return judge_write(step, await _look(client, step))
                 except ForetopError:
-                    await asyncio.sleep(min(_EACH, patience / 4))
+                    await _pause(patience)
     except TimeoutError:
         return WriteEvidence.NO_ANSWER
 
@@ -56,10 +56,15 @@ async def keep_looking(client: ApiClient, step: PlanStep, patience: float, secon
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     while True:
-        await asyncio.sleep(min(_EACH, seconds / 4))
+        await _pause(seconds)
         found = await verify_write(client, step, patience)
         if found is not WriteEvidence.NOT_DONE or loop.time() >= end:
             return found
+
+
+async def _pause(limit: float) -> None:
+    """Between two looks: several fit into any limit."""
+    await asyncio.sleep(min(_EACH, limit / 4))
 
 
 async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
@@ -85,13 +90,14 @@ async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
     return items[0] if items else None
 
 
-def _judge(step: PlanStep, found: dict[str, Any] | None) -> WriteEvidence:
+def judge_write(step: PlanStep, found: dict[str, Any] | None) -> WriteEvidence:
+    """What the object as it is now, or its absence, tells of the write."""
     body, meta = step.write.body, (found or {}).get("metadata", {})
     match step.write.method:
         case "POST":
             if found is None:
                 return WriteEvidence.NOT_DONE
-            return WriteEvidence.DONE if shows(found.get("spec"), body.get("spec")) else WriteEvidence.NO_WORD
+            return WriteEvidence.DONE if shows(found, _content(body)) else WriteEvidence.NO_WORD
         case "DELETE":
             if found is None or is_another(step, found) or meta.get("deletionTimestamp"):
                 return WriteEvidence.DONE
@@ -102,3 +108,9 @@ def _judge(step: PlanStep, found: dict[str, Any] | None) -> WriteEvidence:
             if meta.get("resourceVersion") == body.get("metadata", {}).get("resourceVersion"):
                 return WriteEvidence.NOT_DONE
             return WriteEvidence.DONE if shows(found, body) else WriteEvidence.NO_WORD
+
+
+def _content(body: dict[str, Any]) -> dict[str, Any]:
+    """What a new object is known by: its labels, and all that it says itself, whether its kind has a spec or not."""
+    said = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "metadata")}
+    return {**said, "metadata": {"labels": body["metadata"].get("labels", {})}}

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from foretop_core.models import Resource
 
-_MARKS = (
-    ("argocd.argoproj.io/tracking-id", "Argo CD", "change it in the Git repository that the application follows"),
-    ("argocd.argoproj.io/instance", "Argo CD", "change it in the Git repository that the application follows"),
-    ("kustomize.toolkit.fluxcd.io/name", "Flux", "change it in the Git repository that the kustomization follows"),
-    ("helm.toolkit.fluxcd.io/name", "Flux", "change the values of its HelmRelease"),
-    ("meta.helm.sh/release-name", "Helm", "change the values of its release"),
-    ("oadp.openshift.io/oadp", "the OADP operator", "change the DataProtectionApplication"),
-)
-
-
+_ARGO_CD = ("Argo CD", "change it in the Git repository that the application follows")
+_FLUX = ("Flux", "change it in the Git repository that the kustomization follows")
+_FLUX_HELM = ("Flux", "change the values of its HelmRelease")
+_MARKS = {
+    "argocd.argoproj.io/tracking-id": _ARGO_CD,
+    "argocd.argoproj.io/instance": _ARGO_CD,
+    "kustomize.toolkit.fluxcd.io/name": _FLUX,
+    "helm.toolkit.fluxcd.io/name": _FLUX_HELM,
+    "meta.helm.sh/release-name": ("Helm", "change the values of its release"),
+    "oadp.openshift.io/oadp": ("the OADP operator", "change the DataProtectionApplication"),
+}
 _PROGRAMS = {
-    "argocd-controller": _MARKS[0][1:],
-    "argocd-application-controller": _MARKS[0][1:],
-    "kustomize-controller": _MARKS[2][1:],
-    "helm-controller": _MARKS[3][1:],
+    "argocd-controller": _ARGO_CD,
+    "argocd-application-controller": _ARGO_CD,
+    "kustomize-controller": _FLUX,
+    "helm-controller": _FLUX_HELM,
 }
 """The names under which programs that follow Git write."""
 
@@ -35,7 +36,7 @@ def owner_warning(item: Resource) -> str:
     if controller is not None:
         owner = f"{controller.kind} {controller.name}"
         return f"It belongs to {owner}, which may undo this: change it there to make it permanent."
-    for mark, owner, remedy in _MARKS:
+    for mark, (owner, remedy) in _MARKS.items():
         value = item.annotation(mark) or item.label(mark)
         if value:
             return f"It is managed by {owner} ({value}), which may undo this: {remedy} to make it permanent."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.actions.backups import (
     last_copies_warning,
@@ -14,6 +15,7 @@ from foretop_core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
+from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_delete_restore, plan_restore
 from foretop_core.actions.set_skip_immediately_default import plan_server_default
@@ -23,14 +25,17 @@ from foretop_core.minicluster.reconcile.schedule import reconcile_schedule
 from foretop_core.minicluster.reconcile.writes import Create
 from foretop_core.models import (
     Backup,
+    DataUpload,
+    DeleteBackupRequest,
     Deployment,
     NonAdminBackupStorageLocationRequest,
+    NonAdminRestore,
     Restore,
     RestoreSpec,
     Schedule,
     from_builtins,
 )
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, nab, nar, restore, schedule, upload
 
 
@@ -64,7 +69,9 @@ def test_a_manual_backup_equals_the_one_velero_would_create() -> None:
     assert meta["name"] == made.name == "nightly-20261115024107"
     assert meta["labels"] == made.labels
     assert meta["annotations"] == made.annotations
-    assert [owner["uid"] for owner in meta["ownerReferences"]] == [owner.uid for owner in made.owner_references]
+    assert [(owner["uid"], owner["controller"]) for owner in meta["ownerReferences"]] == [
+        (owner.uid, owner.controller) for owner in made.owner_references
+    ]
     zeros = {"csiSnapshotTimeout": "0s", "itemOperationTimeout": "0s", "metadata": {}, "hooks": {}, "ttl": "0s"}
     assert {**zeros, **step.write.body["spec"]} == made.spec
     assert (
@@ -83,6 +90,57 @@ def test_pause_annotations_are_not_copied_to_a_backup() -> None:
     item = schedule(paused=True, annotations={"foretop.io/paused-by": "maria", "cost": "7"})
     (step,) = plan_back_up_now(ClusterSnapshot(schedules=(item,)), [item], NOW).steps
     assert step.write.body["metadata"]["annotations"] == {"cost": "7"}
+
+
+@pytest.mark.parametrize(
+    ("marks", "labels", "same"),
+    [
+        ({}, {}, True),
+        ({"cost": "7"}, {}, True),
+        ({}, {"why": "upgrade"}, False),
+        ({"foretop.io/paused-by": "maria"}, {}, False),
+        ({"foretop.io/paused-by": "maria"}, {"why": "upgrade"}, False),
+    ],
+)
+def test_velero_s_own_command_is_shown_only_where_it_makes_the_same(
+    marks: dict[str, str], labels: dict[str, str], same: bool
+) -> None:
+    item = schedule(annotations=marks)
+    (step,) = plan_back_up_now(ClusterSnapshot("prod", schedules=(item,)), [item], NOW, labels=labels).steps
+    assert step.command.startswith("velero " if same else "kubectl ")
+    assert labels.items() <= step.write.body["metadata"]["labels"].items()
+
+
+def cancelled_upload() -> DataUpload:
+    moving = upload("stopping", "InProgress")
+    return replace(moving, spec=replace(moving.spec, cancel=True))
+
+
+RUNNING = backup("running", "InProgress", started="02:00:03")
+QUEUED = backup("queued", "Queued")
+FINISHING = backup("finishing", "Finalizing", started="01:00:03")
+ENDED = backup("ended", ended="02:01:00")
+
+
+@pytest.mark.parametrize(
+    ("others", "slots", "said"),
+    [
+        ((), None, "one backup starts at once"),
+        ((ENDED,), None, "one backup starts at once"),
+        ((FINISHING,), None, "one backup starts at once"),
+        ((RUNNING,), None, "one backup, after 1 unfinished backup ahead of it"),
+        ((RUNNING, ENDED), 2, "one backup starts at once"),
+        ((RUNNING, backup("more", "ReadyToStart")), 2, "one backup, after 2 unfinished backups ahead of it"),
+        ((RUNNING, QUEUED, FINISHING), 3, "one backup, after 2 unfinished backups ahead of it"),
+        ((QUEUED,), None, "one backup, after 1 unfinished backup ahead of it"),
+    ],
+)
+def test_a_backup_by_hand_says_when_it_starts(others: tuple[Backup, ...], slots: int | None, said: str) -> None:
+    item = schedule()
+    servers = {"velero": VeleroInfo(version="1.18.3", concurrency=slots)}
+    snapshot = ClusterSnapshot("prod", schedules=(item,), backups=others, servers=servers)
+    (step,) = plan_back_up_now(snapshot, [item], NOW).steps
+    assert step.forecast == f"{said}; the next run of nightly does not change"
 
 
 def test_a_failed_backup_is_run_again_with_the_same_spec_under_a_new_name() -> None:
@@ -144,6 +202,46 @@ def test_deleting_a_backup_asks_velero_to_delete_its_data() -> None:
     assert alone.forecast.endswith("permanently deleted")
 
 
+def asked_to_delete(name: str, phase: str = "New", namespace: str = "velero") -> DeleteBackupRequest:
+    meta = {"name": f"{name}-x", "namespace": namespace}
+    return from_builtins(
+        DeleteBackupRequest, {"metadata": meta, "spec": {"backupName": name}, "status": {"phase": phase}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_there", "refused"),
+    [
+        (asked_to_delete("one"), True),
+        (asked_to_delete("one", "InProgress"), True),
+        (asked_to_delete("one", "Processed"), False),
+        (asked_to_delete("two"), False),
+        (asked_to_delete("one", namespace="other"), False),
+    ],
+)
+def test_a_backup_whose_deletion_is_under_way_is_neither_deleted_again_nor_extended(
+    request_there: DeleteBackupRequest, refused: bool
+) -> None:
+    done = backup("one", ended="02:01:00")
+    snapshot = ClusterSnapshot(backups=(done,), delete_requests=(request_there,))
+    why = ["its deletion was already requested"] if refused else []
+    for plan in (
+        plan_delete_backup(snapshot, [done], NOW),
+        plan_extend(snapshot, [done], NewLifetime(ttl="720h"), NOW),
+    ):
+        assert [one.why for one in plan.refused] == why
+        assert len(plan.steps) == 1 - len(why)
+
+
+def test_nothing_can_be_deleted_from_a_location_that_is_read_only() -> None:
+    done = backup("one", ended="02:01:00")
+    fixed, open_ = location(spec={"accessMode": "ReadOnly"}), location(spec={"accessMode": "ReadWrite"})
+    (step,) = plan_delete_backup(ClusterSnapshot(backups=(done,), storage=(fixed,)), [done], NOW).steps
+    assert step.warnings == ("Its storage location default is ReadOnly: Velero deletes nothing from it.",)
+    (step,) = plan_delete_backup(ClusterSnapshot(backups=(done,), storage=(open_,)), [done], NOW).steps
+    assert step.warnings == ()
+
+
 def test_deleting_the_last_good_copy_of_a_namespace_says_so() -> None:
     old = backup("old", ended="01:01:00", spec={"includedNamespaces": ["shop"]})
     new = backup("new", ended="02:01:00", spec={"includedNamespaces": ["shop", "crm"]})
@@ -195,10 +293,42 @@ def test_cancelling_touches_only_the_movements_that_still_run() -> None:
     (step,) = plan_cancel_movements(snapshot, [running], NOW).steps
     assert (step.target.kind, step.target.name) == ("DataUpload", "up-1")
     assert step.write.body["spec"] == {"cancel": True}
-    assert step.forecast_and_progress.endswith(" (25 % moved now)")
+    assert step.forecast_and_progress == (
+        "volume data-0 is cancelled; one ends as PartiallyFailed or Failed (25 % moved now)"
+    )
     (again,) = replan_cancel(snapshot, [moving], NOW).steps
     assert again == step
     assert replan_cancel(snapshot, [upload("up-1", "Completed")], NOW).steps == ()
+
+
+@pytest.mark.parametrize(
+    ("movements", "why"),
+    [
+        ((), "it has no active data movements"),
+        ((upload(phase="Completed"), upload("up-2", "Failed")), "it has no active data movements"),
+        ((upload(phase="Canceled"),), "it has no active data movements"),
+        ((cancelled_upload(),), "its data movements are already being cancelled"),
+        ((cancelled_upload(), upload("up-2", "Completed")), "its data movements are already being cancelled"),
+    ],
+)
+def test_what_cannot_be_cancelled_says_why(movements: tuple[DataUpload, ...], why: str) -> None:
+    running = backup("one", "InProgress", started="02:00:03")
+    snapshot = ClusterSnapshot(backups=(running,), movements=movements)
+    plan = plan_cancel_movements(snapshot, [running], NOW)
+    assert (plan.steps, [one.why for one in plan.refused]) == ((), [why])
+    assert replan_cancel(snapshot, movements, NOW).steps == ()
+
+
+def test_how_much_was_moved_is_exact_and_left_out_where_it_is_not_known() -> None:
+    running = backup("one", "InProgress", started="02:00:03")
+    far = upload("far", "InProgress", progress={"bytesDone": 199, "totalBytes": 200})
+    nameless = from_builtins(
+        DataUpload, {"metadata": {"name": "new", "namespace": "velero", "labels": {"velero.io/backup-name": "one"}}}
+    )
+    snapshot = ClusterSnapshot(backups=(running,), movements=(far, nameless))
+    first, second = plan_cancel_movements(snapshot, [running], NOW).steps
+    assert (first.progress, second.progress) == ("99 % moved", "")
+    assert second.forecast_and_progress == "volume ? is cancelled; one ends as PartiallyFailed or Failed"
 
 
 def test_a_restore_offers_namespaces_beside_the_old_ones() -> None:
@@ -312,6 +442,37 @@ def test_deleting_a_nab_explains_the_ways_this_cluster_supports() -> None:
     assert "the data stays in storage" in forced.steps[0].forecast
 
 
+def made_from(name: str, backup_name: str, namespace: str = "team-a") -> NonAdminRestore:
+    meta, spec = {"name": name, "namespace": namespace}, {"restoreSpec": {"backupName": backup_name}}
+    return from_builtins(NonAdminRestore, {"metadata": meta, "spec": spec})
+
+
+@pytest.mark.parametrize(
+    ("velero", "nars", "said"),
+    [
+        (
+            "vb",
+            (),
+            "its data in storage, the Velero backup vb and then the NAB itself are permanently deleted",
+        ),
+        (
+            "vb",
+            (made_from("back", "orders"), made_from("other", "wiki"), made_from("away", "orders", "team-b")),
+            "its data in storage, the Velero backup vb, the NARs made from it (back) and then the NAB itself are "
+            "permanently deleted",
+        ),
+        ("", (), "it never created a backup: only the NAB itself is deleted"),
+    ],
+)
+def test_deleting_a_nab_names_all_that_goes_with_it(velero: str, nars: tuple[NonAdminRestore, ...], said: str) -> None:
+    item = nab(veleroBackup={"name": velero, "namespace": "velero"}) if velero else nab()
+    (step,) = plan_delete_nab(ClusterSnapshot(nabs=(item,), nars=nars), [item], NOW).steps
+    assert step.forecast == said
+    (forced,) = plan_delete_nab(ClusterSnapshot(nabs=(item,)), [item], NOW, force=True, serves_force=True).steps
+    assert forced.forecast.startswith(f"the Velero backup {velero} and the NAB" if velero else "the NAB are deleted")
+    assert forced.write.before == {"spec": {"forceDeleteBackup": None}}
+
+
 def test_force_delete_is_refused_if_the_crd_lacks_the_field() -> None:
     with pytest.raises(BadInput, match="no field forceDeleteBackup"):
         plan_delete_nab(ClusterSnapshot(), [nab()], NOW, force=True)
@@ -326,7 +487,9 @@ def test_a_deleting_nab_is_not_deleted_again_but_may_be_forced() -> None:
 def test_a_nar_is_deleted_directly() -> None:
     (step,) = plan_delete_nar(ClusterSnapshot(), [nar()], NOW).steps
     assert step.write.method == "DELETE"
-    assert step.forecast.endswith("restored objects stay")
+    assert step.forecast == "restored objects stay"
+    (step,) = plan_delete_nar(ClusterSnapshot(), [nar(veleroRestore={"name": "vr"})], NOW).steps
+    assert step.forecast == "its Velero restore vr is deleted with it; restored objects stay"
 
 
 def test_an_administrator_approves_or_rejects_storage_requests() -> None:

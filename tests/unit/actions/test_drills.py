@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import json
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.actions.drill_quotas import ResourceQuota, quota_sentence
-from foretop_core.actions.drills import DrillRequest, plan_drill, plan_later_cleanup
+from foretop_core.actions.drill_quotas import ResourceQuota, prevention, quota_sentence
+from foretop_core.actions.drill_run import DrillResult
+from foretop_core.actions.drills import (
+    DrillRequest,
+    drill_name,
+    drill_source,
+    plan_cleanup,
+    plan_drill,
+    plan_later_cleanup,
+    plan_note,
+)
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.errors import BadInput
+from foretop_core.models import Namespace, Resource
 from foretop_core.models.wire import Metadata
+from foretop_core.rules.protection.copies import DRILLED, DrillOutcome
+from foretop_core.rules.protection.drill_report import DrillReport
 from foretop_core.rules.snapshot import QUEUE_FIELD, ClusterSnapshot, VeleroInfo
-from tests.objects import NOW, backup
+from tests.objects import NOW, backup, location, nab, restore
 
 KEPT = backup("shop-1", spec={"includedNamespaces": ["shop"]})
 SNAPSHOT = ClusterSnapshot("prod", backups=(KEPT,), namespaces=())
@@ -58,4 +76,155 @@ def test_quotas_of_the_namespace_say_that_they_do_not_count() -> None:
     assert quota_sentence("shop", [one, other]) == (
         "The quotas team and disk of shop are not restored and cannot stop the drill; "
         "its volumes take up to 12Gi of storage once more."
+    )
+
+
+NEW = replace(SNAPSHOT, servers={KEPT.namespace: VeleroInfo(version="1.18.3")})
+
+
+def namespace(name: str) -> Namespace:
+    return Namespace(metadata=Metadata(name=name))
+
+
+def body_of(request: DrillRequest, place: int, copy: Any = KEPT) -> dict[str, Any]:
+    return plan_drill(replace(NEW, backups=(copy,)), copy, request, NOW).steps[place].write.body
+
+
+def test_everything_that_could_act_is_restored_at_rest() -> None:
+    rules = json.loads(body_of(REQUEST, 1)["data"]["modifiers.json"])["resourceModifierRules"]
+    rest = {one["conditions"]["groupResource"]: json.loads(one["mergePatches"][0]["patchData"]) for one in rules}
+    assert set(rest) == {
+        "deployments.apps",
+        "statefulsets.apps",
+        "daemonsets.apps",
+        "jobs.batch",
+        "cronjobs.batch",
+        "services",
+    }
+    assert rest["deployments.apps"] == rest["statefulsets.apps"] == {"spec": {"replicas": 0}}
+    assert rest["jobs.batch"] == rest["cronjobs.batch"] == {"spec": {"suspend": True}}
+    assert rest["services"]["spec"]["type"] == "ClusterIP"
+    assert {one["conditions"]["resourceNameRegex"] for one in rules} == {".*"}
+
+
+def test_the_restore_takes_only_kinds_that_rest_and_secrets_only_on_request() -> None:
+    spec = body_of(REQUEST, 2)["spec"]
+    assert spec["includeClusterResources"] is False
+    assert spec["namespaceMapping"] == {"shop": "shop-trial"}
+    assert spec["includedResources"] == [
+        "configmaps",
+        "persistentvolumeclaims",
+        "services",
+        "serviceaccounts",
+        "daemonsets.apps",
+        "deployments.apps",
+        "statefulsets.apps",
+        "cronjobs.batch",
+        "jobs.batch",
+    ]
+    with_secrets = body_of(DrillRequest("shop", "shop-trial", with_secrets=True), 2)["spec"]["includedResources"]
+    assert set(with_secrets) - set(spec["includedResources"]) == {"secrets"}
+
+
+@pytest.mark.parametrize(("started", "age"), [("02:31:07", ", 10 minutes old"), ("", "")])
+def test_the_age_of_the_copy_is_told_where_it_is_known(started: str, age: str) -> None:
+    copy = backup("shop-1", started=started, spec={"includedNamespaces": ["shop"]})
+    (*_, step) = plan_drill(replace(NEW, backups=(copy,)), copy, REQUEST, NOW).steps
+    assert f"is created from shop-1{age}: shop into shop-trial" in step.changes[0]
+
+
+def test_a_copy_without_the_data_of_volumes_is_drilled_with_a_warning() -> None:
+    less = backup("shop-1", spec={"includedNamespaces": ["shop"], "snapshotVolumes": False})
+    assert plan_drill(NEW, KEPT, REQUEST, NOW).warnings == ()
+    assert plan_drill(NEW, less, REQUEST, NOW).warnings == ("The copy has no data of volumes.",)
+
+
+def test_a_name_is_cut_so_that_it_is_still_one() -> None:
+    assert drill_name("shop", NOW) == "shop-drill-20261115024107"
+    assert drill_name("n" * 63, NOW) == f"{'n' * 42}-drill-20261115024107"
+    assert len(drill_name("n" * 63, NOW)) == 63
+
+
+def test_a_namespace_that_exists_is_not_restored_into() -> None:
+    taken = replace(NEW, namespaces=(namespace("shop"), namespace("shop-trial")))
+    with pytest.raises(BadInput, match="Namespace shop-trial exists already"):
+        plan_drill(taken, KEPT, REQUEST, NOW)
+    assert plan_drill(replace(NEW, namespaces=(namespace("shop"),)), KEPT, REQUEST, NOW).steps
+
+
+@pytest.mark.parametrize(
+    ("phase", "store", "why"),
+    [
+        ("", "Available", "nothing can be restored from it: it is New"),
+        ("Failed", "Available", "nothing can be restored from it: it is Failed"),
+        ("PartiallyFailed", "Available", ""),
+        ("Completed", "Unavailable", "the storage location default is Unavailable: no reason given"),
+    ],
+)
+def test_what_nothing_can_be_restored_from_is_refused(phase: str, store: str, why: str) -> None:
+    copy = backup("shop-1", phase)
+    plan = plan_drill(replace(NEW, backups=(copy,), storage=(location(phase=store),)), copy, REQUEST, NOW)
+    assert [one.why for one in plan.refused] == ([why] if why else [])
+    assert bool(plan.steps) is not bool(why)
+
+
+def test_the_source_is_the_newest_copy_that_can_be_read() -> None:
+    older = backup("shop-0", created="01:00:00", started="01:00:00", spec={"includedNamespaces": ["shop"]})
+    newer = backup("shop-1", created="02:00:00", started="02:00:00", spec={"includedNamespaces": ["shop"]})
+    seen = replace(SNAPSHOT, backups=(older, newer), namespaces=(namespace("shop"), namespace("wiki")))
+    assert drill_source(seen, "shop") is newer
+    for name in ("wiki", "nowhere"):
+        with pytest.raises(BadInput, match=f"{name} has no copy to drill"):
+            drill_source(seen, name)
+    with pytest.raises(ActionRefused, match="you are not allowed to list namespaces"):
+        drill_source(replace(seen, namespaces=None), "shop")
+
+
+def test_a_copy_that_only_its_nab_tells_of_cannot_be_drilled() -> None:
+    status = {"phase": "Completed", "startTimestamp": "2026-11-15T02:00:00Z"}
+    made = nab(veleroBackup={"name": "v-1", "namespace": "velero", "status": status})
+    seen = ClusterSnapshot("prod", nabs=(made,), namespaces=(namespace("team-a"),))
+    with pytest.raises(ActionRefused, match="you are not allowed to read its backups"):
+        drill_source(seen, "team-a")
+
+
+@pytest.mark.parametrize("held", [{}, {DRILLED: "{}"}])
+def test_a_note_replaces_the_one_that_was_there(held: dict[str, str]) -> None:
+    (step,) = plan_note(NEW, backup(annotations=held), "shop", DrillOutcome(NOW, timedelta(minutes=4)), NOW).steps
+    assert set(json.loads(step.write.body["metadata"]["annotations"][DRILLED])) == {"shop"}
+    assert step.write.before == {"metadata": {"annotations": {DRILLED: held.get(DRILLED)}}}
+
+
+def test_what_was_read_again_is_deleted_by_its_kind() -> None:
+    items = [restore("a"), namespace("a"), Resource(metadata=Metadata(name="a", namespace="velero"))]
+    plan = plan_cleanup("prod", items, NOW)
+    assert [step.target.kind for step in plan.steps] == ["Restore", "Namespace", "ConfigMap"]
+    assert [step.forecast for step in plan.steps] == [
+        "with its files in the storage location, which Velero deletes first",
+        "with everything in it",
+        "it is gone at once",
+    ]
+
+
+def test_a_refused_drill_leaves_nothing_to_delete() -> None:
+    refused = plan_drill(NEW, backup("shop-1", "Failed"), REQUEST, NOW)
+    assert plan_later_cleanup(refused).steps == ()
+
+
+def test_the_outcome_is_one_sentence() -> None:
+    took = timedelta(minutes=4)
+    assert DrillResult(DrillReport((), (), "Completed"), took).sentence("shop", "shop-1") == (
+        "shop came back from shop-1 in 4 minutes"
+    )
+    assert DrillResult(DrillReport((), (), "Failed"), took).sentence("shop", "shop-1") == (
+        "Drill of shop failed: the restore is Failed"
+    )
+
+
+def test_the_quotas_of_the_copy_are_named_with_what_they_count() -> None:
+    full = ResourceQuota(Metadata(name="small"), {"hard": {"pods": "2", "services": "1"}, "used": {"pods": "2"}})
+    assert prevention("shop-trial", []) == ""
+    assert prevention("shop-trial", [full, ResourceQuota(Metadata(name="new"))]) == (
+        "shop-trial got a quota that may have prevented it: "
+        "small (pods 2 of 2, services 0 of 1) and new (not counted yet)"
     )

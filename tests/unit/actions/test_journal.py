@@ -69,6 +69,17 @@ def test_making_room_leaves_the_newer_half(tmp_path: Path, monkeypatch: pytest.M
     assert [one.name for one in held.read()] == [f"s-{number}" for number in range(21, 31)]
 
 
+@pytest.mark.parametrize(("room", "kept"), [(0, 2), (-1, 1)])
+def test_a_line_that_just_fits_makes_no_room(
+    room: int, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Journal(tmp_path / "journal.jsonl")
+    held.append(entry(1))
+    monkeypatch.setattr(journals, "MOST_BYTES", 2 * held.path.stat().st_size + room)
+    held.append(entry(2))
+    assert len(list(held.read())) == kept
+
+
 def test_a_full_disk_loses_nothing_of_what_was_written_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = Journal(tmp_path / "journal.jsonl")
     for number in range(60):
@@ -80,7 +91,7 @@ def test_a_full_disk_loses_nothing_of_what_was_written_before(tmp_path: Path, mo
 
     monkeypatch.setattr(journals, "MOST_BYTES", len(before))
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ForetopError, match="No space left on device"):
+    with pytest.raises(ForetopError, match="cannot be written: no space left on device"):
         held.append(entry(60))
     assert held.path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [held.path]
@@ -113,7 +124,7 @@ def test_a_line_truncated_by_a_crash_costs_only_itself(tmp_path: Path) -> None:
 
 def test_an_unwritable_journal_is_a_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ForetopError, match=r"The journal .* cannot be written"):
+    with pytest.raises(ForetopError, match=r"The journal .* cannot be written: file exists"):
         Journal(tmp_path / "file" / "journal.jsonl").check()
 
 
@@ -129,6 +140,7 @@ def test_a_torn_line_costs_neither_the_next_entry_nor_the_others(tmp_path: Path)
     with held.path.open("ab") as file:
         file.write(b'{"at": "2026\xc3')
     held.append(entry(2))
+    assert held.path.read_bytes().count(b"\n") == 3
     with held.path.open("ab") as file:
         file.write(b"[" * 100_000 + b"\n")
     held.append(entry(3))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend, read_lifetime
 from foretop_core.errors import BadInput
+from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW, backup
 
@@ -42,6 +43,16 @@ def test_a_shorter_lifetime_is_planned_with_a_warning() -> None:
     assert step.warnings == ("That is 1 hour earlier than before.",)
 
 
+def test_the_same_end_is_no_earlier_and_a_tenant_s_backup_is_named() -> None:
+    (step,) = plan_extend(SNAPSHOT, [KEPT], NewLifetime(ttl="24h"), NOW).steps
+    assert step.warnings == ()
+    (step,) = plan_extend(
+        SNAPSHOT, [backup(annotations={NAB_NAME_ANNOTATION: "orders"})], NewLifetime("24h"), NOW
+    ).steps
+    assert step.warnings == ("It belongs to a tenant's NAB.",)
+    assert step.forecast == "it expires 16 Nov 02:00Z, in 23 hours and 18 minutes"
+
+
 @pytest.mark.parametrize("phase", ["", "New", "InProgress", "Failed", "FailedValidation", "Deleting"])
 def test_unfinished_and_deleting_backups_are_refused(phase: str) -> None:
     plan = plan_extend(SNAPSHOT, [backup(phase=phase)], NewLifetime(ttl="720h"), NOW)
@@ -67,3 +78,15 @@ def test_an_invalid_lifetime_is_refused(text: str) -> None:
 def test_a_lifetime_that_is_already_over_is_refused(wanted: NewLifetime) -> None:
     with pytest.raises(BadInput, match="that is over"):
         plan_extend(SNAPSHOT, [KEPT], wanted, NOW)
+
+
+def test_a_backup_that_would_expire_this_moment_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"one would expire 02:41:07Z"):
+        plan_extend(SNAPSHOT, [KEPT], NewLifetime(until=NOW), NOW)
+    (step,) = plan_extend(SNAPSHOT, [KEPT], NewLifetime(until=NOW + timedelta(seconds=1)), NOW).steps
+    assert step.write.body["spec"] == {"ttl": "0h41m3s"}
+
+
+def test_an_end_before_the_start_of_the_backup_is_its_start() -> None:
+    with pytest.raises(BadInput, match=r"one would expire 02:00:05Z"):
+        plan_extend(SNAPSHOT, [KEPT], NewLifetime(until=datetime(2020, 1, 1, tzinfo=UTC)), NOW)

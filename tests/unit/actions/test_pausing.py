@@ -150,7 +150,17 @@ def test_annotations_of_an_older_pause_are_replaced() -> None:
     [
         ({"annotations": {"meta.helm.sh/release-name": "velero"}}, "managed by Helm (velero)"),
         ({"labels": {"argocd.argoproj.io/instance": "backups"}}, "managed by Argo CD (backups)"),
+        ({"annotations": {"argocd.argoproj.io/tracking-id": "a:b"}}, "managed by Argo CD (a:b)"),
         ({"labels": {"kustomize.toolkit.fluxcd.io/name": "infra"}}, "managed by Flux (infra)"),
+        ({"labels": {"helm.toolkit.fluxcd.io/name": "infra"}}, "change the values of its HelmRelease"),
+        ({"labels": {"oadp.openshift.io/oadp": "True"}}, "change the DataProtectionApplication"),
+        ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "managed by Helm, which"),
+        (
+            {"managedFields": [{"manager": "kubectl"}, {"manager": "helm-controller"}]},
+            "managed by Flux (helm-controller",
+        ),
+        ({"managedFields": [{"manager": "argocd-controller"}]}, "managed by Argo CD (argocd-controller"),
+        ({"managedFields": [{"manager": "kustomize-controller"}]}, "that the kustomization follows"),
         (
             {"ownerReferences": [{"kind": "BackupPolicy", "name": "gold", "controller": True}]},
             "belongs to BackupPolicy gold",
@@ -163,6 +173,21 @@ def test_an_owner_is_named_with_where_to_change_it_permanently(meta: dict[str, A
     (warning,) = step.warnings
     assert words in warning
     assert "to make it permanent" in warning
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {},
+        {"ownerReferences": [{"kind": "BackupPolicy", "name": "gold", "controller": False}]},
+        {"labels": {"app.kubernetes.io/managed-by": "me"}},
+        {"managedFields": [{"manager": "kubectl"}]},
+    ],
+)
+def test_what_nobody_undoes_has_no_warning(meta: dict[str, Any]) -> None:
+    item = schedule(**NOT_DUE, **meta)
+    (step,) = plan_pause(snapshot_of(item), [item], PauseRequest("maria", "w"), NOW).steps
+    assert step.warnings == ()
 
 
 def test_the_command_to_copy_is_quoted_for_a_shell() -> None:
@@ -193,6 +218,12 @@ def test_the_end_of_a_pause_is_a_clock_time_a_length_or_a_moment(text: str, end:
     assert read_end(text, NOW).isoformat() == end
 
 
+def test_a_clock_time_that_is_now_is_tomorrow_s() -> None:
+    now = NOW.replace(second=0)
+    assert read_end("02:41", now) == now + timedelta(days=1)
+    assert read_end("02:42", now) == now + timedelta(minutes=1)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -200,6 +231,7 @@ def test_the_end_of_a_pause_is_a_clock_time_a_length_or_a_moment(text: str, end:
         ("soon", "is not a valid end"),
         ("2020-01-01", "is in the past"),
         ("-2h", "is in the past"),
+        ("0s", "is in the past"),
     ],
 )
 def test_an_end_that_cannot_be_is_one_line(text: str, words: str) -> None:

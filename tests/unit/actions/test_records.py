@@ -26,12 +26,19 @@ from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_registry import check_dialogs
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.actions.action_catalog import (
+    CANCEL_MOVEMENTS,
     DELETE_BACKUP,
     EXTEND_BACKUP,
     INTENTS,
+    LATER_INTENTS,
+    LOGS,
     NONADMIN_LOGS,
     PAUSE,
+    RESOURCES,
     RESTORE_FROM,
+    RUN_AGAIN,
+    UNPAUSE,
+    ActionRecord,
     told_rights,
 )
 from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup, plan_run_again
@@ -43,7 +50,9 @@ from foretop_core.actions.plans import Plan
 from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessVerdict, Permission
+from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, SCHEDULE, RequiredPermission
+from foretop_core.models.wire import Metadata
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.runs import BackupsView
@@ -157,6 +166,104 @@ async def test_the_requested_permissions_are_the_declared_ones(plan: Plan) -> No
     access = Asked()
     await guard_plan(plan, Writable(), access)  # type: ignore[arg-type]
     assert access.rights == {(needed.verb, needed.kind.plural) for needed in plan.intent.rights}
+
+
+def _moves() -> bool:
+    return True
+
+
+def _rests() -> bool:
+    return False
+
+
+MADE = {"veleroBackup": {"name": "v-1", "nacuuid": "u-1"}}
+
+
+@pytest.mark.parametrize(
+    ("intent", "item", "why"),
+    [
+        (PAUSE, schedule_of(), ""),
+        (PAUSE, schedule_of(paused=True), "it is already paused"),
+        (PAUSE, a_backup(), "it is already paused"),
+        (UNPAUSE, schedule_of(paused=True), ""),
+        (UNPAUSE, schedule_of(), "it is not paused"),
+        (UNPAUSE, a_backup(), "it is not paused"),
+        *((RUN_AGAIN, a_backup(phase=phase), "") for phase in ("Completed", "PartiallyFailed", "Failed")),
+        *((RUN_AGAIN, a_backup(phase=phase), "it has not ended") for phase in ("", "InProgress", "Deleting")),
+        (RUN_AGAIN, a_restore(), "it has not ended"),
+        (RESTORE_FROM, a_backup(), ""),
+        (RESTORE_FROM, a_backup(phase="PartiallyFailed"), ""),
+        (RESTORE_FROM, a_backup(phase="Failed"), "there is nothing to restore from it"),
+        (RESTORE_FROM, a_restore(), "there is nothing to restore from it"),
+        (LOGS, a_backup(phase="InProgress"), ""),
+        (LOGS, a_restore(phase="Failed"), ""),
+        *((LOGS, a_backup(phase=phase), "it has not begun") for phase in ("", "New", "Queued")),
+        (LOGS, schedule_of(), "it has not begun"),
+        (RESOURCES, a_backup(), ""),
+        (RESOURCES, a_restore(phase="PartiallyFailed"), ""),
+        (RESOURCES, a_backup(phase=""), "Velero has stored nothing of it (New)"),
+        (RESOURCES, a_restore(phase="InProgress"), "Velero has stored nothing of it (InProgress)"),
+        (RESOURCES, schedule_of(phase="Completed"), "Velero has stored nothing of it (New)"),
+        (EXTEND_BACKUP, a_backup(), ""),
+        (EXTEND_BACKUP, a_backup(phase=""), "there is nothing to keep in it (New)"),
+        (EXTEND_BACKUP, a_backup(phase="Failed"), "there is nothing to keep in it (Failed)"),
+        (EXTEND_BACKUP, a_backup(phase="Deleting"), "it is being deleted"),
+        (EXTEND_BACKUP, a_restore(), "there is nothing to keep in it (New)"),
+        (EXTEND_BACKUP, replace(a_backup(), metadata=Metadata(deletion_timestamp=NOW)), "it is being deleted"),
+        (NONADMIN_LOGS, a_nab(**MADE), ""),
+        (NONADMIN_LOGS, a_nab(), "it has no object of Velero's yet"),
+        (NONADMIN_LOGS, a_backup(), "it has no object of Velero's yet"),
+        (DELETE_BACKUP, a_backup(), ""),
+    ],
+)
+def test_an_action_is_offered_only_where_it_would_not_be_refused(
+    intent: ActionRecord, item: Resource, why: str
+) -> None:
+    assert intent.applies(item, _rests) == intent.applies(item, _moves) == why
+
+
+def test_movements_can_be_cancelled_only_while_something_is_moved() -> None:
+    assert CANCEL_MOVEMENTS.applies(a_backup(phase="InProgress"), _moves) == ""
+    assert CANCEL_MOVEMENTS.applies(a_backup(phase="InProgress"), _rests) == "nothing of it is being moved"
+
+
+def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
+    """Whoever changes this changes what an operator at night can do with one key."""
+    assert {needed.verb for needed, _, _ in told_rights()} >= {"create", "patch", "delete"}
+
+    def ids(name: str) -> set[str]:
+        return {intent.id for intent in (*INTENTS, *LATER_INTENTS) if getattr(intent, name)}
+
+    deleting = {"delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar"}
+    reading = {"logs", "nonadmin-logs", "fetch-results", "fetch-nonadmin-results", "resources"}
+    assert ids("dangerous") == deleting | {"cancel-movements", "server-default", "drill"}
+    assert ids("many") == deleting | {
+        "pause",
+        "unpause",
+        "back-up-now",
+        "extend-backup",
+        "decide-storage",
+        "acknowledge",
+        "unacknowledge",
+    }
+    assert ids("fetches") == reading
+    assert ids("only_in_results") == {"fetch-results", "fetch-nonadmin-results"}
+    assert ids("for_administrators") == {"drill", "drill-cleanup"}
+    everything = {intent.id for intent in (*INTENTS, *LATER_INTENTS)}
+    assert everything - ids("footer") == {"resources", "server-default", "drill-cleanup"}
+
+
+def test_a_right_is_told_with_the_kind_that_the_action_is_asked_of() -> None:
+    told = {(needed.verb, needed.kind.name): (kind.name, purpose) for needed, kind, purpose in told_rights()}
+    assert told["patch", "Backup"] == ("Backup", "extend the life of backups")
+    assert told["patch", "PodVolumeBackup"] == ("Backup", "cancel data movements")
+    assert told["create", "NonAdminDownloadRequest"] == (
+        "NonAdminBackup",
+        "fetch logs and results of NABs and NARs",
+    )
+    assert told["patch", "NonAdminRestore"] == ("NonAdminRestore", "acknowledge findings for everybody")
+    silent = replace(PAUSE, purpose="")
+    assert list(told_rights([silent])) == []
 
 
 def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_not_offered() -> None:

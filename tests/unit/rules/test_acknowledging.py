@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -14,10 +15,13 @@ from foretop_core.actions.acknowledgement_file import AcknowledgementFile
 from foretop_core.actions.acknowledging import (
     AcknowledgeRequest,
     acknowledgement_end,
+    cannot_be_shared,
+    intent_for,
     plan_acknowledge,
     plan_unacknowledge,
     shared_subjects,
 )
+from foretop_core.actions.action_catalog import ACKNOWLEDGE, UNACKNOWLEDGE
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
@@ -141,6 +145,7 @@ def test_a_shift_ends_by_the_clocks_of_the_zone_that_is_shown(now: str, zone: st
 
 
 def test_until_when_is_read_as_a_duration_the_shift_or_the_change() -> None:
+    assert acknowledgement_end("720h", NOW, ENDS, UTC) == NOW + LONGEST
     assert acknowledgement_end("90m", NOW, ENDS, UTC) == NOW + timedelta(minutes=90)
     assert acknowledgement_end("shift", NOW, ENDS, UTC) == NOW.replace(hour=6, minute=0, second=0)
     assert acknowledgement_end("change", NOW, ENDS, UTC) is None
@@ -152,10 +157,16 @@ def test_an_end_that_is_not_valid_is_refused(text: str) -> None:
         acknowledgement_end(text, NOW, ENDS, UTC)
 
 
+def test_an_end_that_is_too_far_names_the_farthest() -> None:
+    with pytest.raises(BadInput, match="at most 720h"):
+        acknowledgement_end("721h", NOW, ENDS, UTC)
+
+
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
 def test_a_reason_is_needed_and_is_not_a_novel(reason: str) -> None:
     with pytest.raises(BadInput):
         AcknowledgeRequest("maria", reason)
+    assert AcknowledgeRequest("maria", "x" * 500).reason == "x" * 500
 
 
 # What everybody sees
@@ -208,17 +219,30 @@ def test_a_finding_about_no_object_is_for_oneself_only() -> None:
     assert [one.target for one in refused] == [queue.subject]
 
 
+def test_an_object_that_carries_no_marks_cannot_be_shared() -> None:
+    pod = replace(late(), subject=ObjectRef("prod", "Pod", "velero", "velero-0"))
+    unnamed = replace(late(), subject=ObjectRef("prod", "Schedule", "velero", ""))
+    assert [bool(cannot_be_shared(one)) for one in (late(), pod, unnamed)] == [False, True, True]
+
+
+def test_one_key_acknowledges_what_is_open_and_takes_back_where_nothing_is() -> None:
+    known = replace(late("known"), acknowledged=request().of(late("known"), NOW))
+    assert intent_for([known, late()]) is ACKNOWLEDGE
+    assert intent_for([known]) is UNACKNOWLEDGE
+
+
 # The file
 
 
 def test_the_file_is_shared_by_several_foretops_and_nobody_else_reads_it(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "acknowledged.jsonl"
+    path = tmp_path / "state" / "foretop" / "acknowledged.jsonl"
     one, other = AcknowledgementFile(path), AcknowledgementFile(path)
     assert one.read() == {}
     one.add([request().of(late(), NOW, "prod")], NOW)
     other.add([request().of(late("second"), NOW, "prod")], NOW)
     assert set(one.read()) == {("prod", late().id), ("prod", late("second").id)}
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()] == [0o600, 0o600]
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     other.remove([("prod", late().id)], NOW)
     assert set(one.read()) == {("prod", late("second").id)}
 
@@ -254,11 +278,51 @@ def test_what_has_ended_leaves_the_file_with_the_next_write(tmp_path: Path) -> N
     assert set(held.read()) == {("prod", late("lasting").id), ("prod", late("new").id)}
 
 
+@pytest.mark.parametrize(
+    ("until", "lasts"), [(NOW + HOUR, HOUR + timedelta(days=1)), (None, LONGEST + timedelta(days=1))]
+)
+def test_what_has_ended_is_kept_for_a_day_because_another_clock_may_be_behind(
+    until: datetime | None, lasts: timedelta, tmp_path: Path
+) -> None:
+    held = AcknowledgementFile(tmp_path / "acknowledged.jsonl")
+    held.add([request(until).of(late(), NOW, "prod")], NOW)
+    for passed, kept in ((lasts, True), (lasts + timedelta(seconds=1), False)):
+        held.remove([], NOW + passed)
+        assert bool(held.read()) is kept
+
+
+@pytest.mark.parametrize(
+    ("year", "until", "read"), [(1, 9, False), (2, 9, True), (9, 9998, True), (9, 9999, False), (2026, None, True)]
+)
+def test_moments_that_cannot_be_shown_everywhere_are_passed_over(
+    year: int, until: int | None, read: bool, tmp_path: Path
+) -> None:
+    end = NOW.replace(year=until) if until is not None else None
+    one = replace(request().of(late(), NOW, "prod"), at=NOW.replace(year=year), until=end)
+    path = tmp_path / "acknowledged.jsonl"
+    path.write_bytes(msgspec.json.encode(one) + b"\n")
+    assert bool(AcknowledgementFile(path).read()) is read
+    path.write_bytes(msgspec.json.encode(replace(one, context="")) + b"\n")
+    assert AcknowledgementFile(path).read() == {}
+
+
+def test_a_file_that_changed_is_read_again_and_one_that_is_gone_is_empty_for_good(tmp_path: Path) -> None:
+    file = AcknowledgementFile(tmp_path / "acknowledged.jsonl")
+    file.add([request().of(late(), NOW, "prod")], NOW)
+    assert len(file.read()) == 1
+    AcknowledgementFile(file.path).add([request().of(late("second"), NOW, "prod")], NOW)
+    assert len(file.read()) == 2
+    file.path.unlink()
+    nothing = file.read()
+    assert nothing == {}
+    assert file.read() is nothing
+
+
 def test_a_folder_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     held = AcknowledgementFile(tmp_path / "file" / "acknowledged.jsonl")
     assert held.read() == {}
-    with pytest.raises(ForetopError, match="cannot be written"):
+    with pytest.raises(ForetopError, match="cannot be written: file exists"):
         held.add([request().of(late(), NOW, "prod")], NOW)
 
 
