@@ -242,6 +242,13 @@ def test_a_field_that_someone_else_changed_meanwhile_is_named() -> None:
     assert step.changes[0] == "spec.schedule 0 2 * * * → 0 4 * * *"
 
 
+def test_what_someone_else_changed_is_told_before_the_doubts() -> None:
+    edit = ScheduleEdit({"schedule": "@every 6h"}, {"schedule": "0 1 * * *"})
+    first, doubt = step_of(edit).warnings
+    assert first.startswith("Someone else changed it")
+    assert doubt.startswith("@every counts")
+
+
 def test_what_was_shown_and_is_still_so_is_no_news() -> None:
     opened = {"schedule": "0 2 * * *", "template": {"ttl": "24h0m0s"}}
     assert step_of(ScheduleEdit({"schedule": "0 4 * * *", "template": {"ttl": "5h"}}, opened)).warnings == ()
