@@ -43,6 +43,18 @@ SAME = (
         "all dialects that know the prefix read plain fields alike, and a candidate must be read alike by both: "
         "tried with 15,440 halves",
     ),
+    SameProgram(
+        "core/foretop_core/actions/roles.py",
+        "sides = {kind in BESIDE_VELERO for kind in intent.kinds}",
+        "in to not in",
+        "only how many different answers there are is looked at, and that stays the same",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/velero_pickup.py",
+        "if loop.time() < named_by:",
+        "< to <=",
+        "at the very end it would wait for no time at all",
+    ),
 )
 
 
