@@ -55,6 +55,24 @@ SAME = (
         "< to <=",
         "at the very end it would wait for no time at all",
     ),
+    SameProgram(
+        "core/foretop_core/actions/signed_url_download.py",
+        "_ANY_HEADER = zlib.MAX_WBITS | 32",
+        "32 to 33",
+        "MAX_WBITS is 15 and has that bit already",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/signed_url_download.py",
+        "_AT_A_TIME = 2**20",
+        "2 to 3",
+        "a file is the same however much of it is unpacked at a time",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/signed_url_download.py",
+        "_AT_A_TIME = 2**20",
+        "20 to 21",
+        "a file is the same however much of it is unpacked at a time",
+    ),
 )
 
 

@@ -82,6 +82,18 @@ async def test_a_file_that_is_marked_as_packed_is_unpacked_once() -> None:
         assert await got(f"{url}/log.gz") == TEXT
 
 
+async def test_the_address_is_asked_for_as_it_was_signed() -> None:
+    asked: list[str] = []
+
+    def answer(request: web.BaseRequest) -> web.Response:
+        asked.append(request.raw_path)
+        return web.Response(body=PACKED)
+
+    async with storage(answer) as url:
+        await got(f"{url}/a%2fb/log.gz?sig=a%2fb%7e+c%3D")
+    assert asked == ["/a%2fb/log.gz?sig=a%2fb%7e+c%3D"]
+
+
 @pytest.mark.parametrize("parts", [1, 2])
 async def test_a_file_may_be_as_long_as_the_limit_and_no_longer(parts: int) -> None:
     size = 3 * 2**20
@@ -220,7 +232,8 @@ async def test_a_refusal_is_told_in_the_words_of_the_standard(status: int, told:
 
 
 @pytest.mark.parametrize(
-    ("host", "valid"), [("a" * 253, True), ("a" * 254, False), ("a.b:1", True), ("a.b:0", False), ("", False)]
+    ("host", "valid"),
+    [("a", True), ("a" * 253, True), ("a" * 254, False), ("a.b:1", True), ("a.b:0", False), ("", False)],
 )
 async def test_only_a_host_that_can_be_is_asked(host: str, valid: bool) -> None:
     with pytest.raises(DownloadFailed) as caught:
