@@ -75,6 +75,10 @@ def test_an_unpaused_schedule_with_a_run_due(now: Schedule, runs: tuple[Backup, 
     assert look(unpause_probe(BEFORE, ("nightly-1",), nothing_due=False), now, backups=runs) == said
 
 
+def test_a_schedule_that_was_deleted_meanwhile_is_not_waited_for() -> None:
+    assert look(unpause_probe(BEFORE, (), nothing_due=False)) == GONE
+
+
 @pytest.mark.parametrize(
     ("now", "runs", "said"),
     [
