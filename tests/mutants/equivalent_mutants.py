@@ -61,6 +61,36 @@ SAME = (
         ">= to >",
         "decides about one more try at the very moment that the time is up",
     ),
+    SameProgram(
+        "core/foretop_core/actions/roles.py",
+        "sides = {kind in BESIDE_VELERO for kind in intent.kinds}",
+        "in to not in",
+        "only how many different answers there are is looked at, and that stays the same",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/velero_pickup.py",
+        "if loop.time() < named_by:",
+        "< to <=",
+        "at the very end it would wait for no time at all",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/signed_url_download.py",
+        "_ANY_HEADER = zlib.MAX_WBITS | 32",
+        "32 to 33",
+        "MAX_WBITS is 15 and has that bit already",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/signed_url_download.py",
+        "_AT_A_TIME = 2**20",
+        "2 to 3",
+        "a file is the same however much of it is unpacked at a time",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/signed_url_download.py",
+        "_AT_A_TIME = 2**20",
+        "20 to 21",
+        "a file is the same however much of it is unpacked at a time",
+    ),
 )
 
 

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from foretop_core.actions.run_logs import log_file_name
 from foretop_core.actions.signed_url_download import DownloadFailed, TlsTrust, fetch
+from foretop_core.errors import BadInput
 
 TEXT = b"level=info msg=begun\n" * 2000
 PACKED = gzip.compress(TEXT, mtime=0)
@@ -59,6 +60,52 @@ async def got(url: str, trust: TlsTrust | None = None, **environ: str) -> bytes:
 async def test_a_file_is_unpacked_to_its_end(body: bytes, text: bytes) -> None:
     async with storage(lambda request: web.Response(body=body)) as url:
         assert await got(f"{url}/log.gz?sig=x") == text
+
+
+async def test_the_progress_counts_the_packed_bytes() -> None:
+    came: list[tuple[int, int]] = []
+    async with storage(lambda request: web.Response(body=PACKED)) as url:
+        await fetch(f"{url}/log.gz", TlsTrust(), lambda done, total: came.append((done, total)), environ={})
+    assert [total for _, total in came] == [len(PACKED)] * len(came)
+    assert [done for done, _ in came] == sorted(done for done, _ in came)
+    assert came[-1] == (len(PACKED), len(PACKED))
+    came.clear()
+    async with bytes_of(b"HTTP/1.1 200 OK\r\n\r\n" + PACKED) as url:
+        await fetch(f"{url}/log.gz", TlsTrust(), lambda done, total: came.append((done, total)), environ={})
+    assert came[-1] == (len(PACKED), 0), "the length is not told"
+
+
+async def test_a_file_that_is_marked_as_packed_is_unpacked_once() -> None:
+    headers = {"Content-Encoding": "gzip"}
+    async with storage(lambda request: web.Response(body=PACKED, headers=headers)) as url:
+        assert await got(f"{url}/log.gz") == TEXT
+
+
+async def test_the_address_is_asked_for_as_it_was_signed() -> None:
+    asked: list[str] = []
+
+    def answer(request: web.BaseRequest) -> web.Response:
+        asked.append(request.raw_path)
+        return web.Response(body=PACKED)
+
+    async with storage(answer) as url:
+        await got(f"{url}/a%2fb/log.gz?sig=a%2fb%7e+c%3D")
+    assert asked == ["/a%2fb/log.gz?sig=a%2fb%7e+c%3D"]
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+async def test_a_file_may_be_as_long_as_the_limit_and_no_longer(parts: int) -> None:
+    size = 3 * 2**20
+    body = b"".join(gzip.compress(bytes(size // parts), 1) for _ in range(parts))
+
+    async def length(most: int) -> int:
+        return len(await fetch(f"{url}/log.gz", TlsTrust(), lambda done, total: None, most, {}))
+
+    async with storage(lambda request: web.Response(body=body)) as url:
+        assert await length(size) == size
+        assert await length(size + 1) == size
+        with pytest.raises(DownloadFailed, match="The file is too long: more than 2 MiB"):
+            await length(size - 1)
 
 
 @pytest.mark.parametrize("body", [PACKED[:-1], PACKED[:40], PACKED + PACKED[:30], PACKED[:5], b""])
@@ -154,6 +201,54 @@ async def test_a_file_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) ->
             await got(f"{url}/log.gz?sig=canary")
 
 
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [
+        ("minio", "that name is known inside the cluster only"),
+        ("minio:9000", "that name is known inside the cluster only"),
+        ("minio.velero.svc:9000", "that name is known inside the cluster only"),
+        ("minio.velero.svc.cluster.local", "that name is known inside the cluster only"),
+        ("minio.velero.svc.example.org", "that name is known inside the cluster only"),
+        ("anna:canary@minio.velero.svc:9000", "that name is known inside the cluster only"),
+        ("s3.example.org", "connection refused"),
+        ("s3.example.org:9000", "connection refused"),
+    ],
+)
+async def test_a_host_that_cannot_be_reached_is_named_with_its_remedy(host: str, told: str) -> None:
+    async with bytes_of(b"") as gone:
+        pass
+    with pytest.raises(DownloadFailed) as caught:
+        await got(f"http://{host}/log.gz?sig=canary", HTTP_PROXY=gone)
+    assert caught.value.what.startswith(f"The storage at {host.rpartition('@')[2]} cannot be reached")
+    assert told in caught.value.why
+    assert "config.publicUrl" in caught.value.hint
+    assert "canary" not in str(caught.value)
+
+
+async def test_an_error_without_words_of_the_system_is_named_by_its_kind() -> None:
+    async with bytes_of(b"") as url:
+        with pytest.raises(DownloadFailed, match=r"cannot be reached: ServerDisconnectedError"):
+            await got(f"{url}/log.gz?sig=canary")
+
+
+@pytest.mark.parametrize(("status", "told"), [(403, "answered 403: Forbidden"), (599, "answered 599")])
+async def test_a_refusal_is_told_in_the_words_of_the_standard(status: int, told: str) -> None:
+    async with storage(lambda request: web.Response(status=status, reason="canary")) as url:
+        with pytest.raises(DownloadFailed) as caught:
+            await got(f"{url}/log.gz")
+    assert str(caught.value) == f"The storage at {url.removeprefix('http://')} {told}"
+
+
+@pytest.mark.parametrize(
+    ("host", "valid"),
+    [("a", True), ("a" * 253, True), ("a" * 254, False), ("a.b:1", True), ("a.b:0", False), ("", False)],
+)
+async def test_only_a_host_that_can_be_is_asked(host: str, valid: bool) -> None:
+    with pytest.raises(DownloadFailed) as caught:
+        await got(f"http://{host}/log.gz", HTTP_PROXY="http://127.0.0.1:1")
+    assert ("is not valid" in caught.value.what) is not valid
+
+
 @asynccontextmanager
 async def bytes_of(answer: bytes, drips: bool | None = None) -> AsyncIterator[str]:
     """A server that says just this, and then hangs up, drips, or is silent."""
@@ -217,6 +312,50 @@ async def test_a_redirect_leads_to_another_host_but_not_to_http(tmp_path: Path) 
             with pytest.raises(DownloadFailed, match="redirects from https to http") as caught:
                 await got(f"{url}/log.gz", TlsTrust(str(tmp_path / "ca.pem")))
         assert "canary" not in str(caught.value)
+
+
+async def test_trust_is_in_the_system_s_authorities_and_one_more_or_blind(tmp_path: Path) -> None:
+    authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("store.example.org").configure_cert(tls)
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    async with storage(lambda request: web.Response(body=PACKED), tls) as url:
+        for trust in (TlsTrust(), TlsTrust(str(tmp_path / "ca.pem"))):
+            with pytest.raises(DownloadFailed, match="is not trusted: its certificate"):
+                await got(f"{url}/log.gz", trust)
+        assert await got(f"{url}/log.gz", TlsTrust(blindly=True)) == TEXT
+    (tmp_path / "no.pem").write_text("no certificate")
+    for name in ("no.pem", "absent.pem"):
+        with pytest.raises(BadInput, match=rf"{name} cannot be used as --cacert"):
+            TlsTrust(str(tmp_path / name)).context()
+
+
+async def test_a_redirect_from_https_to_https_is_followed(tmp_path: Path) -> None:
+    authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+
+    def answer(request: web.BaseRequest) -> web.Response:
+        if request.path == "/there":
+            return web.Response(body=PACKED)
+        return web.Response(status=302, headers={"Location": "/there"})
+
+    async with storage(answer, tls) as safe:
+        trust = TlsTrust(str(tmp_path / "ca.pem"))
+        assert await got(f"{safe}/log.gz", trust) == TEXT
+        location = {"Location": f"{safe}/log.gz"}
+        async with storage(lambda request: web.Response(status=302, headers=location)) as plain:
+            assert await got(f"{plain}/log.gz", trust) == TEXT
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_every_kind_of_redirect_is_followed(status: int) -> None:
+    def answer(request: web.BaseRequest) -> web.Response:
+        if request.path == "/there":
+            return web.Response(body=PACKED)
+        return web.Response(status=status, headers={"Location": "/there"})
+
+    async with storage(answer) as url:
+        assert await got(f"{url}/log.gz") == TEXT
 
 
 async def test_a_redirect_in_a_circle_ends() -> None:

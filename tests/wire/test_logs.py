@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import ssl
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from aiohttp import web
 
 from foretop_core.actions import run_files
 from foretop_core.actions.run_files import FileUnavailable
 from foretop_core.actions.run_logs import log_of
+from foretop_core.actions.signed_url_download import TlsTrust
 from foretop_core.errors import BadInput
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.change_log import ChangeType
@@ -43,7 +46,9 @@ def location(phase: str = "Available", **status: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def object_store(box: LocalApiServer, signed: str = "", body: bytes | None = None) -> AsyncIterator[None]:
+async def object_store(
+    box: LocalApiServer, signed: str = "", body: bytes | None = None, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[None]:
     """Signs an address for every request, as Velero does, and serves the log there."""
 
     async def serve(request: web.BaseRequest) -> web.StreamResponse:
@@ -51,8 +56,10 @@ async def object_store(box: LocalApiServer, signed: str = "", body: bytes | None
 
     runner = web.ServerRunner(web.Server(serve, access_log=None))
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    url = signed or f"http://127.0.0.1:{runner.addresses[0][1]}/bucket/one.gz?X-Signature=s3cr3t%2Fx"
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
+    url = (
+        signed or f"http{'s' if tls else ''}://127.0.0.1:{runner.addresses[0][1]}/bucket/one.gz?X-Signature=s3cr3t%2Fx"
+    )
 
     def heard(kind: Any, change: Any) -> None:
         if change.type is not ChangeType.ADDED:
@@ -158,6 +165,34 @@ async def test_what_is_no_gzip_is_said(tmp_path: Path, wire: Wire) -> None:
     ):
         with pytest.raises(FileUnavailable, match=r"cannot be unpacked.*nor does the log of Velero's pod mention it"):
             await log_of(executor, backup())
+
+
+@pytest.mark.parametrize(("most", "whole"), [(2, True), (1, False)])
+async def test_a_log_with_too_many_lines_is_not_shown_in_part_without_a_word(
+    most: int, whole: bool, tmp_path: Path, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foretop_core.actions.run_logs.MOST_LINES", most)
+    wire.pages["/pods/velero-0/log"] = POD_LOG
+    async with box_with([ONE, location(), POD]) as box, hand_in(box, tmp_path) as executor, object_store(box):
+        log = await log_of(executor, backup())
+        assert log.partial is not whole
+        assert log.why == ("" if whole else "The log is too long: more than 1 lines (use velero's own command)")
+
+
+async def test_where_velero_s_own_log_may_not_be_read_either_both_reasons_are_told(tmp_path: Path) -> None:
+    reader = User("reader", (Rule(("get", "list", "watch"), ("velero.io",), ("*",)),))
+    async with box_with([ONE, location(), POD], [reader]) as box, hand_in(box, tmp_path, "reader") as executor:
+        with pytest.raises(FileUnavailable, match=r"downloadrequests.*nor can Velero's own log be read: .*pods"):
+            await log_of(executor, backup())
+
+
+async def test_a_storage_with_its_own_authority_is_trusted_by_it(tmp_path: Path) -> None:
+    authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor, object_store(box, tls=tls):
+        log = await log_of(executor, backup(), TlsTrust(str(tmp_path / "ca.pem")))
+        assert tuple(log.lines) == tuple(TEXT.splitlines())
 
 
 async def test_a_velero_that_does_not_answer_is_not_waited_for_without_end(

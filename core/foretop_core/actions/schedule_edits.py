@@ -192,7 +192,10 @@ def _contradictions(template: BackupSpec) -> list[str]:
     """Velero validates a backup and not its template: such a schedule is accepted, and its backups are not."""
     included, excluded = template.included_namespaces, template.excluded_namespaces
     both = [name for name in included if name in excluded]
-    found = [f"{humanize.join(both)} is both included and excluded: its backups fail validation."] if both else []
+    found = []
+    if both:
+        verb = "is" if len(both) == 1 else "are"
+        found.append(f"{humanize.join(both)} {verb} both included and excluded: its backups fail validation.")
     if _EVERYTHING in excluded:
         found.append("* cannot be excluded: its backups fail validation.")
     if _EVERYTHING in included and len(included) > 1:

@@ -17,7 +17,7 @@ from foretop_core.models.builtin_kinds import Container
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.velero_deployment import server
+from foretop_core.rules.velero_deployment import server, server_container
 
 FLAG = "--schedule-skip-immediately"
 OADP_WAY = (
@@ -37,38 +37,38 @@ def plan_server_default(
     refused: list[Refusal] = []
     for deployment in deployments:
         where = snapshot.ref(deployment)
-        why = _why_not(deployment, skip)
-        if why:
+        container = server_container(deployment)
+        if container is None:
+            refused.append(Refusal(where, "it does not run a Velero server"))
+        elif why := _why_not(deployment, skip):
             refused.append(Refusal(where, why))
         else:
-            steps.append(_step(snapshot, where, deployment, skip))
+            steps.append(_step(snapshot, where, deployment, container, skip))
     return Plan(SERVER_DEFAULT, now, tuple(steps), tuple(refused))
 
 
 def _why_not(deployment: Deployment, skip: bool) -> str:
-    known = server(deployment)
-    if known is None:
-        return "it does not run a Velero server"
     if _is_oadps(deployment):
         return f"the OADP operator owns it and would revert the flag: {OADP_WAY}"
     owner = next((one for one in deployment.metadata.owner_references if one.controller), None)
     if owner is not None:
         return f"{owner.kind} {owner.name} owns it and would revert the flag: set it there"
-    if known.skip_immediately is skip and (_has_flag(deployment) or not skip):
+    known = server(deployment)
+    if known is not None and known.skip_immediately is skip:
         return f"its default is already {said(skip)}"
     return ""
 
 
-def _step(snapshot: ClusterSnapshot, where: ObjectRef, deployment: Deployment, skip: bool) -> PlanStep:
-    container = _container(deployment)
+def _step(
+    snapshot: ClusterSnapshot, where: ObjectRef, deployment: Deployment, container: Container, skip: bool
+) -> PlanStep:
     args = _with_flag(container.args, skip)
     patch: dict[str, Any] = {
         "metadata": identity(deployment),
         "spec": {"template": {"spec": {"containers": [{"name": container.name, "args": args}]}}},
     }
     before = {"spec": {"template": {"spec": {"containers": [{"name": container.name, "args": list(container.args)}]}}}}
-    known = server(deployment)
-    old = said(known.skip_immediately) if known and _has_flag(deployment) else "absent (false)"
+    old = said(not skip) if _has_flag(container) else "absent (false)"
     plain = {"spec": patch["spec"]}
     line = kubectl(where.context, where.namespace, "patch", "deployment", where.name, "-p", json.dumps(plain))
     warnings = [_restart(snapshot, deployment)]
@@ -96,13 +96,8 @@ def _restart(snapshot: ClusterSnapshot, deployment: Deployment) -> str:
     )
 
 
-def _container(deployment: Deployment) -> Container:
-    containers = deployment.spec.template.spec.containers
-    return next(one for one in containers if "server" in (*one.command, *one.args))
-
-
-def _has_flag(deployment: Deployment) -> bool:
-    return any(word.partition("=")[0] == FLAG for word in _container(deployment).args)
+def _has_flag(container: Container) -> bool:
+    return any(word.partition("=")[0] == FLAG for word in (*container.command, *container.args))
 
 
 def _with_flag(args: tuple[str, ...], skip: bool) -> list[str]:

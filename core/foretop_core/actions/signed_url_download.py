@@ -246,7 +246,14 @@ def _unreachable(host: str, problem: Exception) -> DownloadFailed:
             "set config.publicUrl of the storage location to an address that is reachable from outside",
         )
     # Libraries quote the address, and its query is a key to the file.
-    why = problem.strerror if isinstance(problem, OSError) and problem.strerror else type(problem).__name__
-    why = "no answer in time" if isinstance(problem, TimeoutError) else why
+    why = _system_reason(problem) if isinstance(problem, OSError) else type(problem).__name__
     hint = "check the network; where the address is only valid inside the cluster, set config.publicUrl"
     return DownloadFailed(f"The storage at {host} cannot be reached", why, hint)
+
+
+def _system_reason(problem: OSError) -> str:
+    """The system's own words: those of asyncio for a refused connection are `Connect call failed`, with an address."""
+    if isinstance(problem, TimeoutError):
+        return "no answer in time"
+    number = problem.errno or 0
+    return os.strerror(number).lower() if number > 0 else problem.strerror or type(problem).__name__

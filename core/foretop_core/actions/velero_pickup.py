@@ -68,7 +68,7 @@ async def follow_write(
                 yield seen
                 told = seen
             if not seen.done:
-                await asyncio.wait_for(news.wait(), None if end is None else max(0.0, end - loop.time()))
+                await asyncio.wait_for(news.wait(), None if end is None else end - loop.time())
                 await asyncio.sleep(LOOK_EACH)
     except TimeoutError:
         yield ProgressReport(NOT_PICKED_UP, done=True, well=False)

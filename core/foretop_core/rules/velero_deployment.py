@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 
 from foretop_core.models import Deployment, kinds
+from foretop_core.models.builtin_kinds import Container
 from foretop_core.rules.snapshot import VeleroInfo
 
 VELERO_DEPLOYMENT = kinds.VELERO_DEPLOYMENT
@@ -19,21 +20,29 @@ _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
 def server(deployment: Deployment) -> VeleroInfo | None:
     """The server's flags and version; None where the Deployment runs no Velero server."""
+    container = server_container(deployment)
+    if container is None:
+        return None
+    flags = _flags((*container.command, *container.args))
+    skip = flags.get("schedule-skip-immediately", "false")
+    concurrent = flags.get("concurrent-backups", "1")
+    return VeleroInfo(
+        skip_immediately=skip in _TRUE,
+        concurrency=max(1, int(concurrent)) if concurrent.isdecimal() else 1,
+        version=image_version(container.image),
+        oadp_version=_matched(_OADP_TAG, image_tag(container.image)),
+        wanted_pods=_wanted_pods(deployment),
+        ready_pods=deployment.status.ready_replicas,
+        started=_started(deployment),
+    )
+
+
+def server_container(deployment: Deployment) -> Container | None:
+    """The container that runs a Velero server; one beside it may be a server of something else."""
     for container in deployment.spec.template.spec.containers:
         words = (*container.command, *container.args)
         if "server" in words and any("velero" in part for part in (container.name, container.image, *words)):
-            flags = _flags(words)
-            skip = flags.get("schedule-skip-immediately", "false")
-            concurrent = flags.get("concurrent-backups", "1")
-            return VeleroInfo(
-                skip_immediately=skip in _TRUE,
-                concurrency=max(1, int(concurrent)) if concurrent.isdecimal() else 1,
-                version=image_version(container.image),
-                oadp_version=_matched(_OADP_TAG, image_tag(container.image)),
-                wanted_pods=_wanted_pods(deployment),
-                ready_pods=deployment.status.ready_replicas,
-                started=_started(deployment),
-            )
+            return container
     return None
 
 

@@ -14,7 +14,7 @@ from foretop_core.actions.action_catalog import INTENTS, LATER_INTENTS, told_rig
 from foretop_core.actions.roles import RoleHolder, role_intents, role_manifests, role_needs, role_rules
 from foretop_core.kube.access.access_reviewer import AccessRule, AccessRules
 from foretop_core.kube.access.accessible_namespaces import NAMESPACE_READS, may_list, watch_permissions
-from foretop_core.models.kinds import DEPLOYMENT, KINDS, NAB, NAR, SCHEDULE, RequiredPermission
+from foretop_core.models.kinds import BESIDE_VELERO, DEPLOYMENT, KINDS, NAB, NAR, SCHEDULE, RequiredPermission
 
 IN_CLUSTER = Path(__file__).parents[3] / "packaging" / "in-cluster.yaml"
 WRITES = {"create", "patch", "delete", "update"}
@@ -60,6 +60,13 @@ def test_every_action_belongs_to_the_velero_admin_or_to_the_tenant_or_to_the_clu
     assert {right.kind for right in acting} == {NAB, NAR}
     beside = {right for right in role_needs(RoleHolder.VELERO_ADMIN).beside_velero if right.verb == "patch"}
     assert not {right.kind for right in beside} & {NAB, NAR}
+
+
+def test_a_tenant_watches_all_tenants_kinds_of_own_namespaces_and_nothing_of_the_cluster() -> None:
+    own = role_needs(RoleHolder.OADP_TENANT).in_own_namespaces
+    for kind in KINDS:
+        is_own = kind.namespaced and kind not in BESIDE_VELERO
+        assert (needed(watch_permissions(kind)) <= needed(own)) is is_own, kind.name
 
 
 def test_the_doctor_looks_at_every_permission_of_every_action() -> None:

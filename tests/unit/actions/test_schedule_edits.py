@@ -21,7 +21,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
-from tests.objects import NOW, backup, location, schedule
+from tests.objects import NOW, at, backup, location, schedule
 
 DAILY = schedule(last="02:00:03", skip=False, uid="u1", template={"ttl": "24h0m0s", "includedNamespaces": ["shop"]})
 SERVERS = {"velero": VeleroInfo(version="v1.18.0")}
@@ -67,6 +67,32 @@ def test_a_spec_turned_into_texts_and_back_changes_nothing() -> None:
     assert (plan.steps, plan.refused) == ((), ())
 
 
+def test_the_texts_of_a_form_are_what_the_spec_holds() -> None:
+    template = {"ttl": "24h", "includedNamespaces": ("a", "b"), "excludedNamespaces": ["c"], "storageLocation": "0"}
+    assert texts_of({"schedule": "@daily", "skipImmediately": False, "template": template}) == {
+        "schedule": "@daily",
+        "ttl": "24h",
+        "included": "a, b",
+        "excluded": "c",
+        "storage": "0",
+        "skip": "false",
+    }
+    assert texts_of({"skipImmediately": True})["skip"] == "true"
+    assert set(texts_of({"template": "odd"}).values()) == {""}
+
+
+def test_texts_are_read_without_the_spaces_around_them() -> None:
+    assert patch_from({"schedule": " @daily ", "included": " a ,, b", "excluded": " , ", "skip": "false"}) == {
+        "schedule": "@daily",
+        "template": {"includedNamespaces": ["a", "b"], "excludedNamespaces": None},
+        "skipImmediately": False,
+    }
+    assert patch_from({"skip": "true", "storage": "true", "ttl": ""}) == {
+        "skipImmediately": True,
+        "template": {"storageLocation": "true", "ttl": None},
+    }
+
+
 @pytest.mark.parametrize("ttl", ["0s", "", None])
 def test_velero_s_default_ttl_is_an_empty_field(ttl: str | None) -> None:
     assert texts_of({"template": {"ttl": ttl}})["ttl"] == ""
@@ -89,6 +115,47 @@ def test_an_expression_with_a_run_since_the_last_backup_starts_one_at_once() -> 
     assert "no backup now, skips the run due since 02:10:00Z" in skipping.forecast
 
 
+@pytest.mark.parametrize(
+    ("cron", "wanted", "moved"),
+    [
+        ("30 2 * * *", "0 4 * * *", "next run now → 04:00:00Z; "),
+        ("41 2 * * *", "0 4 * * *", "next run now → 04:00:00Z; "),
+        ("0 0 31 2 *", "0 4 * * *", "next run none → 04:00:00Z; "),
+        ("0 4 * * *", "0 0 31 2 *", "next run 04:00:00Z → now; a backup at once"),
+        ("0 4 * * *", "0 5 * * *", "next run 04:00:00Z → 05:00:00Z; "),
+    ],
+)
+def test_the_next_run_before_and_after(cron: str, wanted: str, moved: str) -> None:
+    """NOW is a whole minute in one case, so that a run is due at that very second."""
+    item = schedule(cron=cron, last="02:00:03", skip=False)
+    now = at("02:41:00")
+    (step,) = plan_edit_schedule(snapshot_of(item), [item], ScheduleEdit({"schedule": wanted}), now).steps
+    assert step.forecast.startswith(moved)
+
+
+def test_no_next_run_is_told_where_nobody_can_tell_it() -> None:
+    left_to_the_server = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}), schedule(last="02:00:03"))
+    assert left_to_the_server.forecast.startswith("one backup starts at once: due since 02:10:00Z")
+    silent = ClusterSnapshot("prod", schedules=(DAILY,), storage=(location(checked="02:26:03", synced="02:26:03"),))
+    (step,) = plan_edit_schedule(silent, [DAILY], ScheduleEdit({"schedule": "0 4 * * *"}), NOW).steps
+    assert step.forecast.startswith("nothing until Velero is back")
+    never = schedule(cron="0 0 31 2 *", last="02:00:03", skip=False)
+    running = backup("nightly-1", "InProgress", of="nightly")
+    assert not step_of(ScheduleEdit({"schedule": "0 0 30 2 *"}), never, running).forecast.startswith("next run")
+    assert not step_of(ScheduleEdit({"template": {"ttl": "5h"}})).forecast.startswith("next run")
+
+
+def test_the_meaning_of_an_expression_follows_its_own_line() -> None:
+    edit = ScheduleEdit({"template": {"ttl": "48h"}, "schedule": "0 4 * * *", "skipImmediately": True})
+    assert [line.partition(" ")[0] for line in step_of(edit).changes] == [
+        "spec.template.ttl",
+        "spec.schedule",
+        "means",
+        "next",
+        "spec.skipImmediately",
+    ]
+
+
 def test_a_paused_schedule_stays_paused() -> None:
     paused = schedule(last="02:00:03", skip=False, paused=True)
     step = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}), paused)
@@ -99,6 +166,10 @@ def test_a_paused_schedule_stays_paused() -> None:
 def test_existing_backups_keep_what_they_have() -> None:
     step = step_of(ScheduleEdit({"template": {"ttl": "48h"}}), DAILY, backup(of="nightly"))
     assert step.forecast.endswith("; 1 existing backup stays unchanged")
+    runs = backup("nightly-1", of="nightly"), backup("nightly-2", of="nightly"), backup("weekly-1", of="weekly")
+    two = step_of(ScheduleEdit({"template": {"ttl": "48h"}}), DAILY, *runs)
+    assert two.forecast.endswith("; 2 existing backups stay unchanged")
+    assert "existing" not in step_of(ScheduleEdit({"skipImmediately": True}), DAILY, *runs).forecast
 
 
 @pytest.mark.parametrize(
@@ -107,6 +178,10 @@ def test_existing_backups_keep_what_they_have() -> None:
         ({"template": {"storageLocation": "gone"}}, "Storage location gone does not exist in velero; it has default."),
         ({"schedule": "@every 6h"}, "@every counts from the actual last run, so it drifts."),
         ({"template": {"excludedNamespaces": ["shop"]}}, "shop is both included and excluded"),
+        (
+            {"template": {"includedNamespaces": ["a", "b", "c"], "excludedNamespaces": ["b", "a"]}},
+            "a and b are both included and excluded",
+        ),
         ({"template": {"excludedNamespaces": ["*"]}}, "* cannot be excluded"),
         ({"template": {"includedNamespaces": ["*", "shop"]}}, "* is included beside other namespaces"),
     ],
@@ -114,6 +189,25 @@ def test_existing_backups_keep_what_they_have() -> None:
 def test_what_the_server_accepts_and_velero_does_not_is_a_warning(patch: dict[str, Any], warning: str) -> None:
     (said,) = step_of(ScheduleEdit(patch)).warnings
     assert warning in said
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"template": {"includedNamespaces": ["*"]}},
+        {"template": {"includedNamespaces": ["shop", "web"], "excludedNamespaces": ["crm"]}},
+        {"template": {"storageLocation": "default"}},
+    ],
+)
+def test_what_velero_takes_gives_no_warning(patch: dict[str, Any]) -> None:
+    assert step_of(ScheduleEdit(patch)).warnings == ()
+
+
+def test_a_doubt_about_an_expression_that_stays_is_no_news_but_a_missing_location_is() -> None:
+    item = schedule(cron="@every 6h", last="02:00:03", skip=False, template={"storageLocation": "gone"})
+    assert step_of(ScheduleEdit({"template": {"ttl": "48h"}}), item).warnings == (
+        "Storage location gone does not exist in velero; it has default.",
+    )
 
 
 def test_other_readings_of_a_new_expression_are_told() -> None:
@@ -148,6 +242,13 @@ def test_a_field_that_someone_else_changed_meanwhile_is_named() -> None:
     assert step.changes[0] == "spec.schedule 0 2 * * * → 0 4 * * *"
 
 
+def test_what_someone_else_changed_is_told_before_the_doubts() -> None:
+    edit = ScheduleEdit({"schedule": "@every 6h"}, {"schedule": "0 1 * * *"})
+    first, doubt = step_of(edit).warnings
+    assert first.startswith("Someone else changed it")
+    assert doubt.startswith("@every counts")
+
+
 def test_what_was_shown_and_is_still_so_is_no_news() -> None:
     opened = {"schedule": "0 2 * * *", "template": {"ttl": "24h0m0s"}}
     assert step_of(ScheduleEdit({"schedule": "0 4 * * *", "template": {"ttl": "5h"}}, opened)).warnings == ()
@@ -157,6 +258,35 @@ def test_a_schedule_made_again_meanwhile_is_refused() -> None:
     plan = plan_edit_schedule(snapshot_of(DAILY), [DAILY], ScheduleEdit({"schedule": "@daily"}, {}, "u0"), NOW)
     assert [refusal.why for refusal in plan.refused] == ["it was deleted and created again in the meantime"]
     assert plan.steps == ()
+
+
+def test_a_schedule_that_is_still_the_same_one_is_edited() -> None:
+    assert step_of(ScheduleEdit({"schedule": "@daily"}, {"schedule": "0 2 * * *"}, "u1")).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("patch", "opened", "news"),
+    [
+        ({"template": {"ttl": "5h"}}, {"template": {"ttl": "24h"}}, "spec.template.ttl 24h → 24h0m0s"),
+        ({"template": {"ttl": "5h"}}, {}, "spec.template.ttl absent → 24h0m0s"),
+        ({"template": {"ttl": "5h"}}, {"template": None}, "spec.template.ttl absent → 24h0m0s"),
+        ({"skipImmediately": None}, {"skipImmediately": True}, "spec.skipImmediately true → false"),
+        ({"template": {"storageLocation": "default"}}, {"template": {"storageLocation": "s3"}}, "removed (was s3)"),
+        ({"template": {"hooks": {"a": 1}}}, {"template": {"hooks": {"a": 2}}}, "spec.template.hooks"),
+    ],
+)
+def test_each_field_that_moved_while_it_was_edited_is_named(
+    patch: dict[str, Any], opened: dict[str, Any], news: str
+) -> None:
+    first = step_of(ScheduleEdit(patch, opened)).warnings[0]
+    assert first.startswith("Someone else changed it while it was being edited: ")
+    assert news in first
+
+
+def test_an_empty_mapping_is_a_value_of_its_own() -> None:
+    step = step_of(ScheduleEdit({"template": {"hooks": {}}}))
+    assert step.write.body["spec"] == {"template": {"hooks": {}}}
+    assert step.changes == ("spec.template.hooks absent → {}",)
 
 
 def test_a_field_that_foretop_does_not_know_is_shown_with_its_value() -> None:
@@ -178,6 +308,23 @@ def test_a_patch_makes_the_one_spec_out_of_the_other() -> None:
     assert merge_patch(old, old) == {}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "patch"),
+    [
+        ({"a": {"b": 1}}, {"a": 2}, {"a": 2}),
+        ({"a": 2}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+        ({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}}, {"a": {"c": 2}}),
+        ({"a": {"b": 1}}, {}, {"a": None}),
+        ({"a": 0}, {"a": False, "b": ""}, {"b": ""}),
+    ],
+)
+def test_a_merge_patch_turns_values_into_mappings_and_back(
+    old: dict[str, Any], new: dict[str, Any], patch: dict[str, Any]
+) -> None:
+    assert merge_patch(old, new) == patch
+    assert merged(old, patch) == new
+
+
 def test_what_velero_made_of_an_edit_is_followed() -> None:
     moved = step_of(ScheduleEdit({"schedule": "0 4 * * *"}))
     probe = follow_edit(snapshot_of(DAILY), DAILY, moved, NOW)
@@ -190,6 +337,23 @@ def test_what_velero_made_of_an_edit_is_followed() -> None:
     assert probe(snapshot_of(often)).sentence == "it waits for Velero"
     made = probe(snapshot_of(often, backup("new", "New", of="nightly")))
     assert (made.done, made.sentence) == (True, "Velero picked it up, backup new (New)")
+
+
+def test_an_edit_is_awaited_where_velero_starts_or_skips_a_run() -> None:
+    running = backup("nightly-1", "InProgress", of="nightly")
+
+    def followed(patch: dict[str, Any], *backups: Any) -> str:
+        step = step_of(ScheduleEdit(patch), DAILY, *backups)
+        probe = follow_edit(snapshot_of(DAILY, *backups), DAILY, step, NOW)
+        cron, skip = patch.get("schedule", "0 2 * * *"), patch.get("skipImmediately", False)
+        return probe(snapshot_of(schedule(last="02:00:03", cron=cron, skip=skip), *backups)).sentence
+
+    waits, later = "it waits for Velero", "Velero uses it from the next run on"
+    assert followed({"schedule": "*/10 * * * *"}) == waits
+    assert followed({"schedule": "*/10 * * * *"}, running) == later
+    assert followed({"schedule": "0 4 * * *"}) == later
+    assert followed({"schedule": "0 4 * * *", "skipImmediately": True}) == waits
+    assert followed({"skipImmediately": None}) == later
 
 
 def test_a_schedule_that_velero_refuses_is_not_called_done_before_it_is_read_again() -> None:

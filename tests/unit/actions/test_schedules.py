@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta, timezone
 from typing import Any
 
 import pytest
@@ -11,14 +12,16 @@ from foretop_core.actions.schedules import (
     NewSchedule,
     check_schedule,
     described_by,
+    next_runs,
     plan_create_schedules,
     plan_delete_schedule,
 )
+from foretop_core.cron import Dialect, parse
 from foretop_core.errors import BadInput
-from foretop_core.models import Backup, BackupSpec, Schedule, from_builtins
+from foretop_core.models import Backup, BackupSpec, BackupStorageLocation, Schedule, from_builtins
 from foretop_core.models.manifest_reader import read
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
-from tests.objects import NOW, backup, location, schedule
+from tests.objects import NOW, at, backup, location, schedule
 
 
 def test_a_new_schedule_shows_its_meaning_and_the_next_five_runs() -> None:
@@ -182,3 +185,157 @@ def test_an_expression_is_refused_only_if_every_possible_release_refuses_it() ->
     assert planned("0 */24 * * *", "1.18.2").warnings
     with pytest.raises(BadInput, match="step \\(24\\) must be less than range size"):
         planned("0 */24 * * *", "1.18.3")
+
+
+def created(snapshot: ClusterSnapshot, cron: str = "0 4 * * *", **fields: Any) -> PlanStep:
+    (step,) = plan_create_schedules(snapshot, [NewSchedule("velero", "new", cron, **fields)], NOW).steps
+    return step
+
+
+@pytest.mark.parametrize(
+    ("where", "cron", "forecast"),
+    [
+        ((), "0 4 * * *", "first backup 04:00:00Z, starts within a minute after that, in 1 hour and 18 minutes"),
+        ((location(),), "0 4 * * *", "first backup 04:00:00Z, starts 04:00:03Z, in 1 hour and 18 minutes"),
+        ((location(),), "@every 1m10s", "first backup 02:42:17Z, starts 02:43:03Z, in 1 minute and 56 seconds"),
+        (
+            (location(checked="02:26:03", synced="02:26:03"),),
+            "0 4 * * *",
+            "first backup due 04:00:00Z, but it is not created until Velero is back: "
+            "no sign of activity from Velero since 02:26:03Z",
+        ),
+        (
+            (location(phase="Unavailable"),),
+            "0 4 * * *",
+            "first backup due 04:00:00Z, but Velero refuses it while its storage location default is Unavailable",
+        ),
+    ],
+)
+def test_when_the_first_backup_comes_and_what_stands_against_it(
+    where: tuple[BackupStorageLocation, ...], cron: str, forecast: str
+) -> None:
+    assert created(ClusterSnapshot("prod", storage=where), cron).forecast == forecast
+
+
+def test_what_is_not_asked_for_is_not_sent() -> None:
+    plain = created(ClusterSnapshot("prod"))
+    assert plain.write.body["spec"] == {"schedule": "0 4 * * *", "template": {}}
+    no = created(ClusterSnapshot("prod"), skip_immediately=False, own_backups=False, annotations={"cost": "7"})
+    assert no.write.body["spec"] == {
+        "schedule": "0 4 * * *",
+        "template": {},
+        "skipImmediately": False,
+        "useOwnerReferencesInBackup": False,
+    }
+    assert no.write.body["metadata"]["annotations"] == {"cost": "7"}
+
+
+def test_the_meaning_of_an_expression_comes_first_and_each_reading_has_a_line() -> None:
+    assert planned("0 4 * * *", "1.18.3").changes[:2] == (
+        "schedule velero/new is created: 0 4 * * *, at 04:00 every day",
+        "next runs 04:00:00Z, 16 Nov 04:00Z, 17 Nov 04:00Z, 18 Nov 04:00Z, 19 Nov 04:00Z",
+    )
+    first, second, third, *_ = planned("0 */24 * * *").changes
+    assert first.startswith(
+        "schedule velero/new is created: 0 */24 * * *, on Velero up to 1.18.2: at 00:00 every day; "
+    )
+    assert second.startswith("on Velero 1.18.3 and later: refused: step (24) must be less than range size")
+    assert second.endswith("; next runs none")
+    assert third == "spec.schedule: 0 */24 * * *"
+
+
+def test_runs_are_shown_as_many_as_asked_and_none_of_an_expression_that_never_fires() -> None:
+    daily, never = parse("0 4 * * *", Dialect.ROBFIG), parse("0 0 31 2 *", Dialect.ROBFIG)
+    assert next_runs(daily, NOW, 2) == [at("04:00:00"), at("2026-11-16T04:00:00Z")]
+    east = NOW.astimezone(timezone(timedelta(hours=5)))
+    assert next_runs(daily, east, 1) == [at("04:00:00")], "the expression is read in UTC"
+    assert next_runs(never, NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "storage", "warnings"),
+    [
+        ("", (location(),), ()),
+        ("default", (location(),), ()),
+        ("s3", (), ()),
+        ("s3", (location(), location("b")), ("Storage location s3 does not exist in velero; it has default and b.",)),
+    ],
+)
+def test_a_storage_location_is_doubted_only_where_others_are_known(
+    wanted: str, storage: tuple[BackupStorageLocation, ...], warnings: tuple[str, ...]
+) -> None:
+    snapshot = ClusterSnapshot("prod", storage=storage)
+    assert created(snapshot, template=BackupSpec(storage_location=wanted)).warnings == warnings
+    elsewhere = NewSchedule("other", "new", "0 4 * * *", BackupSpec(storage_location=wanted))
+    (step,) = plan_create_schedules(snapshot, [elsewhere], NOW).steps
+    assert step.warnings == (), "the locations of another namespace tell nothing"
+
+
+def test_an_interval_drifts_and_a_time_of_day_does_not() -> None:
+    assert created(ClusterSnapshot("prod"), "@every 6h").warnings == (
+        "@every counts from the actual last run, so it drifts.",
+    )
+    assert created(ClusterSnapshot("prod"), "@daily").warnings == ()
+
+
+def test_the_same_name_in_another_namespace_or_another_name_is_free() -> None:
+    snapshot = ClusterSnapshot("prod", schedules=(schedule(),))
+    requests = [NewSchedule("other", "nightly", "@daily"), NewSchedule("velero", "weekly", "@weekly")]
+    plan = plan_create_schedules(snapshot, requests, NOW)
+    assert (len(plan.steps), plan.refused) == (2, ())
+
+
+@pytest.mark.parametrize("field", ["ttl", "item_operation_timeout", "csi_snapshot_timeout"])
+def test_every_duration_of_a_template_is_checked(field: str) -> None:
+    check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**{field: "4h"})))
+    with pytest.raises(BadInput, match="'30d' is not a valid duration"):
+        check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**{field: "30d"})))
+
+
+def test_excluded_namespaces_are_checked_too() -> None:
+    with pytest.raises(BadInput, match="'Shop' is not a valid namespace name"):
+        check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(excluded_namespaces=("Shop",))))
+
+
+def test_the_namespace_of_a_manifest_counts_before_the_one_that_is_given() -> None:
+    assert described_by(schedule(), "other").namespace == "velero"
+    assert described_by(from_builtins(Schedule, {"metadata": {"name": "a"}}), "other").namespace == "other"
+
+
+@pytest.mark.parametrize(
+    ("runs", "forecast"),
+    [
+        ((), "no further backup of nightly"),
+        (
+            (backup("n-1", "InProgress", of="nightly"), backup("n-2", of="nightly")),
+            "no further backup of nightly; its 2 backups stay; n-1 continues",
+        ),
+        (
+            (backup("n-1", "InProgress", of="nightly", ended="02:01:00"), backup("n-2", "Queued", of="nightly")),
+            "no further backup of nightly; its 2 backups stay",
+        ),
+    ],
+)
+def test_what_becomes_of_the_backups_of_a_deleted_schedule(runs: tuple[Backup, ...], forecast: str) -> None:
+    item = schedule(uid="u1")
+    (step,) = plan_delete_schedule(ClusterSnapshot("prod", schedules=(item,), backups=runs), [item], NOW).steps
+    assert step.forecast == forecast
+
+
+def test_backups_that_go_with_their_schedule_are_counted_and_named() -> None:
+    item = schedule(uid="u1")
+    runs = tuple(owned_run(f"n-{number}", "u1") for number in range(2))
+    others = (*(owned_run(f"o-{number}", "u0") for number in range(2)), owned_run("w-1", ""))
+    snapshot = ClusterSnapshot("prod", schedules=(item,), backups=(*runs, *others))
+    (step,) = plan_delete_schedule(snapshot, [item], NOW).steps
+    assert step.warnings[0].startswith(
+        "Its 2 Backup objects are deleted with it (useOwnerReferencesInBackup: n-0 and n-1);"
+    )
+    assert step.forecast == "no further backup of nightly; its 3 other backups stay"
+
+
+def owned_run(name: str, owner: str) -> Backup:
+    owners = [{"kind": "Schedule", "name": "nightly", "uid": owner}] if owner else []
+    labels = {"velero.io/schedule-name": "nightly"}
+    meta = {"name": name, "namespace": "velero", "labels": labels, "ownerReferences": owners}
+    return from_builtins(Backup, {"metadata": meta, "status": {"phase": "Completed"}})
