@@ -41,10 +41,9 @@ class ProgressRecord(msgspec.Struct, frozen=True):
 class ChangeHistory:
     """The last changes of every object that still exists, and the last ones overall."""
 
-    def __init__(self, per_object: int = PER_OBJECT, overall: int = OVERALL) -> None:
-        self._per_object = per_object
+    def __init__(self) -> None:
         self._of: dict[ObjectRef, deque[ObservedTransition]] = {}
-        self._all: deque[ObservedTransition] = deque(maxlen=overall)
+        self._all: deque[ObservedTransition] = deque(maxlen=OVERALL)
         self._progress: dict[ObjectRef, ProgressRecord] = {}
 
     def of(self, key: ObjectRef) -> tuple[ObservedTransition, ...]:
@@ -84,7 +83,7 @@ class ChangeHistory:
             if was != now:
                 seen = ObservedTransition(at, key, what, was, now)
                 self._all.append(seen)
-                self._of.setdefault(key, deque(maxlen=self._per_object)).append(seen)
+                self._of.setdefault(key, deque(maxlen=PER_OBJECT)).append(seen)
 
     def _measure(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
         amount = _work_amount(resource)

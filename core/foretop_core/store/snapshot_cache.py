@@ -86,7 +86,7 @@ class SnapshotCache:
         back: dict[ObjectRef, PhaseChange] = {}
         for step in self._source.history.phases(context):
             since[step.key] = step.at
-            if _PHASE_ORDER.get(step.after, 9) < _PHASE_ORDER.get(step.before, 0):
+            if _PHASE_ORDER.get(step.after, len(_PHASE_ORDER)) < _PHASE_ORDER.get(step.before, 0):
                 back[step.key] = PhaseChange(step.before, step.after, step.at)
         progress = list(self._source.history.all_progress(context))
         return ObservedChanges(

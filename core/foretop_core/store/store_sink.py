@@ -65,7 +65,6 @@ class StoreSink:
         self._listed, self._early = None, {}
         self._deleted.clear()
         self._count_lost(-self._lost_before_list, self._lost_why)
-        self._lost_before_list = 0
 
     def apply(self, event: EventType, resource: Resource) -> None:
         """Apply an event unless this watch has already delivered a later one for the same object."""

@@ -89,6 +89,16 @@ def test_a_cluster_restored_from_an_old_etcd_snapshot_is_accepted() -> None:
     assert held.phase == "New"
 
 
+def test_other_content_under_the_same_version_is_a_change() -> None:
+    """A file, or an etcd that was restored, may show another object under a version that was seen before."""
+    seen = Watched()
+    seen.list(backup("a", 5, phase="New"))
+    seen.list(backup("a", 5, phase="Completed"))
+    held = seen.store.find(Backup, "prod", "velero", "a")
+    assert held is not None
+    assert held.phase == "Completed"
+
+
 def test_a_list_puts_back_nothing_that_a_watch_beside_it_saw_change() -> None:
     seen = Watched()
     seen.sink.replace_begin()

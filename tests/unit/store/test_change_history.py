@@ -1,0 +1,153 @@
+"""What the history keeps of the changes that were seen, and from when progress is counted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from foretop_core.models import DataUpload, NonAdminBackupStorageLocation, Restore
+from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, NAB
+from foretop_core.models.wire import ObjectRef, Resource, from_builtins
+from foretop_core.store import ProgressRecord
+from foretop_core.store.change_history import ChangeHistory
+from tests.unit.store.making import START, backup, meta, nab, schedule
+
+KEY = ObjectRef("prod", BACKUP.name, "velero", "a")
+STARTED = "2026-11-15T02:00:00Z"
+MINUTE = timedelta(minutes=1)
+
+
+def volume(done: int, total: int = 100, **status: object) -> DataUpload:
+    progress = {"bytesDone": done, "totalBytes": total}
+    return from_builtins(DataUpload, {"metadata": meta("v"), "status": {"progress": progress, **status}})
+
+
+class Seen:
+    """A history, and the last version of each object in it."""
+
+    def __init__(self) -> None:
+        self.history = ChangeHistory()
+        self._last: dict[ObjectRef, Resource] = {}
+        self._at = START - MINUTE
+
+    def show(self, *versions: Resource | None, key: ObjectRef = KEY) -> Seen:
+        """Each version a minute after the one before; the first at the start."""
+        for after in versions:
+            self._at += MINUTE
+            self.history.note(key, self._last.get(key), after, self._at)
+            if after is None:
+                del self._last[key]
+            else:
+                self._last[key] = after
+        return self
+
+    @property
+    def progress(self) -> ProgressRecord | None:
+        return dict(self.history.all_progress("prod")).get(KEY)
+
+    @property
+    def steps(self) -> list[tuple[str, str, str]]:
+        return [(step.what, step.before, step.after) for step in self.history.of(KEY)]
+
+
+def test_a_total_that_grows_is_no_progress() -> None:
+    seen = Seen().show(volume(10, phase="InProgress"), volume(10, 250, phase="InProgress"))
+    assert seen.progress == ProgressRecord("InProgress", 10, 250, START, seen_moving=False)
+    seen.show(volume(20, 250, phase="InProgress"), volume(20, 300, phase="InProgress"))
+    assert seen.progress == ProgressRecord("InProgress", 20, 300, START + 2 * MINUTE, seen_moving=True)
+
+
+def test_a_new_phase_is_progress() -> None:
+    seen = Seen().show(volume(10, phase="Prepared"), volume(10, phase="InProgress"))
+    assert seen.progress == ProgressRecord("InProgress", 10, 100, START + MINUTE, seen_moving=True)
+
+
+def test_a_volume_that_had_ended_before_it_was_seen_has_moved_until_its_end() -> None:
+    ended = START - timedelta(hours=3)
+    seen = Seen().show(volume(100, phase="Completed", completionTimestamp=ended.isoformat()))
+    assert seen.progress == ProgressRecord("Completed", 100, 100, ended, seen_moving=False)
+    assert Seen().show(volume(10, phase="InProgress")).progress == ProgressRecord("InProgress", 10, 100, START)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({}, None),
+        ({"startTimestamp": STARTED}, ("InProgress", 0, 0)),
+        ({"startTimestamp": STARTED, "completionTimestamp": STARTED}, None),
+        ({"startTimestamp": STARTED, "progress": {"itemsRestored": 7, "totalItems": 9}}, ("InProgress", 7, 9)),
+    ],
+)
+def test_a_restore_makes_progress_from_its_start_to_its_end(
+    status: dict[str, object], expected: tuple[str, int, int] | None
+) -> None:
+    body = {"metadata": meta("a"), "status": {"phase": "InProgress", **status}}
+    found = Seen().show(from_builtins(Restore, body)).progress
+    assert (found and (found.phase, found.done, found.total)) == expected
+
+
+def test_a_schedule_makes_no_progress() -> None:
+    assert Seen().show(schedule("a")).progress is None
+
+
+def test_an_object_made_again_under_its_old_name_starts_over() -> None:
+    running = {"phase": "InProgress", "startTimestamp": STARTED}
+    first = backup("a", 1, phase="New")
+    seen = Seen().show(first, backup("a", 2, **running))
+    assert seen.steps == [("phase", "New", "InProgress")]
+    again = backup("a", 3, **running)
+    seen.show(replace(again, metadata=replace(again.metadata, uid="another")))
+    assert seen.steps == []
+    assert seen.progress == ProgressRecord("InProgress", 0, 0, START + 2 * MINUTE)
+    seen.show(None)
+    assert seen.progress is None
+    assert len(seen.history.recent()) == 1
+
+
+def test_phases_and_progress_are_those_of_one_cluster() -> None:
+    there = KEY._replace(context="other")
+    running = {"startTimestamp": STARTED}
+    seen = Seen()
+    for key in (KEY, there):
+        seen.show(backup("a", 1, phase="New", **running), backup("a", 2, phase="Queued", **running), key=key)
+    for context, key in (("prod", KEY), ("other", there)):
+        assert [step.key for step in seen.history.phases(context)] == [key]
+        assert [found for found, _ in seen.history.all_progress(context)] == [key]
+    assert len(seen.history.recent()) == 2
+
+
+def test_only_steps_from_phase_to_phase_are_phases() -> None:
+    key = ObjectRef("prod", NAB.name, "team-pay", "ledger")
+    accepted = [{"type": "Accepted", "status": "True"}]
+    velero = {"status": {"phase": "InProgress"}}
+    seen = Seen().show(
+        nab("ledger", "team-pay", 1, phase="New"),
+        nab("ledger", "team-pay", 2, phase="Created", conditions=accepted),
+        nab("ledger", "team-pay", 3, phase="Created", conditions=accepted, veleroBackup=velero),
+        nab("ledger", "team-pay", 4, phase="Created", veleroBackup={"status": {"phase": ""}}),
+        key=key,
+    )
+    assert [(step.before, step.after) for step in seen.history.phases("prod")] == [("New", "Created")]
+    assert [(step.what, step.before, step.after, step.at - START) for step in seen.history.of(key)] == [
+        ("phase", "New", "Created", MINUTE),
+        ("Accepted", "", "True", MINUTE),
+        ("Velero phase", "", "InProgress", 2 * MINUTE),
+        ("Accepted", "True", "", 3 * MINUTE),
+        ("Velero phase", "InProgress", "", 3 * MINUTE),
+    ]
+
+
+def test_the_conditions_of_a_tenant_s_storage_location_are_recorded() -> None:
+    def told(status: str) -> Resource:
+        body = {"metadata": meta("a"), "status": {"conditions": [{"type": "Approved", "status": status}]}}
+        return from_builtins(NonAdminBackupStorageLocation, body)
+
+    assert Seen().show(told("False"), told("True")).steps == [("Approved", "False", "True")]
+
+
+def test_a_volume_that_is_deleted_makes_no_more_progress() -> None:
+    key = ObjectRef("prod", DATA_UPLOAD.name, "velero", "v")
+    seen = Seen().show(volume(1, phase="InProgress"), None, key=key)
+    assert list(seen.history.all_progress("prod")) == []
