@@ -43,6 +43,12 @@ SAME = (
         "all dialects that know the prefix read plain fields alike, and a candidate must be read alike by both: "
         "tried with 15,440 halves",
     ),
+    SameProgram(
+        "core/foretop_core/tables/resources/protection.py",
+        "found = (snapshot.verdicts, snapshot.namespaces is not None)",
+        "is not to is",
+        "the value is only compared with the one of before: both are negated",
+    ),
 )
 
 
