@@ -49,6 +49,12 @@ SAME = (
         "is not to is",
         "the value is only compared with the one of before: both are negated",
     ),
+    SameProgram(
+        "core/foretop_core/tables/resources/runs.py",
+        'return Tone.PLAIN if run_progress(run, render, 0).startswith("data") else progress_tone(run.status.progress)',
+        "0 to 1",
+        "a bar of one cell has no room either: the word comes first",
+    ),
 )
 
 

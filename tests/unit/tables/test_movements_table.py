@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from foretop_core.models import DataMovement, DataUpload, Pod, PodVolumeBackup, PodVolumeRestore, from_builtins
-from foretop_core.models import DataDownload as Download
+from foretop_core.models import (
+    DataDownload,
+    DataMovement,
+    DataUpload,
+    Pod,
+    PodVolumeBackup,
+    PodVolumeRestore,
+    from_builtins,
+)
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.pods import PodsView
 from tests.objects import at
@@ -63,7 +70,7 @@ def test_each_movement_says_how_far_it_is_and_how_long_it_takes() -> None:
             moved("h-ending", "Canceling"),
             moved("i-ready", "Prepared", model=PodVolumeBackup, spec={"volume": "data"}),
             moved("j-down", "New", model=PodVolumeRestore, labels={"velero.io/restore-name": "r"}),
-            moved("k-odd", "Marinating", model=Download, labels={}),
+            moved("k-odd", "Marinating", model=DataDownload, labels={}),
         ],
     )
     assert sorted(table.text("name", "run", "phase", "progress", "left", "rate", "size", "node", "kind")) == sorted(
