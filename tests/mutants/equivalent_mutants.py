@@ -91,6 +91,18 @@ SAME = (
         "20 to 21",
         "a file is the same however much of it is unpacked at a time",
     ),
+    SameProgram(
+        "core/foretop_core/tables/resources/protection.py",
+        "found = (snapshot.verdicts, snapshot.namespaces is not None)",
+        "is not to is",
+        "the value is only compared with the one of before: both are negated",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/resources/runs.py",
+        'return Tone.PLAIN if run_progress(run, render, 0).startswith("data") else progress_tone(run.status.progress)',
+        "0 to 1",
+        "a bar of one cell has no room either: the word comes first",
+    ),
 )
 
 

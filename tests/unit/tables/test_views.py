@@ -16,7 +16,7 @@ from foretop_core.models import BackupRepository, Namespace, Pod, from_builtins
 from foretop_core.models.kinds import BACKUP, by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Row
+from foretop_core.tables.engine.columns import Cell, Row
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
@@ -68,6 +68,16 @@ class Shown:
         """The glyph and these columns of every row."""
         places = [[column.name for column in self.model.columns].index(name) for name in columns]
         return [[row.mark.value, *(row.cells[place].text for place in places)] for row in self.rows()]
+
+    def cells(self, column: str) -> dict[str, Cell]:
+        """What a column shows of every object, by its name."""
+        place = [one.name for one in self.model.columns].index(column)
+        return {row.key.name: row.cells[place] for row in self.rows()}
+
+    def names(self, by: str, *, reverse: bool = False) -> list[str]:
+        """All rows, in the order of a column."""
+        self.model.sort(by, reverse=reverse)
+        return [row.key.name for row in self.rows()]
 
     def items(self) -> list[dict[str, Any]]:
         self.state.begin_frame()

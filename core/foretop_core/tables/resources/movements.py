@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from foretop_core.models import DataMovement
@@ -98,24 +99,25 @@ def moved_for(movement: DataMovement) -> str:
     return movement.backup_name or movement.restore_name
 
 
-def _unfinished_first(movement: DataMovement) -> tuple[int, float]:
+def _unfinished_first(movement: DataMovement) -> tuple[bool, bool, float]:
     """What moves, then what waits, then what has ended, the newest first."""
-    rank = 0 if movement.phase == "InProgress" else 2 if movement.phase in _ENDED else 1
     at = movement.status.start_timestamp or movement.created
-    return rank, -at.timestamp() if at else 0.0
+    return movement.phase in _ENDED, movement.phase != "InProgress", -at.timestamp() if at else math.inf
 
 
 def _share(movement: DataMovement, _render: RenderContext) -> str:
-    progress = movement.status.progress
-    if not progress.total_bytes:
-        return ""
-    share = 100 * progress.bytes_done // progress.total_bytes
-    return f"{bar(progress.bytes_done, progress.total_bytes, _BAR)} {share:3d}%"
+    progress, share = movement.status.progress, _percent(movement)
+    return f"{bar(progress.bytes_done, progress.total_bytes, _BAR)} {share:>4}" if share else ""
 
 
-def _percent(movement: DataMovement, _render: RenderContext) -> tuple[str, ...]:
+def _percent(movement: DataMovement) -> str:
     progress = movement.status.progress
-    return (f"{100 * progress.bytes_done // progress.total_bytes}%",) if progress.total_bytes else ()
+    return f"{100 * progress.bytes_done // progress.total_bytes}%" if progress.total_bytes else ""
+
+
+def _share_briefs(movement: DataMovement, _render: RenderContext) -> tuple[str, ...]:
+    share = _percent(movement)
+    return (share,) if share else ()
 
 
 def _left(movement: DataMovement, render: RenderContext) -> str:
@@ -144,7 +146,7 @@ _COLUMNS: tuple[Column[DataMovement], ...] = (
         _unfinished_first,
         _phase_tone,
     ),
-    Column("progress", "PROGRESS", _share, lambda one: one.status.progress.bytes_done, briefs=_percent),
+    Column("progress", "PROGRESS", _share, lambda one: one.status.progress.bytes_done, briefs=_share_briefs),
     Column(
         "left", "LEFT", _left, lambda one: one.status.progress.total_bytes - one.status.progress.bytes_done, right=True
     ),

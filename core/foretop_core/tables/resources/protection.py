@@ -89,14 +89,14 @@ class ProtectionView(View[ProtectionRow]):
         return list(dict.fromkeys((*known, *unreadable)))
 
     def derive(self, store: Store, key: ObjectRef) -> ProtectionRow | UnreadableRow | None:
+        """Also of a namespace that is gone: its copies are still there."""
         item = store.get(key)
         if isinstance(item, UnreadableObject):
             return UnreadableRow(key, item.problem)
-        return protection_row(store, key, self._index(store, key.context))
+        return self.entry(store, key, item or Namespace())
 
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
-        found = self._index(store, key.context).row(key.name)
-        return ProtectionRow(found, resource) if found is not None and isinstance(resource, Namespace) else None
+        return protection_row(store, key, self._index(store, key.context))
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         names = self._index(store, key.context).apply(_readable(change.before), _readable(change.after))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import assert_never
@@ -113,15 +114,15 @@ def _run_item(context: str, run: Run) -> Item:
     }
 
 
-def newest_first(run: Run) -> tuple[int, float]:
+def newest_first(run: Run) -> tuple[bool, bool, float]:
     """What waits has yet to start, what runs has no end: both come before all that has ended.
 
     Times are sorted downwards by their distance, so that every order runs the same way.
     """
     started = run.status.start_timestamp
-    rank = 2 if has_ended(run) or (not started and run.phase not in WAITING) else 1 if started else 0
+    is_over = has_ended(run) or (not started and run.phase not in WAITING)
     at = started or run.created
-    return rank, -at.timestamp() if at else 0.0
+    return is_over, not is_over and started is not None, -at.timestamp() if at else math.inf
 
 
 def items_done(run: Run) -> str:

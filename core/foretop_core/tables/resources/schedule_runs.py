@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import islice
 
@@ -63,7 +64,7 @@ def past_runs(
     for earlier, run in zip([None, *last], last, strict=False):
         if earlier is not None:
             begin, end = submitted(earlier), submitted(run)
-            missed = _expected(readings, begin, end, most) - 1
+            missed = sum(1 for _ in islice(_expected(readings, begin, end), most + 1)) - 1
             was_paused = any(begin < at <= end for at in _pause_ends(schedule))
             found += map(ExpectedRun, [PAUSED] * (missed > 0) if was_paused else [NOT_MADE] * missed)
         found.append(ExpectedRun(run_letter(run), run))
@@ -75,8 +76,8 @@ def runs_since(
 ) -> tuple[ExpectedRun, ...]:
     """What was expected after the newest backup and has not been made: a pause, then a run that is overdue."""
     newest = max((submitted(run) for run in runs), default=None)
-    ends = [now] if schedule.spec.paused else [at for at in _pause_ends(schedule) if newest is not None and at > newest]
-    paused = newest is not None and any(_expected(readings, newest, end, 1) for end in ends)
+    ends = (now,) if schedule.spec.paused else _pause_ends(schedule)
+    paused = newest is not None and any(True for end in ends for _ in _expected(readings, newest, end))
     late = [NOT_MADE] if _is_late(schedule, readings, now) else []
     return tuple(map(ExpectedRun, [PAUSED] * paused + late))
 
@@ -92,12 +93,10 @@ def newest_letters(letters: str) -> str:
     return letters[len(letters) - kept :].lstrip(PAUSED)
 
 
-def _expected(readings: tuple[Reading, ...], after: datetime, until: datetime, most: int) -> int:
-    """How many runs an expression has in a span, but no more than one beyond `most`; 0 where that cannot be told."""
+def _expected(readings: tuple[Reading, ...], after: datetime, until: datetime) -> Iterable[datetime]:
+    """The runs that an expression has in a span; none where that cannot be told."""
     parsed = readings[0].parsed if len(readings) == 1 else None
-    if not isinstance(parsed, CronSchedule) or parsed.every is not None or after >= until:
-        return 0
-    return sum(1 for _ in islice(parsed.between(after, until), most + 1))
+    return parsed.between(after, until) if isinstance(parsed, CronSchedule) and parsed.every is None else ()
 
 
 def _pause_ends(schedule: Schedule) -> tuple[datetime, ...]:

@@ -44,7 +44,7 @@ _MARKS = {
 
 
 _SHORT_MODES = {"ReadWrite": "rw", "ReadOnly": "ro"}
-_KINDS = ("location", "tenant's", "request", "repository")
+_KINDS = ("location", "tenant", "request", "repository")
 
 
 class StorageRow(msgspec.Struct, frozen=True):
@@ -220,7 +220,7 @@ def _bucket(spec: BackupStorageLocationSpec) -> str:
 
 def _locations_first(place: StorageRow) -> tuple[int, str, str]:
     """Velero's own before the tenants', and those before what was only asked for."""
-    return _KINDS.index(place.kind) if place.kind in _KINDS else len(_KINDS), place.resource.name, place.kind
+    return _KINDS.index(place.kind), place.resource.name, place.kind
 
 
 _COLUMNS: tuple[Column[StorageRow], ...] = (

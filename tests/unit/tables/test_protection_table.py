@@ -1,0 +1,341 @@
+"""The rows of the protection table, for namespaces in each state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.models import Backup, BackupRepository, Namespace, Resource, from_builtins
+from foretop_core.models.kinds import BACKUP, NAMESPACE, SCHEDULE
+from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
+from foretop_core.rules.protection.protection_state import ProtectionState
+from foretop_core.tables.engine.derived_rows import DerivedRows
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.resources.protection import ProtectionView, protection_mark
+from tests.objects import NOW
+from tests.unit.rules.test_protection import copy, location, nab, namespace, restore, schedule, wire
+from tests.unit.tables.test_views import Shown
+
+_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
+
+
+def shown(*objects: Resource) -> Shown:
+    return Shown("protection", objects)
+
+
+def repository(name: str, of: str, phase: str = "Ready") -> BackupRepository:
+    body = {
+        "metadata": {"name": name, "namespace": "velero"},
+        "spec": {"volumeNamespace": of, "backupStorageLocation": "default"},
+        "status": {"phase": phase, "lastMaintenanceTime": wire(NOW - _HOUR)},
+    }
+    return from_builtins(BackupRepository, body)
+
+
+def drilled(name: str, of: str, at: datetime, failed: str = "") -> Backup:
+    written = drills_written(copy(name, of), of, DrillOutcome(at, timedelta(seconds=250), failed))
+    return copy(name, of, annotations={DRILLED: written})
+
+
+def covered(name: str, **how: Any) -> tuple[Resource, Resource]:
+    """A namespace and the schedule that backs it up once a day."""
+    return namespace(name), schedule(f"{name}-daily", name, **how)
+
+
+def test_a_row_says_how_well_a_namespace_is_protected() -> None:
+    table = shown(
+        location(),
+        location("second"),
+        location("lost", "Unavailable"),
+        *covered("good", cron="0 3 * * *"),
+        copy("g1", "good"),
+        copy("g2", "good", age=25 * _HOUR, kept=3 * _DAY, storage="second"),
+        *covered("mixed"),
+        copy("m1", "mixed"),
+        copy("m2", "mixed", age=2 * _HOUR, phase="PartiallyFailed"),
+        *covered("late"),
+        copy("l1", "late", age=4 * _DAY, kept=timedelta(0)),
+        *covered("missing"),
+        *covered("paused", paused=True),
+        copy("p1", "paused", kept=9 * _DAY),
+        *covered("lost", storageLocation="lost"),
+        copy("lost-1", "lost", storage="lost"),
+        *covered("part", includedResources=["pods"]),
+        copy("part-1", "part", includedResources=["pods"]),
+        *covered("hourly", cron="30 * * * *"),
+        copy("h1", "hourly", age=timedelta(minutes=1), phase="PartiallyFailed"),
+        copy("gone-1", "gone", storage=""),
+        namespace("bare"),
+        namespace("kube-system"),
+    )
+    assert table.text("name", "state", "newest", "copies", "expires", "next", "covers", "volumes", "storage") == [
+        ["▲", "bare", "not covered", "none", "0", "", "", "none", "", ""],
+        ["·", "gone", "deleted", "1h", "1", "in 20d, 0 left", "", "none", "", "default"],
+        ["●", "good", "protected", "1h", "2", "in 3d, 1 left", "in 18m", "all", "snapshot", "default, second"],
+        ["▲", "hourly", "partial", "1m", "0 + 1 partial", "", "due", "all", "snapshot", "default"],
+        ["·", "kube-system", "ignored", "none", "0", "", "", "none", "", ""],
+        ["✗", "late", "late", "4d", "1", "now, 0 left", "in 23h18m", "all", "snapshot", "default"],
+        [
+            *("✗", "lost", "unreachable", "1h", "1", "in 20d, 0 left", "in 23h18m, refused", "all", "snapshot"),
+            "lost unavailable",
+        ],
+        ["✗", "missing", "no copy", "none", "0", "", "in 23h18m", "all", "snapshot", ""],
+        ["●", "mixed", "protected", "1h", "1 + 1 partial", "in 20d, 0 left", "in 23h18m", "all", "snapshot", "default"],
+        ["▲", "part", "partial", "1h", "0 + 1 partial", "", "in 23h18m", "part: only pods", "not at all", "default"],
+        ["‖", "paused", "paused", "1h", "1", "in 9d, 0 left", "paused", "all", "snapshot", "default"],
+    ]
+    tones = {column: {name: cell.tone for name, cell in table.cells(column).items()} for column in ("state", "newest")}
+    assert [name for name, tone in tones["state"].items() if tone is Tone.DIM] == [
+        *("gone", "good", "kube-system", "mixed"),
+    ]
+    assert [name for name, tone in tones["state"].items() if tone is Tone.BAD] == ["late", "lost", "missing"]
+    assert [name for name, tone in tones["newest"].items() if tone is Tone.BAD] == ["late"]
+    assert [name for name, tone in tones["newest"].items() if tone is Tone.WARN] == ["hourly", "part"]
+    assert [name for name, tone in tones["newest"].items() if tone is Tone.DIM] == ["bare", "kube-system", "missing"]
+    assert {name: cell.briefs for name, cell in table.cells("covers").items() if cell.briefs} == {"part": ("part",)}
+    assert [name for name, cell in table.cells("next").items() if cell.tone is not Tone.PLAIN] == ["lost"]
+
+
+def test_the_next_run_is_that_of_the_schedule_that_runs_first_and_works() -> None:
+    table = shown(
+        location(),
+        location("lost", "Unavailable"),
+        namespace("later"),
+        schedule("b-good", "later", cron="0 3 * * *"),
+        schedule("a-lost", "later", cron="0 4 * * *", storageLocation="lost"),
+        namespace("sooner"),
+        schedule("a-good", "sooner", cron="0 4 * * *"),
+        schedule("b-lost", "sooner", cron="0 3 * * *", storageLocation="lost"),
+        namespace("paused"),
+        schedule("a-paused", "paused", cron="0 3 * * *", paused=True, storageLocation="lost"),
+        schedule("b-runs", "paused", cron="0 3 * * *"),
+        namespace("now"),
+        schedule("at-once", "now", cron="41 2 * * *"),
+    )
+    table.clock.set(NOW.replace(second=0))
+    found = table.cells("next")
+    assert {name: (cell.text, cell.tone) for name, cell in found.items()} == {
+        "later": ("in 19m", Tone.PLAIN),
+        "now": ("due", Tone.PLAIN),
+        "paused": ("in 19m", Tone.PLAIN),
+        "sooner": ("in 19m, refused", Tone.WARN),
+    }
+
+
+def test_a_run_of_a_silent_server_does_not_look_like_one_that_will_be() -> None:
+    table = shown(location(checked=NOW - _HOUR), *covered("shop"), namespace("bare"))
+    assert {name: cell.tone for name, cell in table.cells("next").items()} == {"bare": Tone.PLAIN, "shop": Tone.WARN}
+
+
+def test_a_row_names_what_covers_a_namespace() -> None:
+    table = shown(
+        *covered("both"),
+        schedule("weekly", "both", cron="0 5 * * 1"),
+        *(nab("both", name) for name in "ab"),
+        namespace("tenant"),
+        nab("tenant", "mine"),
+        *covered("single"),
+        namespace("bare"),
+    )
+    assert {name: cell.text for name, cell in table.cells("by").items()} == {
+        "bare": "",
+        "both": "both-daily and weekly, 2 NABs",
+        "single": "single-daily",
+        "tenant": "1 NAB",
+    }
+    table.model.narrow("by:*weekly*")
+    assert [row.key.name for row in table.rows()] == ["both"]
+    table.model.narrow("covers:none")
+    assert [row.key.name for row in table.rows()] == ["bare"]
+
+
+def test_a_repository_that_is_not_ready_is_shown_before_those_that_are() -> None:
+    table = shown(
+        location(),
+        *covered("ready"),
+        repository("r-1", "ready"),
+        *covered("one"),
+        repository("o-1", "one"),
+        repository("o-2", "one", "NotReady"),
+        *covered("new"),
+        repository("n-1", "new", ""),
+        namespace("none"),
+    )
+    assert {name: cell.text for name, cell in table.cells("repository").items()} == {
+        "new": "New",
+        "none": "",
+        "one": "NotReady",
+        "ready": "Ready",
+    }
+    told = {item["name"]: [(one["name"], one["phase"]) for one in item["repositories"]] for item in table.items()}
+    assert told["one"] == [("o-1", "Ready"), ("o-2", "NotReady")]
+    assert told["new"] == [("n-1", None)]
+
+
+def test_a_row_says_when_somebody_last_tried_to_bring_a_namespace_back() -> None:
+    table = shown(
+        *covered("drill-last"),
+        drilled("a", "drill-last", NOW - 3 * _DAY),
+        restore("a-back", "a", "drill-last", age=4 * _DAY),
+        *covered("drill-only"),
+        drilled("b", "drill-only", NOW - 3 * _DAY, failed="timeout"),
+        *covered("together"),
+        drilled("c", "together", NOW - 3 * _DAY),
+        restore("c-back", "c", "together", age=3 * _DAY),
+        *covered("restored-last"),
+        drilled("d", "restored-last", NOW - 3 * _DAY),
+        restore("d-back", "d", "restored-last", age=2 * _DAY),
+        *covered("restored-only"),
+        copy("e", "restored-only"),
+        restore("e-back", "e", "restored-only", age=5 * _DAY),
+        *covered("untried"),
+    )
+    assert {name: cell.text for name, cell in table.cells("tried").items()} == {
+        "drill-last": "drilled 3d ago in 4m10s",
+        "drill-only": "drill failed 3d ago in 4m10s",
+        "restored-last": "restored 2d",
+        "restored-only": "restored 5d",
+        "together": "drilled 3d ago in 4m10s",
+        "untried": "",
+    }
+    drills = {item["name"]: item["lastDrill"] for item in table.items()}
+    assert drills["drill-only"] == {"at": wire(NOW - 3 * _DAY), "seconds": 250, "failed": "timeout"}
+    assert drills["drill-last"] == {"at": wire(NOW - 3 * _DAY), "seconds": 250, "failed": None}
+    assert drills["untried"] is None
+
+
+def _item(name: str, objects: Iterable[Resource]) -> dict[str, Any]:
+    return next(item for item in shown(*objects).items() if item["name"] == name)
+
+
+def test_the_item_of_a_namespace_has_its_copies_and_what_makes_them() -> None:
+    item = _item(
+        "shop",
+        [
+            location(),
+            location("lost", "Unavailable"),
+            *covered("shop", snapshotMoveData=True),
+            copy("one", "shop"),
+            copy("two", "shop", age=25 * _HOUR, kept=3 * _DAY, storage="lost"),
+            copy("three", "shop", age=26 * _HOUR, phase="PartiallyFailed"),
+            restore("back", "one", "shop", age=2 * _DAY),
+        ],
+    )
+    assert item == {
+        "context": "prod",
+        "kind": "Namespace",
+        "namespace": "",
+        "name": "shop",
+        "phase": None,
+        "exists": True,
+        "state": "protected",
+        "newestCopy": "one",
+        "newestCopyAt": wire(NOW - _HOUR),
+        "newestCopyComplete": True,
+        "promisedSince": "2026-11-14T02:00:00Z",
+        "goodCopies": 2,
+        "partialCopies": 1,
+        "nextExpiry": wire(NOW + 3 * _DAY),
+        "lastExpiry": wire(NOW + 20 * _DAY),
+        "nextRun": "2026-11-16T02:00:00Z",
+        "schedules": [
+            {
+                "namespace": "velero",
+                "name": "shop-daily",
+                "covers": "all",
+                "volumes": "data mover",
+                "paused": False,
+            }
+        ],
+        "nonAdminBackups": 0,
+        "covers": "all",
+        "volumes": "data mover",
+        "storageLocations": ["default", "lost"],
+        "unavailableLocations": ["lost"],
+        "repositories": [],
+        "lastRestored": wire(NOW - 2 * _DAY),
+        "lastDrill": None,
+    }
+
+
+def test_the_item_of_a_namespace_without_copies_says_so_with_nulls() -> None:
+    item = _item("bare", [from_builtins(Namespace, {"metadata": {"name": "bare"}, "status": {"phase": "Active"}})])
+    found = ("newestCopy", "newestCopyAt", "newestCopyComplete", "volumes", "promisedSince", "phase")
+    assert [item[name] for name in found] == [None, None, False, None, None, "Active"]
+    partial = _item("shop", [*covered("shop"), copy("one", "shop", phase="PartiallyFailed")])
+    assert (partial["newestCopy"], partial["newestCopyComplete"]) == ("one", False)
+
+
+def test_namespaces_sort_by_each_column() -> None:
+    table = shown(
+        *covered("a", cron="0 5 * * *"),
+        copy("a1", "a", age=_HOUR, kept=2 * _DAY),
+        *covered("b", cron="0 4 * * *"),
+        copy("b1", "b", age=3 * _HOUR, kept=3 * _DAY),
+        copy("b2", "b", age=4 * _HOUR, kept=3 * _DAY),
+        drilled("c1", "c", NOW - _DAY),
+        *covered("d"),
+        restore("d-back", "a1", "d", age=2 * _DAY),
+    )
+    assert table.names("name") == ["a", "b", "c", "d"]
+    assert table.names("state")[-1] == "c"
+    assert table.names("newest")[-1] == "d"
+    assert [name for name in table.names("newest") if name in "ab"] == ["b", "a"]
+    assert table.names("copies") == ["d", "a", "c", "b"]
+    assert table.names("expires")[:2] == ["a", "b"]
+    assert table.names("next")[:2] == ["b", "a"]
+    assert table.names("tried")[:2] == ["d", "c"]
+
+
+def test_a_namespace_that_nobody_may_list_is_neither_there_nor_gone() -> None:
+    table = shown(*covered("shop")[1:], copy("one", "shop"))
+    (item,) = table.items()
+    assert (item["name"], item["exists"]) == ("shop", None)
+    assert table.text("name", "state") == [["●", "shop", "protected"]]
+
+
+def test_a_changed_backup_or_schedule_derives_the_rows_of_its_namespaces_alone() -> None:
+    table = shown(*covered("shop"), *covered("wiki"), copy("one", "shop"))
+    derived = table.model.entries.derived
+    table.store.sink(WatchScope("prod", BACKUP), table.clock).apply("ADDED", copy("two", "shop"))
+    table.model.pump()
+    assert table.model.entries.derived == derived + 1
+    assert table.cells("copies")["shop"].text == "2"
+    paused = schedule("wiki-daily", "wiki", paused=True)
+    table.store.sink(WatchScope("prod", SCHEDULE), table.clock).apply("MODIFIED", paused)
+    table.model.pump()
+    assert table.model.entries.derived == derived + 2
+    assert table.cells("next")["wiki"].text == "paused"
+    table.store.sink(WatchScope("prod", NAMESPACE), table.clock).apply("DELETED", namespace("wiki"))
+    table.model.pump()
+    assert sorted(table.cells("state")) == ["shop"]
+
+
+def test_namespaces_that_come_in_sight_show_which_of_those_with_copies_are_gone() -> None:
+    table = shown(copy("one", "shop"))
+    assert {name: cell.text for name, cell in table.cells("state").items()} == {"shop": "not covered"}
+    sink = table.store.sink(WatchScope("prod", NAMESPACE), table.clock)
+    sink.health(WatchHealth(WatchState.LIVE, NOW))
+    sink.apply("ADDED", namespace("wiki"))
+    table.model.pump()
+    assert {name: cell.text for name, cell in table.cells("state").items()} == {
+        "shop": "deleted",
+        "wiki": "not covered",
+    }
+
+
+def test_a_namespace_that_cannot_be_read_has_a_row_from_the_start() -> None:
+    table = shown(*covered("shop"))
+    table.store.sink(WatchScope("prod", NAMESPACE), table.clock).unreadable("", "odd", "status: broken")
+    fresh: DerivedRows[Any] = DerivedRows(ProtectionView(), table.store, ["prod"])
+    assert sorted(key.name for key, _ in fresh.table) == ["odd", "shop"]
+
+
+def test_every_state_has_a_sign() -> None:
+    assert {state.value: protection_mark(state) for state in ProtectionState if state.value in ("late", "partial")} == {
+        "late": StatusGlyph.BROKEN,
+        "partial": StatusGlyph.LOOK,
+    }
+    assert all(protection_mark(state) for state in ProtectionState)

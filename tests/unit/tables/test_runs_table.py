@@ -1,0 +1,236 @@
+"""The rows of the tables of backups and of restores, and what they say of progress."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foretop_core.models import Restore, from_builtins
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.runs import BackupsView, percent, run_progress, run_progress_tone
+from tests.objects import at, backup, location, upload
+from tests.unit.tables.test_views import Shown
+
+_TEAM = {"openshift.io/oadp-nab-origin-namespace": "team-a", "openshift.io/oadp-nab-origin-name": "orders"}
+
+
+def restored(name: str, phase: str = "Completed", *, of: str = "", schedule: str = "", **status: Any) -> Restore:
+    body = {
+        "metadata": {"name": name, "namespace": "velero", "creationTimestamp": at("02:00:00").isoformat()},
+        "spec": {"backupName": of, "scheduleName": schedule},
+        "status": {"phase": phase, **status},
+    }
+    return from_builtins(Restore, body)
+
+
+def test_the_item_of_a_backup_has_what_its_row_shows() -> None:
+    table = Shown(
+        "backups",
+        [
+            backup(
+                "full",
+                "PartiallyFailed",
+                created="01:00:00",
+                started="01:00:05",
+                ended="01:10:05",
+                of="daily",
+                spec={"storageLocation": "s3"},
+                progress={"itemsBackedUp": 7, "totalItems": 9},
+                expiration="2026-12-15T01:00:00Z",
+                queuePosition=2,
+                errors=3,
+                warnings=4,
+                failureReason="disk full",
+            ),
+            backup("bare", "", created="00:00:00"),
+        ],
+    )
+    items = {item["name"]: item for item in table.items()}
+    assert items["full"] == {
+        "context": "prod",
+        "kind": "Backup",
+        "namespace": "velero",
+        "name": "full",
+        "phase": "PartiallyFailed",
+        "created": "2026-11-15T01:00:00Z",
+        "started": "2026-11-15T01:00:05Z",
+        "completed": "2026-11-15T01:10:05Z",
+        "errors": 3,
+        "warnings": 4,
+        "itemsDone": 7,
+        "itemsTotal": 9,
+        "owner": "schedule daily",
+        "failureReason": "disk full",
+        "expires": "2026-12-15T01:00:00Z",
+        "schedule": "daily",
+        "storageLocation": "s3",
+        "queuePosition": 2,
+    }
+    nothing = ("phase", "started", "itemsDone", "itemsTotal", "failureReason", "expires", "schedule", "storageLocation")
+    assert [items["bare"][name] for name in nothing] == [None] * 8
+
+
+def test_a_refused_run_says_all_that_velero_found_wrong() -> None:
+    refused = backup("refused", "FailedValidation", validationErrors=["no location", "no namespace"])
+    (item,) = Shown("backups", [refused]).items()
+    assert item["failureReason"] == "no location; no namespace"
+    assert Shown("backups", [refused]).cells("phase")["refused"].briefs == ("Refused",)
+    assert Shown("backups", [backup("b", "PartiallyFailed")]).cells("phase")["b"].briefs == ("PartFailed",)
+
+
+def test_a_restore_says_what_it_brings_back() -> None:
+    table = Shown(
+        "restores",
+        [
+            restored("one", of="daily-1", progress={"itemsRestored": 7, "totalItems": 9}),
+            restored("two", schedule="daily"),
+            restored("three", "", of="daily-1"),
+            backup("no-restore"),
+        ],
+    )
+    assert {row[1]: row[2:] for row in table.text("name", "backup", "phase", "items", "from")} == {
+        "one": ["daily-1", "Completed", "7/9", "by hand"],
+        "two": ["daily", "Completed", "", "by hand"],
+        "three": ["daily-1", "New", "", "by hand"],
+    }
+    found = {item["name"]: (item["backup"], item["schedule"]) for item in table.items()}
+    assert found == {"one": ("daily-1", None), "two": (None, "daily"), "three": ("daily-1", None)}
+    for text, names in (("backup:daily-1", {"one", "three"}), ("schedule:daily", {"two"}), ("phase:New", {"three"})):
+        table.model.narrow(text)
+        assert {row.key.name for row in table.rows()} == names
+
+
+def test_what_waits_comes_before_what_runs_and_what_has_ended_last_each_newest_first() -> None:
+    table = Shown(
+        "backups",
+        [
+            backup("a-done", started="01:00:00", created="02:30:00", ended="01:01:00"),
+            backup("b-done", started="01:10:00", created="01:10:00", ended="01:11:00"),
+            backup("c-refused", "FailedValidation", created="01:05:00"),
+            backup("d-runs", "InProgress", created="00:30:00", started="00:40:00"),
+            backup("e-runs", "InProgress", created="00:20:00", started="00:50:00"),
+            backup("f-waits", "Queued", created="00:10:00"),
+            backup("g-waits", "", created="00:05:00"),
+            backup("h-odd", "Marinating", created="02:40:00"),
+            backup("i-undated", created=""),
+        ],
+    )
+    assert [row.key.name for row in table.rows()] == [
+        *("f-waits", "g-waits", "e-runs", "d-runs", "h-odd", "b-done", "c-refused", "a-done", "i-undated"),
+    ]
+
+
+def test_backups_sort_by_how_long_they_took_and_by_what_they_hold() -> None:
+    table = Shown(
+        "backups",
+        [
+            backup("long", started="01:00:00", ended="01:20:00", progress={"itemsBackedUp": 3, "totalItems": 9}),
+            backup("short", started="02:00:00", ended="02:10:00", progress={"itemsBackedUp": 5, "totalItems": 5}),
+            backup("runs", "InProgress", started="00:00:00"),
+            backup("waits", "Queued"),
+        ],
+    )
+    assert table.names("took")[:2] == ["short", "long"]
+    assert table.names("items")[:2] == ["long", "short"]
+    assert {name: cell.text for name, cell in table.cells("took").items()} == {
+        "long": "20m",
+        "short": "10m",
+        "runs": "2h41m",
+        "waits": "",
+    }
+    took = BackupsView().column("took").sort
+    assert [took(backup("one", **times)) for times in ({"started": "01:00:00"}, {"ended": "01:00:00"})] == [None, None]
+    by_owner = Shown("backups", [backup("a", of="b"), backup("b", of="a"), backup("c")])
+    assert by_owner.names("from") == ["c", "b", "a"]
+
+
+def test_an_owner_is_told_in_fewer_words_where_there_is_less_room() -> None:
+    table = Shown("backups", [backup("h"), backup("s", of="daily"), backup("t", annotations=_TEAM)])
+    found = table.cells("from")
+    assert {name: (cell.text, *cell.briefs) for name, cell in found.items()} == {
+        "h": ("by hand", "by hand", "by hand", "hand"),
+        "s": ("schedule daily", "schedule", "schedule", "sched"),
+        "t": ("nab team-a/orders", "nab team-a", "nab"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("end", "text"),
+    [
+        ("2026-11-15T02:41:08Z", "in 1s"),
+        ("2026-11-15T02:41:07Z", "0s ago"),
+        ("2026-11-15T02:31:07Z", "10m ago"),
+        ("2026-11-18T02:41:07Z", "in 3d"),
+    ],
+)
+def test_a_backup_expires_in_the_future_or_should_have_gone(end: str, text: str) -> None:
+    cell = Shown("backups", [backup("one", expiration=end)]).cells("expires")["one"]
+    assert (cell.text, cell.briefs) == (text, (text.removeprefix("in "),))
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "text", "tone"),
+    [
+        (None, None, "", Tone.PLAIN),
+        (0, 0, "", Tone.PLAIN),
+        (5, 0, "", Tone.PLAIN),
+        (0, 1, "▁▁▁▁▁▁▁▁▁▁ 0%", Tone.PLAIN),
+        (1, 1, "▇▇▇▇▇▇▇▇▇▇ 100%", Tone.DIM),
+        (199, 200, "▇▇▇▇▇▇▇▇▇▁ 99%", Tone.PLAIN),
+        (200, 200, "▇▇▇▇▇▇▇▇▇▇ 100%", Tone.DIM),
+        (7, 5, "▇▇▇▇▇▇▇▇▇▇ 140%", Tone.DIM),
+    ],
+)
+def test_progress_is_told_by_items(done: int | None, total: int | None, text: str, tone: Tone) -> None:
+    counted = {} if total is None else {"progress": {"itemsBackedUp": done, "totalItems": total}}
+    run = backup("one", "InProgress", started="02:00:00", **counted)
+    cell = Shown("queue", [location(), run]).cells("items")["one"]
+    assert (cell.text, cell.tone) == (text, tone)
+    assert percent(run) == text.rpartition(" ")[2]
+
+
+_ALL = {"itemsBackedUp": 1, "totalItems": 1}
+
+
+@pytest.mark.parametrize(
+    ("items", "volumes", "text"),
+    [
+        pytest.param({"itemsBackedUp": 1, "totalItems": 2}, [(1, 4, "")], "▇▇▇▇▇▁▁▁▁▁ 50%", id="items are not done"),
+        pytest.param({"itemsBackedUp": 0, "totalItems": 0}, [(1, 4, "")], "", id="no item is known"),
+        pytest.param(_ALL, [(199, 200, "")], "▇▇▇▇▇▇▇▇▇▁ data 99%", id="bytes to the percent"),
+        pytest.param(_ALL, [(4, 4, "02:30:00")], "▇▇▇▇▇▇▇▇▇▇ 100%", id="all volumes are done"),
+        pytest.param(_ALL, [(4, 4, "02:30:00"), (0, 4, "")], "▇▇▇▇▇▁▁▁▁▁ data 50%", id="one is done"),
+        pytest.param(_ALL, [(4, 4, ""), (4, 4, ""), (0, 0, "")], "▇▇▇▇▇▇▇▁▁▁ data 66%", id="one of unknown size"),
+        pytest.param(_ALL, [(4, 4, ""), (0, 0, "02:30:00")], "▇▇▇▇▇▇▇▇▇▇ data 100%", id="an empty one is done"),
+        pytest.param(_ALL, [(0, 0, "")], "data moves", id="no size is known"),
+    ],
+)
+def test_progress_is_told_by_bytes_where_only_volumes_are_left(
+    items: dict[str, int], volumes: list[tuple[int, int, str]], text: str
+) -> None:
+    moving = [
+        upload(
+            f"up-{place}",
+            "Completed" if end else "InProgress",
+            of="one",
+            created="02:41:00",
+            completionTimestamp=at(end).isoformat() if end else None,
+            progress={"bytesDone": done, "totalBytes": total},
+        )
+        for place, (done, total, end) in enumerate(volumes)
+    ]
+    run = backup("one", "InProgress", started="02:00:00", progress=items)
+    table = Shown("queue", [location(), run, *moving])
+    assert table.cells("items")["one"].text == text
+    if "data" in text:
+        assert table.cells("items")["one"].tone is Tone.PLAIN
+        assert run_progress_tone(run, table.render_context()) is Tone.PLAIN
+
+
+def test_a_bar_of_data_is_drawn_where_there_is_room_beside_the_word() -> None:
+    run = backup("one", "InProgress", started="02:00:00", progress=_ALL)
+    moving = upload(of="one", phase="InProgress", progress={"bytesDone": 1, "totalBytes": 2})
+    render = Shown("queue", [location(), run, moving]).render_context()
+    assert run_progress(run, render, 6) == "▇▇▇▁▁▁ data 50%"
+    assert run_progress(run, render, 5) == "data 50%"
