@@ -29,8 +29,8 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 }
 _NOT_OF_THE_RUN = frozenset({"annotation", "returns", "decorator_list", "type_params"})
 """Fields with types and declarations: a change in them is none of the program's behaviour, or breaks its import."""
-_DECLARING = frozenset({"field", "Struct", "TypeVar", "Kind"})
-"""Calls whose keywords declare a class."""
+_DECLARING = frozenset({"field", "Struct", "TypeVar", "Kind", "zip"})
+"""Calls whose keywords declare a class, or, as `strict` of zip, only claim what holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _of(node: ast.AST, within: tuple[str, ...]) -> Iterator[_Change]:
 
 
 def _declares(node: ast.AST) -> bool:
-    """Whether the keywords are those of a class or of a declaration."""
+    """Whether the keywords are those of a class, of a declaration or of a claim."""
     if isinstance(node, ast.ClassDef):
         return True
     return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _DECLARING
