@@ -103,6 +103,42 @@ SAME = (
         "0 to 1",
         "a bar of one cell has no room either: the word comes first",
     ),
+    SameProgram(
+        "core/foretop_core/kube/connection/exec_plugin.py",
+        "said = process.stdout.read(MOST_OUTPUT + 1)",
+        "1 to 2",
+        "one byte more than may be is enough to tell that there is more; two are no different",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/connection/oidc_refresh.py",
+        "body = answer.read(MOST_ANSWER + 1)",
+        "1 to 2",
+        "one byte more than may be is enough to tell that there is more; two are no different",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/connection/aborting_connector.py",
+        "async def close(self, *, abort_ssl: bool = False) -> None:",
+        "False to True",
+        "every connection is aborted before aiohttp closes what is left",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/connection/socks_connector.py",
+        "self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET",
+        "0 to 1",
+        "aiohttp always gives the port, and no socket is opened by it: the proxy opens one",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/connection/socks_connector.py",
+        "return [ResolveResult(hostname=host, host=host, port=port, family=family, proto=0, flags=0)]",
+        "0 to 1",
+        "no socket is opened by these numbers: the proxy opens one",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/connection/socks_connector.py",
+        'return await self._proxy.connect(req.url.host or "", req.url.port or 0, timeout=limit)',
+        "0 to 1",
+        "the address of a server has a port, or that of its scheme",
+    ),
 )
 
 

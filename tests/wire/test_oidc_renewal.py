@@ -20,7 +20,7 @@ from foretop_core.kube.connection.config import OidcConfig
 from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.oidc_refresh import MOST_ANSWER, MOST_SAID, refresh
 from tests.wire.test_auth import _listening, guarded
-from tests.wire.test_oidc import AUTHORITY, CERTIFICATE, ENDED, FRESH, NOW, Provider, clients, running, signed_in, token
+from tests.wire.test_oidc import AUTHORITY, CERTIFICATE, FRESH, NOW, Provider, clients, running, signed_in, token
 
 GIVEN = {"id_token": "new-id", "refresh_token": "new-refresh"}
 
@@ -236,4 +236,3 @@ async def test_the_refresh_token_of_a_newer_sign_in_goes_before_ours(tmp_path: P
         assert (await client.request("GET", "/version")).status == 200
         await client.close()
     assert provider.asked[-1]["refresh_token"] == (newer or "refresh-2")
-    assert ENDED not in (FRESH, later)
