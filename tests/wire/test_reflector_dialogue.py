@@ -61,7 +61,7 @@ async def test_selectors_go_with_every_request() -> None:
         assert (asked["labelSelector"], asked["fieldSelector"]) == ("app=shop", "metadata.name=x")
 
 
-async def test_the_first_rows_or_the_reason_for_none_is_noted_once() -> None:
+async def test_the_first_rows_are_noted_once() -> None:
     found, begun = Dialogue([]), list[int]()
 
     def noting(answer: Answer) -> Answer:
@@ -74,6 +74,9 @@ async def test_the_first_rows_or_the_reason_for_none_is_noted_once() -> None:
     found.answers = [noting(page(["a"], "v5", "next")), noting(page(["a", "b"], "v5"))]
     await found.run()
     assert [*begun, found.begun] == [0, 1, 1], "not before the first page has come"
+
+
+async def test_a_refusal_or_an_empty_list_is_noted_as_well() -> None:
     assert (await played(refuse(403))).begun == 1
     assert (await played(page(None))).begun == 1
 
