@@ -139,6 +139,42 @@ SAME = (
         "0 to 1",
         "the address of a server has a port, or that of its scheme",
     ),
+    SameProgram(
+        "core/foretop_core/kube/access/doctor_checks.py",
+        'side = "ahead of" if skew > timedelta() else "behind"',
+        "> to >=",
+        "asked only of a difference of more than five seconds, so never of none",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/watching/list_watch_codec.py",
+        'return msgspec.json.encode(wanted)[:-1] + b","',
+        "1 to 2",
+        "no object begins with it then, and each is looked through: slower, with the same answer",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/watching/watch_slots.py",
+        "return 1 if scope in self._filled else 2",
+        "2 to 3",
+        "ranks are only compared, and the last one stays the last",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/watching/reflector.py",
+        "self._in_doubt = False",
+        "False to True",
+        "before the first list, which comes in any case and settles it",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/watching/reflector.py",
+        "self._was_cut = False",
+        "False to True",
+        "read only once there is a version, and the list that brings it settles it",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/watching/reflector.py",
+        'raise ApiError(200, "", "the list was asked for as a whole and is not whole")',
+        "200 to 201",
+        "its one caller takes any ApiError as the sign to read page by page, and shows none",
+    ),
 )
 
 

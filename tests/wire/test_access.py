@@ -233,6 +233,12 @@ async def test_where_the_server_does_not_review_access_a_list_of_one_tells(code:
     assert "GET /apis/apps/v1/deployments?limit=1&fieldSelector=metadata.name%3Dvelero" in api.asked
 
 
+async def test_where_all_may_be_listed_nothing_is_guessed_or_chosen() -> None:
+    async with client_of(ScriptedApi()) as client:
+        found = await accessible_namespaces(client, AccessReviewer(client, ManualClock(NOW)), SCHEDULE, ())
+    assert found == AccessibleNamespaces(("",), chosen=False, missing=(), guessed=False)
+
+
 async def test_a_kind_of_some_names_is_seen_everywhere_only_where_all_of_them_are() -> None:
     api = ScriptedApi(may=lambda wanted: wanted["name"] == "velero")
     async with client_of(api, namespace="own") as client:

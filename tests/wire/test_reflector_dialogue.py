@@ -61,7 +61,7 @@ async def test_selectors_go_with_every_request() -> None:
         assert (asked["labelSelector"], asked["fieldSelector"]) == ("app=shop", "metadata.name=x")
 
 
-async def test_the_first_rows_or_the_reason_for_none_is_noted_once() -> None:
+async def test_the_first_rows_are_noted_once() -> None:
     found, begun = Dialogue([]), list[int]()
 
     def noting(answer: Answer) -> Answer:
@@ -74,6 +74,9 @@ async def test_the_first_rows_or_the_reason_for_none_is_noted_once() -> None:
     found.answers = [noting(page(["a"], "v5", "next")), noting(page(["a", "b"], "v5"))]
     await found.run()
     assert [*begun, found.begun] == [0, 1, 1], "not before the first page has come"
+
+
+async def test_a_refusal_or_an_empty_list_is_noted_as_well() -> None:
     assert (await played(refuse(403))).begun == 1
     assert (await played(page(None))).begun == 1
 
@@ -404,7 +407,7 @@ async def test_a_line_of_the_watch_is_a_change_a_row_that_cannot_be_read_or_a_re
 @pytest.mark.parametrize(("version", "following"), [("5", WATCH), ("9", WATCH), ("4", LIST)])
 async def test_a_watch_that_fell_silent_is_resumed_unless_the_server_went_back(version: str, following: str) -> None:
     silent = stream(stall=True)
-    found = await played(page([]), silent, page([], version), stream(ADDED), timing=WatchTimings(idle=0.05))
+    found = await played(page([]), silent, page([], version), stream(ADDED), timing=WatchTimings(idle=0.3))
     assert found.asked[:4] == [LIST, WATCH, "list limit=1", following]
     if following == WATCH:
         assert found.asked[4:] == ["watch 6"]
@@ -413,7 +416,7 @@ async def test_a_watch_that_fell_silent_is_resumed_unless_the_server_went_back(v
 async def test_a_watch_that_fell_silent_and_is_lost_is_stale_since_it_was_last_heard() -> None:
     found = Dialogue([page([]), stream(ADDED, stall=True)])
     found.answers += [found.after(100, refuse(503)), refuse(503), page([]), stream(ADDED), refuse(400)]
-    await found.run(WatchTimings(idle=0.2))
+    await found.run(WatchTimings(idle=0.3))
     lost, again, later = (health for health in found.healths if health.state is STALE)
     assert lost.since == again.since == NOW
     assert lost.retry_at == NOW + timedelta(seconds=100.45)

@@ -126,9 +126,8 @@ def _skew(client: ApiClient) -> Check:
     skew = client.skew or timedelta()
     if abs(skew) <= LARGE_SKEW:
         return Check("clock", CheckStatus.OK, "agrees with the server's")
-    found = (
-        f"the server is {abs(skew).total_seconds():.0f} s {'ahead of' if skew > timedelta() else 'behind'} this machine"
-    )
+    side = "ahead of" if skew > timedelta() else "behind"
+    found = f"the server is {abs(skew).total_seconds():.0f} s {side} this machine"
     return Check("clock", CheckStatus.NOTE, found, "foretop uses the server's time; correct this machine's clock")
 
 

@@ -65,12 +65,15 @@ class Backoff:
     def __init__(self, timing: WatchTimings, random: Random) -> None:
         self._timing = timing
         self._random = random
+        self._delay = timing.first_delay
         self.failures = 0
 
     def next(self) -> float:
-        base = self._timing.first_delay * 2.0 ** min(self.failures, 16)
+        delay = min(self._delay, self._timing.longest_delay)
+        self._delay = delay * 2
         self.failures += 1
-        return float(min(self._timing.longest_delay, base)) * self._random.uniform(0.75, 1.25)
+        return delay * self._random.uniform(0.75, 1.25)
 
     def reset(self) -> None:
+        self._delay = self._timing.first_delay
         self.failures = 0
