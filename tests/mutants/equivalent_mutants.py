@@ -175,6 +175,24 @@ SAME = (
         "200 to 201",
         "its one caller takes any ApiError as the sign to read page by page, and shows none",
     ),
+    SameProgram(
+        "core/foretop_core/actions/lifetimes.py",
+        "why = EXTEND_BACKUP.applies(backup, lambda: False) or requested_deletion(snapshot, backup)",
+        "False to True",
+        "whether a backup can be extended does not depend on its data movements: test_records.py asks with both",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/log_text.py",
+        "_AT_A_TIME = 1000",
+        "1000 to 1001",
+        "how many lines are decoded together, whatever the number: the lines are those of the text",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/journal.py",
+        "descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)",
+        "384 to 385",
+        "the mode is set again as soon as the file is open, before anything is in it",
+    ),
 )
 
 

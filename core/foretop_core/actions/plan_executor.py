@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 
 import msgspec
 
@@ -56,8 +57,9 @@ class PlanExecutor(msgspec.Struct, frozen=True):
     async def carry_out(self, plan: Plan, planner: Planner, dry_run: bool = False) -> AsyncIterator[Result]:
         """Sends the plan; `planner` is asked again for an object that somebody else wrote meanwhile."""
         executor = PlanSender(self.client, self.journal, self.clock, self.user, dry_run, self.patience, self.look_for)
-        async for result in executor.run(plan, self._replan(plan, planner)):
-            yield result
+        async with aclosing(executor.run(plan, self._replan(plan, planner))) as results:
+            async for result in results:
+                yield result
 
     def _replan(self, plan: Plan, planner: Planner) -> Replan:
         async def again(step: PlanStep) -> PlanStep | None:

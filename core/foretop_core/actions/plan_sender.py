@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from enum import StrEnum
 
 import msgspec
@@ -30,6 +30,9 @@ MOST_TRIES = 5
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 PATIENCE = 10.0
 """Seconds in which a lost API server may come back before the rest of a plan is left."""
+
+_USUAL_WAIT = 1.0
+"""Seconds before a busy server that names no time is asked again."""
 
 LOOK_FOR = 10.0
 """Seconds in which a write whose answer was lost may still show before it counts as failed."""
@@ -79,7 +82,7 @@ class PlanSender(msgspec.Struct, frozen=True):
     patience: float = PATIENCE
     look_for: float = LOOK_FOR
 
-    async def run(self, plan: Plan, replan: Replan) -> AsyncIterator[Result]:
+    async def run(self, plan: Plan, replan: Replan) -> AsyncGenerator[Result, None]:
         """A step that fails does not stop the others, one that changed is handed back, never forced.
 
         Where the API server stays away, the rest is not sent. While it is being found out what became of a step whose
@@ -133,8 +136,9 @@ class PlanSender(msgspec.Struct, frozen=True):
                 check_answer(sending.current, response.body)
             except ApiError as problem:
                 refusal = _in_words(problem)
-                if problem.status == 429 and (problem.retry_after or 0.0) <= self.patience:
-                    await asyncio.sleep(1.0 if problem.retry_after is None else problem.retry_after)
+                wait = _USUAL_WAIT if problem.retry_after is None else problem.retry_after
+                if problem.status == 429 and wait <= self.patience:
+                    await asyncio.sleep(wait)
                 elif not problem.is_status or not 400 <= problem.status < 500:
                     return _Lost(problem)
                 elif _is_conflict(problem) and step.write.method != "POST":

@@ -209,6 +209,8 @@ def test_the_plan_says_until_when_and_its_reverse_removes_exactly_that_mark() ->
     assert any(line.startswith(f"annotation {mark}: ") and "maria" in line for line in step.changes)
     (back,) = plan_unacknowledge(ClusterSnapshot("prod"), [carrying(late())], [late()], NOW).steps
     assert back.write.body["metadata"]["annotations"] == {mark: None}
+    written = step.write.body["metadata"]["annotations"][mark]
+    assert (step.write.before, back.write.before) == ({}, {"metadata": {"annotations": {mark: written}}})
     assert plan_unacknowledge(ClusterSnapshot("prod"), [schedule()], [late()], NOW).steps == ()
 
 
