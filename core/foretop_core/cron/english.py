@@ -30,7 +30,7 @@ def describe_delay(delay: timedelta) -> str:
     for size, unit in ((3600, "hour"), (60, "minute"), (1, "second")):
         if seconds == size:
             return f"every {unit}"
-        if seconds % size == 0 and (size == 3600 or seconds <= 120 * size):
+        if seconds % size == 0 and seconds <= 120 * size:
             return f"every {seconds // size} {unit}s"
     hours, rest = divmod(seconds, 3600)
     parts = [(hours, "hour"), (rest // 60, "minute"), (rest % 60, "second")]
@@ -61,8 +61,6 @@ def _is_stretch(minutes: Sequence[int], hours: Sequence[int]) -> bool:
 
 
 def _within_the_hour(minutes: Sequence[int]) -> str:
-    if len(minutes) == 60:
-        return "every minute"
     if len(minutes) == 1:
         minute = minutes[0]
         return f"at {_count(minute, 'minute')} past every hour" if minute else "every hour on the hour"
@@ -178,5 +176,5 @@ def _month(number: int) -> str:
 
 
 def _ordinal(number: int) -> str:
-    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    ending = "th" if number // 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

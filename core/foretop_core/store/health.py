@@ -160,7 +160,7 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
         unreadable_kinds=tuple(sorted({scope.kind.name for scope, entry in entries.items() if entry.lost_lines})),
         unreadable_why=next((entry.lost_why for entry in entries.values() if entry.lost_lines), ""),
         polled=sum(entry.health.polled_every > 0 for entry in entries.values()),
-        polled_every=max((entry.health.polled_every for entry in entries.values()), default=0.0),
+        polled_every=max(entry.health.polled_every for entry in entries.values()),
     )
 
 

@@ -21,6 +21,13 @@ from foretop_core.cron import Dialect, parse
         ("@every 1s", "every second"),
         ("@every 25h0m1s", "every 25 hours and 1 second"),
         ("@every 24h", "every 24 hours"),
+        ("@every 119s", "every 119 seconds"),
+        ("@every 120s", "every 2 minutes"),
+        ("@every 121s", "every 2 minutes and 1 second"),
+        ("@every 119m", "every 119 minutes"),
+        ("@every 121m", "every 2 hours and 1 minute"),
+        ("@every 120h", "every 120 hours"),
+        ("@every 400h", "every 400 hours"),
         ("30 * * * *", "at 30 minutes past every hour"),
         ("0 * * * *", "every hour on the hour"),
         ("1 * * * *", "at 1 minute past every hour"),
@@ -29,7 +36,12 @@ from foretop_core.cron import Dialect, parse
         ("5/15 * * * *", "every 15 minutes, from minute 5 of the hour"),
         ("0-5 * * * *", "at minutes 0 to 5 of every hour"),
         ("0-5 2 * * *", "every minute from 02:00 to 02:05, every day"),
+        ("0-2 2 * * *", "at 02:00, 02:01 and 02:02 every day"),
+        ("0-3 2 * * *", "every minute from 02:00 to 02:03, every day"),
         ("* 2 * * *", "every minute from 02:00 to 02:59, every day"),
+        ("* 1,5 * * *", "every minute of the hours 01 and 05, every day"),
+        ("5 1,2,4,8,9,12,15 * * *", "at minute 5 of the hours 01, 02, 04, 08, 09, 12 and 15 every day"),
+        ("0,30 1,5,9 * * *", "at 01:00, 01:30, 05:00, 05:30, 09:00 and 09:30 every day"),
         ("* 9-17 * * 1-5", "every minute from 09:00 to 17:59 on Monday to Friday"),
         ("*/15 9-17 * * 1-5", "every 15 minutes from 09:00 to 17:45 on Monday to Friday"),
         ("5/15 9-17 * * 1-5", "every 15 minutes from 09:05 to 17:50 on Monday to Friday"),
@@ -38,6 +50,7 @@ from foretop_core.cron import Dialect, parse
         ("0 */6 * * *", "at 00:00, 06:00, 12:00 and 18:00 every day"),
         ("30 1/6 * * *", "at 01:30, 07:30, 13:30 and 19:30 every day"),
         ("0 0 13 * 5", "at 00:00 on the 13th of the month and on every Friday"),
+        ("0 0 13 * 1,5", "at 00:00 on the 13th of the month and also on Monday and Friday"),
         ("0 0 13 3 5", "at 00:00 on the 13th and on every Friday in March"),
         ("0 0 1-31 * MON", "at 00:00 every day"),
         ("0 0 */1 * MON", "at 00:00 on Monday"),
@@ -88,6 +101,8 @@ def test_a_schedule_is_described_in_plain_english(expression: str, description: 
         ("0 2 8-14 * sun", "at 02:00 on the 8th to 14th if it is a Sunday"),
         ("0 2 13 * mon,wed,fri", "at 02:00 on the 13th if it is a Monday, Wednesday or Friday"),
         ("0 2 1 * 1-5", "at 02:00 on the 1st if it is a day from Monday to Friday"),
+        ("0 2 1 * 1-4", "at 02:00 on the 1st if it is a day from Monday to Thursday"),
+        ("0 2 1 * 1-3", "at 02:00 on the 1st if it is a Monday, Tuesday or Wednesday"),
         ("0 2 1 * 5-7", "at 02:00 on the 1st if it is a Friday, Saturday or Sunday"),
         ("0 2 1 * fri-mon", "at 02:00 on the 1st if it is a Monday, Friday, Saturday or Sunday"),
         (
@@ -118,3 +133,10 @@ def test_a_stepped_star_beside_a_weekday_is_described_by_the_server_s_dialect() 
         Dialect.ROBFIG: f"{days} of the month and on every Monday",
         Dialect.NETRESEARCH: f"{days} if it is a Monday",
     }
+
+
+def test_every_date_has_its_ending() -> None:
+    endings = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
+    for day in range(1, 32):
+        described = parse(f"0 0 {day} * *", Dialect.ROBFIG).describe()
+        assert described == f"at 00:00 on the {day}{endings.get(day, 'th')} of the month"

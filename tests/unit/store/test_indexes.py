@@ -8,7 +8,7 @@ import pytest
 
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
+from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, Kind
 from foretop_core.models.wire import from_builtins
 from foretop_core.rules.lookups import day_of
 from foretop_core.store import Store
@@ -116,12 +116,12 @@ def test_the_newest_are_those_of_the_last_hour_and_of_so_many_before() -> None:
 
 
 @pytest.mark.parametrize("kind", [NAB, NAR])
-def test_a_tenant_s_object_is_found_by_its_uuid(kind: object) -> None:
-    seen = Watched(NAB if kind is NAB else NAR)
+def test_a_tenant_s_object_is_found_by_its_uuid(kind: Kind) -> None:
+    seen = Watched(kind)
     part = "veleroBackup" if kind is NAB else "veleroRestore"
     for version, uuid in enumerate(("u-1", "", "u-2"), 1):
         body = {"metadata": meta("ledger", "team-pay", version), "status": {part: {"nacuuid": uuid}}}
-        seen.sink.apply("MODIFIED", from_builtins(seen.scope.kind.model, body))
+        seen.sink.apply("MODIFIED", from_builtins(kind.model, body))
         indexes = seen.store.indexes
         index = indexes.nabs_by_nacuuid if kind is NAB else indexes.nars_by_nacuuid
         assert [found for found in ("u-1", "", "u-2") if index.get("prod", found)] == ([uuid] if uuid else [])
@@ -143,3 +143,29 @@ def test_backups_expire_up_to_the_end_of_the_day_that_is_asked_for() -> None:
     index = seen.store.indexes.backups_by_expiration
     assert {item.name for item in index.until("prod", day_of(START))} == {"d14", "d15"}
     assert index.until("other", day_of(START)) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "annotation"),
+    [(BACKUP, "openshift.io/oadp-nab-origin-namespace"), (RESTORE, "openshift.io/oadp-nar-origin-namespace")],
+)
+def test_runs_are_found_by_the_team_that_they_are_for(kind: Kind, annotation: str) -> None:
+    seen = Watched(kind)
+    for name, annotations in (("of-team", {annotation: "team-pay"}), ("by-hand", {})):
+        seen.sink.apply("ADDED", from_builtins(kind.model, {"metadata": meta(name, annotations=annotations)}))
+    indexes = seen.store.indexes
+    index = indexes.backups_by_team if kind is BACKUP else indexes.restores_by_team
+    assert [item.name for item in index.get("prod", "team-pay")] == ["of-team"]
+    assert index.get("prod", "") == ()
+
+
+@pytest.mark.parametrize("kind", [BACKUP, RESTORE])
+def test_runs_are_unfinished_until_they_have_ended(kind: Kind) -> None:
+    seen = Watched(kind)
+    index = seen.store.indexes.unfinished_backups if kind is BACKUP else seen.store.indexes.unfinished_restores
+    found = []
+    for version, phase in enumerate(("New", "InProgress", "Completed"), 1):
+        body = {"metadata": meta("one", version=version), "status": {"phase": phase}}
+        seen.sink.apply("MODIFIED", from_builtins(kind.model, body))
+        found.append(bool(index.get("prod", "velero")))
+    assert found == [True, True, False]
