@@ -174,8 +174,6 @@ class Indexes:
         self.unfinished_backups = Index(Backup, _while_unfinished)
         self.unfinished_restores = Index(Restore, _while_unfinished)
         self.events_by_uid = Index(Event, lambda item: _named(item.involved_object.uid))
-        self.nabs_by_velero = Index(NonAdminBackup, _velero_name)
-        self.nars_by_velero = Index(NonAdminRestore, _velero_name)
         self.nabs_by_nacuuid = Index(NonAdminBackup, lambda item: _named(item.velero.nacuuid))
         self.nars_by_nacuuid = Index(NonAdminRestore, lambda item: _named(item.velero.nacuuid))
         self.backups_by_creation = PeriodIndex(Backup, hour_created)
@@ -202,8 +200,6 @@ class Indexes:
             self.unfinished_backups,
             self.unfinished_restores,
             self.events_by_uid,
-            self.nabs_by_velero,
-            self.nars_by_velero,
             self.nabs_by_nacuuid,
             self.nars_by_nacuuid,
             self.backups_by_creation,
@@ -251,10 +247,6 @@ def _labelled_in_namespace(label: str) -> Callable[[Resource], Bucket | None]:
 
 def _annotated(annotation: str) -> Callable[[Resource], Bucket | None]:
     return lambda item: (value,) if (value := item.metadata.annotations.get(annotation)) else None
-
-
-def _velero_name(item: NonAdmin) -> Bucket | None:
-    return _named(item.velero.namespace, item.velero.name)
 
 
 def _while_unfinished(item: Backup | Restore) -> Bucket | None:

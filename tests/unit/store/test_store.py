@@ -224,10 +224,10 @@ def test_a_nab_is_found_from_its_velero_backup_and_the_other_way_round() -> None
     seen.list(nab("ledger", "team-pay", veleroBackup=velero), nab("fresh", "team-pay"))
     made = backup("pay-ledger-u-1", labels={"openshift.io/oadp-nab-origin-nacuuid": "u-1"})
     seen.list(made, sink=seen.store.sink(WatchScope("prod", BACKUP), seen.clock))
-    found: tuple[NonAdminBackup, ...] = seen.store.indexes.nabs_by_velero.get("prod", "openshift-adp", "pay-ledger-u-1")
+    found: tuple[NonAdminBackup, ...] = seen.store.indexes.nabs_by_nacuuid.get("prod", "u-1")
     assert [item.name for item in found] == ["ledger"]
     assert seen.store.indexes.backups_by_nacuuid.get("prod", "u-1") == (made,)
-    assert seen.store.indexes.nabs_by_velero.get("prod", "", "") == ()
+    assert seen.store.indexes.nabs_by_nacuuid.get("prod", "") == ()
 
 
 def test_changes_of_a_backup_are_recorded_with_the_time_of_observation() -> None:

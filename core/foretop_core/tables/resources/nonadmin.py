@@ -40,7 +40,7 @@ _BAR = 5
 class NonAdminRow(msgspec.Struct, frozen=True):
     """A NAB or NAR, its Velero object where that may be read, and that one's place in Velero's line.
 
-    `place` is 0 when it has ended and None where it is not known; `line` is how many are unfinished.
+    `place` is 0 when it has ended and None where it is not known.
     """
 
     item: NonAdmin
@@ -167,12 +167,11 @@ def _velero_run(store: Store, context: str, item: NonAdmin) -> Run | None:
     return next((run for run in found if run.name == item.velero.name), found[0] if found else None)
 
 
-def _rows_of(store: Store, context: str, run: Resource | None) -> tuple[ObjectRef, ...]:
-    if isinstance(run, Backup) and run.label(NAB_UUID_LABEL):
-        return store.indexes.nabs_by_velero.keys(context, run.namespace, run.name)
-    if isinstance(run, Restore) and run.label(NAR_UUID_LABEL):
-        return store.indexes.nars_by_velero.keys(context, run.namespace, run.name)
-    return ()
+def _rows_of(store: Store, context: str, run: Run) -> tuple[ObjectRef, ...]:
+    """The rows that show it: by its label, as those find it."""
+    if isinstance(run, Backup):
+        return store.indexes.nabs_by_nacuuid.keys(context, run.label(NAB_UUID_LABEL))
+    return store.indexes.nars_by_nacuuid.keys(context, run.label(NAR_UUID_LABEL))
 
 
 def _line(store: Store, context: str, run: Run) -> tuple[Run, ...]:

@@ -135,8 +135,6 @@ def _end(found: QueueItem, render: RenderContext) -> RunEta:
     if at is None:
         short = f"{so_far} finishing" if found.phase not in HOLDS_SLOT else f"{so_far} → ?"
         return RunEta(short.lstrip(), _unknown(found))
-    if at < render.now:
-        return RunEta(f"{so_far} late".lstrip(), sentence("Should have ended about ", at, f"{_basis(found)}."))
     told = sentence("Expected to end about ", at, f"{_basis(found)}.")
     return RunEta(f"{so_far} → {render.minute(at, found.run)}".lstrip(), told)
 
