@@ -255,12 +255,13 @@ async def test_no_more_is_under_way_than_the_budget_allows() -> None:
         await client.close()
 
 
-async def test_a_limit_of_a_few_seconds_leaves_time_for_an_answer() -> None:
+@pytest.mark.parametrize("limit", [4.0, None])
+async def test_a_limit_of_a_few_seconds_or_none_leaves_time_for_an_answer(limit: float | None) -> None:
     async def handle(request: web.Request) -> web.StreamResponse:
         return web.json_response({})
 
     async with server_that(handle) as server:
-        client = client_of(server.url, config=replace(PLAIN, request_timeout=4.0))
+        client = client_of(server.url, config=replace(PLAIN, request_timeout=limit))
         assert (await client.request("GET", "/x")).status == 200
         async with client.chunks("/x", {}) as chunks:
             assert b"".join([chunk async for chunk in chunks]) == b"{}"

@@ -10,6 +10,7 @@ import resource
 import socket
 import ssl
 import struct
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -24,7 +25,7 @@ from aiohttp.client_reqrep import ConnectionKey
 from foretop_core.clock import ManualClock, SystemClock
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.aborting_connector import SocksRefused
-from foretop_core.kube.connection.aiohttp_pool import explain, load_certificate, make_pool
+from foretop_core.kube.connection.aiohttp_pool import explain, import_in_background, load_certificate, make_pool
 from foretop_core.kube.connection.auth import Credentials
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
@@ -200,3 +201,53 @@ async def test_a_clock_that_a_test_or_a_demo_moves_is_not_one_that_was_set() -> 
     assert known is not None
     clock.advance(timedelta(hours=1))
     assert client.skew == known
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no files in memory alone")
+def test_a_key_is_not_written_to_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
+    load_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), "c", Credentials("", *pem("alice")))
+
+
+async def test_a_proxy_of_the_environment_is_no_business_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return web.json_response({})
+
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    async with server_that(handle) as server:
+        config = ContextConfig("c", server.url)
+        client = client_for(config, [config])
+        assert (await client.request("GET", "/x")).status == 200
+        await client.close()
+
+
+LIBRARY = f"""
+import ssl, threading
+def trusted():
+    return len(ssl.create_default_context(cadata={AUTHORITY.cert_pem.bytes().decode()!r}).get_ca_certs())
+by_library, by_others = trusted(), []
+other = threading.Thread(target=lambda: by_others.append(trusted()))
+other.start()
+other.join()
+last = True
+"""
+
+
+@pytest.mark.parametrize(("proxy", "wanted"), [("", "plain_library"), ("socks5://p:1", "socks_library")])
+async def test_the_library_that_a_proxy_needs_is_loaded_while_others_get_the_authorities_that_they_ask_for(
+    proxy: str, wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for constant, name in (("_CONNECTOR", "plain_library"), ("_SOCKS_CONNECTOR", "socks_library")):
+        (tmp_path / f"{name}.py").write_text(LIBRARY)
+        monkeypatch.setattr(f"foretop_core.kube.connection.aiohttp_pool.{constant}", (name, "last"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = ssl.create_default_context
+    await import_in_background(ContextConfig("c", "https://k", proxy=proxy))
+    loaded = {name: sys.modules.pop(name, None) for name in ("plain_library", "socks_library")}
+    (found,) = (module for module in loaded.values() if module)
+    assert loaded[wanted] is found
+    assert (found.by_library, found.by_others) == (0, [1])
+    assert ssl.create_default_context is before

@@ -184,10 +184,8 @@ class ApiClient:
                 raise redirected(response)
             yield response
         finally:
-            # Not given back to the pool: what is unread of a watch would be read by the next request.
-            if not response.content.at_eof():
-                response.close()
-            response.release()
+            # What was read to its end is back in the pool by now; what is unread of a watch must not get there.
+            response.close()
 
     async def _send(
         self,

@@ -168,11 +168,9 @@ async def _output(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
     try:
         # Its wait() would also wait for whoever holds the pipes.
         while process.returncode is None:
-            done, _ = await asyncio.wait(readers, timeout=_EACH, return_when=asyncio.FIRST_EXCEPTION)
-            for reader in done:
+            await asyncio.sleep(_EACH)
+            for reader in filter(asyncio.Task.done, readers):
                 reader.result()
-            if len(done) == len(readers):
-                await asyncio.sleep(_EACH)
         for reader in (await asyncio.wait(readers, timeout=_LAST_WORDS))[0]:
             reader.result()
     finally:
