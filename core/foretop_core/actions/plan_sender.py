@@ -273,7 +273,7 @@ class _Sending:
 
     def note(self, result: Result) -> Result:
         """The write is done or refused by now: a journal that fails is told, and takes nothing back."""
-        if self._silent or self._written is None:
+        if self._written is None:
             return result
         told = f"{result.outcome.value}: {result.error}" if result.error else result.outcome.value
         try:
