@@ -36,14 +36,14 @@ async def test_a_write_that_comes_late_is_still_found(tmp_path: Path, wire: Wire
             return ""
 
         wire.cut = late
-        assert await keep_looking(executor.client, step, 60.0, 60.0) is WriteEvidence.DONE
+        assert await keep_looking(executor.client, step, 10.0, 10.0) is WriteEvidence.DONE
         assert len(looks) == 3
 
 
 async def test_a_write_that_never_comes_is_given_up(tmp_path: Path, wire: Wire) -> None:
     async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
         (step,) = planned(box, pausing).steps
-        assert await keep_looking(executor.client, step, 60.0, 0.0) is WriteEvidence.NOT_DONE
+        assert await keep_looking(executor.client, step, 10.0, 0.0) is WriteEvidence.NOT_DONE
         assert len(wire.asked) == 1
 
 
@@ -52,7 +52,7 @@ async def test_a_server_that_comes_back_is_asked_again(how: str, tmp_path: Path,
     async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
         (step,) = planned(box, pausing).steps
         wire.cut = lambda method, path: how if len(wire.asked) < 4 else ""
-        assert await verify_write(executor.client, step, 60.0) is WriteEvidence.NOT_DONE
+        assert await verify_write(executor.client, step, 10.0) is WriteEvidence.NOT_DONE
 
 
 @pytest.mark.parametrize("how", ["before", "500"])
@@ -67,7 +67,7 @@ async def test_a_server_that_stays_away_gives_no_answer(how: str, tmp_path: Path
 async def test_only_the_server_s_own_word_means_that_there_is_none(tmp_path: Path, wire: Wire) -> None:
     async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
         (step,) = planned(box, creating).steps
-        assert await verify_write(executor.client, step, 60.0) is WriteEvidence.NOT_DONE
+        assert await verify_write(executor.client, step, 10.0) is WriteEvidence.NOT_DONE
         for page in ("<html>", '{"kind": "Status"}', '{"kind": "Schedule", "metadata": {"name": "other"}}'):
             wire.pages = {f"/schedules/{step.target.name}": page}
             assert await verify_write(executor.client, step, 0.1) is WriteEvidence.NO_ANSWER
@@ -80,6 +80,6 @@ async def test_a_request_with_a_generated_name_is_found_by_its_labels(tmp_path: 
         kind = box.storage.kind("DeleteBackupRequest")
         meta = {"name": "another", "namespace": "velero", "labels": {"velero.io/backup-name": "two"}}
         box.storage.create(kind, {"metadata": meta, "spec": {"backupName": "two"}})
-        assert await verify_write(executor.client, step, 60.0) is WriteEvidence.NOT_DONE
+        assert await verify_write(executor.client, step, 10.0) is WriteEvidence.NOT_DONE
         box.storage.create(kind, {**step.write.body, "metadata": {**step.write.body["metadata"], "name": "one-x"}})
-        assert await verify_write(executor.client, step, 60.0) is WriteEvidence.DONE
+        assert await verify_write(executor.client, step, 10.0) is WriteEvidence.DONE

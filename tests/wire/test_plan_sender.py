@@ -365,6 +365,21 @@ async def test_an_object_that_changed_is_read_again_before_anything_else_is_sent
     assert error in results[0].error
 
 
+async def test_a_namesake_is_told_apart_from_an_object_that_was_modified(tmp_path: Path) -> None:
+    async with box_with(THREE[:2]) as box, hand_in(box, tmp_path) as executor:
+        plan = planned(box, pausing)
+        kind = box.storage.kind("Schedule")
+        box.storage.delete(kind, "velero", "a")
+        box.storage.create(kind, a_schedule("a"))
+        patch_schedule(box, "b", {"spec": {"schedule": "0 5 * * *"}})
+        results = await done(executor, plan, pausing)
+        assert [(one.outcome, one.error) for one in results] == [
+            (Outcome.CHANGED, "deleted and created again in the meantime"),
+            (Outcome.CHANGED, "modified by someone else in the meantime"),
+        ]
+        assert all(one.again is not None and one.status == 0 for one in results)
+
+
 async def test_another_refusal_of_the_content_is_no_conflict(tmp_path: Path, wire: Wire) -> None:
     async with box_with(THREE[:1]) as box, hand_in(box, tmp_path) as executor:
         plan = planned(box, pausing)

@@ -25,8 +25,9 @@ async def guard_plan(plan: Plan, client: ApiClient, access: AccessReviewer) -> N
         place = (VERBS[step.write.method], kind_of_ref(step.target), step.target.namespace)
         groups.setdefault(place, []).append(step.target.name)
     for (verb, kind, namespace), names in groups.items():
-        if verb == "create" or not await _may_by_name(access, verb, kind, namespace, names):
-            await _need(plan.intent, access, verb, kind, namespace)
+        if not await _may(access, verb, kind, namespace, [] if verb == "create" else names):
+            what = f"{verb} on {api_paths.title(kind)} in {namespace} is not allowed"
+            raise ActionRefused(f"Cannot {plan.intent.title.lower()}", what, "ask for a role with this permission")
 
 
 def hold_read_only(intent: ActionRecord, client: ApiClient) -> None:
@@ -34,18 +35,9 @@ def hold_read_only(intent: ActionRecord, client: ApiClient) -> None:
         raise ActionRefused(f"Cannot {intent.title.lower()}", "read-only is on", "start foretop without it")
 
 
-async def _may_by_name(access: AccessReviewer, verb: str, kind: Kind, namespace: str, names: list[str]) -> bool:
+async def _may(access: AccessReviewer, verb: str, kind: Kind, namespace: str, names: list[str]) -> bool:
     """A role may be for some names only: where one of the first few is allowed, the attempt tells about the others."""
-    if (await access.verdict(permission(verb, kind, namespace))).allowed:
-        return True
-    for name in names[:_ASKED_BY_NAME]:
+    for name in ("", *names[:_ASKED_BY_NAME]):
         if (await access.verdict(permission(verb, kind, namespace, name))).allowed:
             return True
     return False
-
-
-async def _need(intent: ActionRecord, access: AccessReviewer, verb: str, kind: Kind, namespace: str) -> None:
-    verdict = await access.verdict(permission(verb, kind, namespace))
-    if not verdict.allowed:
-        what = f"{verb} on {api_paths.title(kind)} in {namespace} is not allowed"
-        raise ActionRefused(f"Cannot {intent.title.lower()}", what, "ask for a role with this permission")

@@ -194,7 +194,7 @@ class PlanSender(msgspec.Struct, frozen=True):
         if fresh is None or not fresh.same_as(agreed):
             again = fresh is not None and fresh.uid != agreed.uid
             how = "deleted and created again" if again else "modified by someone else"
-            return Result(agreed, Outcome.CHANGED, f"{how} in the meantime", 0, fresh), ""
+            return Result(agreed, Outcome.CHANGED, f"{how} in the meantime", again=fresh), ""
         return fresh
 
     async def _lost(self, sending: _Sending, problem: ForetopError) -> tuple[asyncio.Future[Result], str]:
@@ -273,7 +273,7 @@ class _Sending:
 
     def note(self, result: Result) -> Result:
         """The write is done or refused by now: a journal that fails is told, and takes nothing back."""
-        if self._silent or self._written is None:
+        if self._written is None:
             return result
         told = f"{result.outcome.value}: {result.error}" if result.error else result.outcome.value
         try:

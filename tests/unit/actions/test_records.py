@@ -8,7 +8,7 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from foretop.bindings import ACTIONS, KeyConflict, action_of, check_keys, check_letters
+from foretop.bindings import ACTIONS, KeyConflict, action_of, check_keys, check_letters, footer_order
 from foretop.commands import (
     acknowledge,
     backup,
@@ -251,6 +251,14 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     assert ids("for_administrators") == {"drill", "drill-cleanup"}
     everything = {intent.id for intent in (*INTENTS, *LATER_INTENTS)}
     assert everything - ids("footer") == {"resources", "server-default", "drill-cleanup"}
+
+
+def test_the_footer_begins_with_what_is_done_most_and_ends_with_what_is_done_rarely() -> None:
+    assert list(told_rights())
+    order = [action.id for action in footer_order(ACTIONS)]
+    above = ["fetch-results", "pause", "pod_log", "take", "edit-schedule", "jump", "palette"]
+    wanted = [*above, "mark", "faults", "delete-backup", "results"]
+    assert sorted(wanted, key=order.index) == wanted
 
 
 def test_a_right_is_told_with_the_kind_that_the_action_is_asked_of() -> None:
