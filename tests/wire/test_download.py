@@ -347,6 +347,14 @@ async def test_a_redirect_from_https_to_https_is_followed(tmp_path: Path) -> Non
             assert await got(f"{plain}/log.gz", trust) == TEXT
 
 
+@pytest.mark.parametrize("location", ["http://[::1?canary", "file:///etc/passwd?canary"])
+async def test_a_redirect_to_what_cannot_be_asked_says_so(location: str) -> None:
+    async with storage(lambda request: web.Response(status=302, headers={"Location": location})) as url:
+        with pytest.raises(DownloadFailed, match="The storage's address is not valid") as caught:
+            await got(f"{url}/log.gz")
+    assert "canary" not in str(caught.value)
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_every_kind_of_redirect_is_followed(status: int) -> None:
     def answer(request: web.BaseRequest) -> web.Response:

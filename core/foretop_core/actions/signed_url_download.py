@@ -143,7 +143,7 @@ def _followed(url: str, location: str) -> str:
         target = urljoin(url, location)
         downgraded = urlsplit(url).scheme == "https" and urlsplit(target).scheme != "https"
     except ValueError:
-        target, downgraded = "", False
+        return ""
     if downgraded:
         raise DownloadFailed(f"The storage at {_host(url)} redirects from https to http", "that is not followed")
     return target
@@ -225,15 +225,14 @@ class _Gunzip:
     def _unpack(self, chunk: bytes) -> None:
         """A part at a time, until the member has no more to give: there may be some when all of the chunk was taken."""
         while True:
-            room = min(_AT_A_TIME, self._most - len(self.text) + 1)
-            part = self._member.decompress(chunk, room)
+            part = self._member.decompress(chunk, _AT_A_TIME)
             self.text += part
             if len(self.text) > self._most:
                 raise DownloadFailed(
                     "The file is too long", f"more than {self._most // 2**20} MiB", "use velero's own command"
                 )
             chunk = self._member.unconsumed_tail
-            if self._member.eof or (not chunk and len(part) < room):
+            if self._member.eof or len(part) < _AT_A_TIME:
                 return
 
 

@@ -83,8 +83,9 @@ async def test_a_write_that_velero_did_not_pick_up_is_reported() -> None:
     seen = velero_pickup.follow_write(
         store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False), within=0.05
     )
-    reports = await sentences(seen)
-    assert reports == [("it waits for Velero", True), (velero_pickup.NOT_PICKED_UP, False)]
+    first, last = [one async for one in seen]
+    assert first == velero_pickup.ProgressReport("it waits for Velero")
+    assert last == velero_pickup.ProgressReport(velero_pickup.NOT_PICKED_UP, done=True, well=False)
 
 
 async def test_a_backup_is_followed_to_its_end_with_its_progress() -> None:
