@@ -21,11 +21,13 @@ def _read(name: str) -> list[dict[str, Any]]:
 
 ROBFIG_ONLY = _read("cron.jsonl")
 BY_DIALECT = _read("cron-dialects.jsonl")
+# At and beside the limits of numbers, durations, ranges, names and lengths.
+EDGES = _read("cron-edges.jsonl")
 RUNS = [vector for vector in ROBFIG_ONLY if "error" not in vector]
 # A question and one library's answer.
 ANSWERS = [
     *((Dialect.ROBFIG, vector, vector) for vector in ROBFIG_ONLY),
-    *((dialect, vector, vector[dialect.name.lower()]) for vector in BY_DIALECT for dialect in Dialect),
+    *((dialect, vector, vector[dialect.name.lower()]) for vector in (*BY_DIALECT, *EDGES) for dialect in Dialect),
 ]
 
 
@@ -33,7 +35,8 @@ def test_the_vectors_are_complete() -> None:
     assert len(ROBFIG_ONLY) == 600
     assert len(ROBFIG_ONLY) - len(RUNS) == 83
     assert len(BY_DIALECT) == 1022
-    assert len(ANSWERS) == 3666
+    assert len(EDGES) == 704
+    assert len(ANSWERS) == 3666 + 3 * len(EDGES)
 
 
 @pytest.mark.parametrize("place", range(0, len(ANSWERS), 100))
