@@ -165,6 +165,42 @@ def test_the_previous_run_is_never_one_that_the_oldest_library_misses() -> None:
     assert monthly.previous(at("2027-10-04 15:01", zone)) == at("2027-09-01 02:59", zone)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "expression", "runs"),
+    [
+        # The clocks go forward by half an hour.
+        *(
+            (
+                dialect,
+                "TZ=Australia/Lord_Howe 0 0 * * 0",
+                ("2024-09-28 13:30", "2024-10-05 13:30", "2024-10-19 13:00", "2024-10-26 13:00"),
+            )
+            for dialect in (Dialect.ROBFIG, Dialect.NETRESEARCH)
+        ),
+        # The clocks go forward at a minute past midnight.
+        (
+            Dialect.ROBFIG,
+            "TZ=America/St_Johns 0 0 * * 0",
+            ("1989-03-26 03:30", "1989-04-02 03:30", "1989-04-16 02:30", "1989-04-23 02:30"),
+        ),
+    ],
+)
+def test_a_run_that_the_libraries_miss_after_an_odd_change_is_not_the_previous_one(
+    dialect: Dialect, expression: str, runs: tuple[str, ...]
+) -> None:
+    """Their search leaves midnight by minutes, and returns to it only by whole hours."""
+    schedule, expected = parse(expression, dialect), [at(run) for run in runs]
+    found, moment = [expected[0]], expected[0]
+    while len(found) < len(expected):
+        following = schedule.next(moment)
+        assert following is not None
+        moment = following
+        found.append(moment)
+    assert found == expected
+    assert [schedule.previous(run) for run in expected[1:]] == expected[:-1]
+    assert list(schedule.between(expected[1] + timedelta(days=4), expected[-1])) == expected[2:]
+
+
 def test_schedules_are_equal_by_their_text() -> None:
     assert robfig("0 0 * * *") == robfig("0 0 * * *")
     assert len({robfig("0 0 * * *"), robfig("0 0 * * *"), robfig("0  0 * * *")}) == 2
