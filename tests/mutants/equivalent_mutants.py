@@ -43,6 +43,30 @@ SAME = (
         "all dialects that know the prefix read plain fields alike, and a candidate must be read alike by both: "
         "tried with 15,440 halves",
     ),
+    SameProgram(
+        "core/foretop_core/cron/english.py",
+        "if seconds % size == 0 and seconds <= 120 * size:",
+        "<= to <",
+        "120 seconds and 120 minutes are whole numbers of the next larger unit, 120 hours are written alike below",
+    ),
+    SameProgram(
+        "core/foretop_core/store/indexes.py",
+        "if held is None or (isinstance(held, tuple) and held[0] == key):",
+        "0 to 1",
+        "a bucket with one object is a dictionary then and not a pair: more memory, the same answers",
+    ),
+    SameProgram(
+        "core/foretop_core/store/snapshot_cache.py",
+        "if held is not None and held[0] == version:",
+        "0 to 1",
+        "the next comparison, with the gaps worked out again, finds the same snapshot",
+    ),
+    SameProgram(
+        "core/foretop_core/store/store_sink.py",
+        "self._lost_before_list = 0",
+        "0 to 1",
+        "the begin of a list sets it before the end of that list reads it",
+    ),
 )
 
 
