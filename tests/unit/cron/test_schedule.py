@@ -99,6 +99,7 @@ def test_the_search_that_hangs_the_library_in_apia_ends_here() -> None:
 def test_the_search_ends_with_the_fifth_year() -> None:
     leap_day = robfig("0 0 29 2 *")
     assert leap_day.next(at("2024-02-29 00:00")) == at("2028-02-29 00:00")
+    assert leap_day.next(at("1996-02-29 00:00")) == at("2000-02-29 00:00")
     assert leap_day.next(at("2096-02-29 00:00")) is None
     assert leap_day.next(at("2098-12-31 23:59:58")) is None
     assert leap_day.next(at("2098-12-31 23:59:59")) == at("2104-02-29 00:00")
