@@ -193,6 +193,60 @@ SAME = (
         "384 to 385",
         "the mode is set again as soon as the file is open, before anything is in it",
     ),
+    SameProgram(
+        "core/foretop_core/cron/english.py",
+        "if seconds % size == 0 and seconds <= 120 * size:",
+        "<= to <",
+        "120 seconds and 120 minutes are whole numbers of the next larger unit, 120 hours are written alike below",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/go_compat.py",
+        'value = int(digits.lstrip("0")[:21] or "0")',
+        "21 to 22",
+        "21 digits are more than 64 bits hold, and so are 22",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/go_compat.py",
+        'whole_units = int(number[1].lstrip("0")[:20] or "0")',
+        "20 to 21",
+        "20 digits are more than 64 bits with a sign hold, and so are 21",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/go_compat.py",
+        r'return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"',
+        "65535 to 65536",
+        "U+10000 is printable and never comes here",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/wall_clock_calendar.py",
+        "weeks = sum(fields.dow << (7 * week) for week in range(6))",
+        "6 to 7",
+        "the days after the 31st are cut off",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/wall_clock_calendar.py",
+        "for first in range(7):",
+        "7 to 8",
+        "an eighth mask, equal to the first, that no weekday looks up",
+    ),
+    SameProgram(
+        "core/foretop_core/store/indexes.py",
+        "if held is None or (isinstance(held, tuple) and held[0] == key):",
+        "0 to 1",
+        "a bucket with one object is a dictionary then and not a pair: more memory, the same answers",
+    ),
+    SameProgram(
+        "core/foretop_core/store/snapshot_cache.py",
+        "if held is not None and held[0] == version:",
+        "0 to 1",
+        "the next comparison, with the gaps worked out again, finds the same snapshot",
+    ),
+    SameProgram(
+        "core/foretop_core/store/store_sink.py",
+        "self._lost_before_list = 0",
+        "0 to 1",
+        "the begin of a list sets it before the end of that list reads it",
+    ),
 )
 
 

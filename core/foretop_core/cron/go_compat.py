@@ -60,9 +60,8 @@ def atoi(text: str) -> int:
         return int(text)
     sign = text[:1] if text[:1] in ("+", "-") else ""
     digits = _DIGITS.findall(text, len(sign))[0]
-    # At most twenty digits are converted: the input may be of any length.
-    significant = digits.lstrip("0") or "0"
-    value = int(significant) if len(significant) <= 20 else _MAX_UINT64 + 1
+    # The input may be of any length, and more than twenty digits are too large whatever they are.
+    value = int(digits.lstrip("0")[:21] or "0")
     # Go reads digit by digit, so it reports a number that is too large before a wrong character behind it.
     if value <= _MAX_UINT64 and (not digits or len(sign) + len(digits) < len(text)):
         raise GoError(f"strconv.Atoi: parsing {quote(text)}: invalid syntax")
@@ -95,9 +94,9 @@ def _quoted(char: str) -> str:
     if char in _ESCAPES:
         return _ESCAPES[char]
     code = ord(char)
-    if code < 0x20 or code == 0x7F:
+    if char.isascii():
         return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def parse_duration(text: str) -> int:
@@ -127,8 +126,9 @@ def _leading_term(rest: str, whole: str) -> tuple[int, str]:
     number = _LEADING_NUMBER.match(rest)
     if number is None or not (number[1] or number[3]):
         raise _bad_duration("invalid duration", whole)
-    digits = number[1].lstrip("0") or "0"
-    if len(digits) > 19 or int(digits) > 2**63:
+    # As in `atoi`: twenty digits are too large whatever they are.
+    whole_units = int(number[1].lstrip("0")[:20] or "0")
+    if whole_units > 2**63:
         raise _bad_duration("invalid duration", whole)
     rest = rest[number.end() :]
     unit_found = _UNIT.match(rest)
@@ -138,9 +138,7 @@ def _leading_term(rest: str, whole: str) -> tuple[int, str]:
     unit = _UNITS.get(unit_text)
     if unit is None:
         raise _bad_duration(f"unknown unit {_quote_time(unit_text)} in duration", whole)
-    if int(digits) > 2**63 // unit:
-        raise _bad_duration("invalid duration", whole)
-    value = int(digits) * unit + _fraction(number[3] or "", unit)
+    value = whole_units * unit + _fraction(number[3] or "", unit)
     if value > 2**63:
         raise _bad_duration("invalid duration", whole)
     return value, rest[len(unit_text) :]

@@ -64,13 +64,13 @@ def _fields(text: str, body: str, parts: list[str], grammar: Grammar) -> Fields:
         raise grammar.refusal(f"expected exactly 5 fields, found {len(parts)}: {cited}")
     if grammar.hashes_reserved and "H" in body:
         _refuse_hashes(text, parts, grammar)
-    found = [(0, False)] * len(parts)
+    found: dict[int, tuple[int, bool]] = {}
     for index in grammar.order:
         try:
             found[index] = parse_field(parts[index], grammar.bounds[index], grammar)
         except TermError as error:
             raise grammar.refusal(error.text, index, _offset(text, index) + error.offset) from error
-    (minute, _), (hour, _), (dom, dom_star), (month, _), (dow, dow_star) = found
+    (minute, _), (hour, _), (dom, dom_star), (month, _), (dow, dow_star) = (found[index] for index in sorted(found))
     either_day = not (grammar.both_days or dom_star or dow_star)
     # Where 7 is also Sunday, it is merged with 0.
     return Fields(minute, hour, dom, month, (dow | dow >> 7) & DOW.full, either_day)

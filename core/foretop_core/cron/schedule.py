@@ -133,9 +133,7 @@ class CronSchedule:
 
     def _found_later_than(self, settled: datetime, wall: WallMinute, first_year: int) -> bool:
         """Whether a change of the clocks, over by a given wall time, had no effect on finding a run."""
-        if self._grammar.resets_after_missing_midnight:
-            return datetime(*wall[:3], tzinfo=UTC) >= settled
-        # A search that has left midnight does not return to it, so it must have begun after the change.
+        # A search that has left midnight may not return to it, so it must have begun after the change.
         year, month, day, hour, minute = wall
         begun = self._calendar.last_until(year, month, day, hour, minute - 1, first_year)
         return settled.year < first_year if begun is None else datetime(*begun[:3], tzinfo=UTC) >= settled
@@ -183,13 +181,11 @@ class CronSchedule:
             run = self._later(zone, run)
 
     def _first_followed(self, zone: tzinfo, start: datetime) -> datetime | None:
-        """The first run after an instant, found from the run before it if a change of the clocks lies between."""
-        begin, _ = steady_span(zone, start)
-        if start < begin + CLEAR_OF_CHANGE or not self._grammar.resets_after_missing_midnight:
-            earlier = self.previous((start + _TICK).astimezone(zone))
-            run = None if earlier is None else self._later(zone, earlier.astimezone(UTC))
-            if run is not None and run > start:
-                return run
+        """The first run after an instant, found from the run before it: a change of the clocks may lie between."""
+        earlier = self.previous((start + _TICK).astimezone(zone))
+        run = None if earlier is None else self._later(zone, earlier.astimezone(UTC))
+        if run is not None and run > start:
+            return run
         return self._next_in_zone(zone, start)
 
 

@@ -106,10 +106,8 @@ def _check(term: str, start: int, end: int, step: int, bounds: Bounds, grammar: 
 
 
 def _bits(start: int, end: int, step: int, bounds: Bounds) -> int:
-    if step == 1 and start <= end:
-        return (2 << end) - (1 << start)
     around = range(start, _unwrapped(start, end, bounds) + 1, step)
-    return sum(1 << (value if value <= bounds.high else _wrapped(value, bounds)) for value in around)
+    return sum(1 << _wrapped(value, bounds) for value in around)
 
 
 def _unwrapped(start: int, end: int, bounds: Bounds) -> int:

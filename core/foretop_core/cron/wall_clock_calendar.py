@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from calendar import isleap
 from datetime import date
 
 from foretop_core.cron.fields import DOM, Fields
 
 WallMinute = tuple[int, int, int, int, int]
 
-_LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_LONGEST_FEBRUARY = 29
+_LENGTHS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+"""By the number of the month, in a leap year."""
 
 
 def month_length(year: int, month: int) -> int:
     """The number of days in a month."""
-    if month == 2 and year % 4 == 0 and (year % 100 or year % 400 == 0):
-        return _LONGEST_FEBRUARY
-    return _LENGTHS[month]
+    return 28 if month == 2 and not isleap(year) else _LENGTHS[month]
 
 
 def first_weekday(year: int, month: int) -> int:
@@ -54,10 +53,9 @@ class Calendar:
         self.empty = not (fields.minute and fields.hour and self._has_days())
 
     def _has_days(self) -> bool:
-        longest = [_LONGEST_FEBRUARY if month == 2 else _LENGTHS[month] for month in range(13)]
         return any(
-            self._months >> month & 1 and days & ((2 << longest[month]) - 1)
-            for month in range(1, 13)
+            self._months >> month & 1 and days & ((2 << length) - 1)
+            for month, length in enumerate(_LENGTHS)
             for days in self._days
         )
 

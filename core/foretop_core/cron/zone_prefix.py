@@ -16,32 +16,31 @@ _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 def parse_robfig_prefix(text: str) -> tuple[tzinfo | None, str]:
     """The zone, up to the first space, and the rest."""
     begin = text.index("=") + 1
-    end = text.find(" ")
-    if end < 0:
+    name, space, rest = text[begin:].partition(" ")
+    if not space:
         # The library slices without a check; Velero catches the panic and reports its message.
         raise CronError("runtime error: slice bounds out of range [:-1]", offset=begin)
-    name = text[begin:end]
     try:
         zone = zones.load(name)
     except go_compat.GoError as error:
         raise CronError(f"provided bad location {name}: {error}", offset=begin) from error
-    return zone, go_compat.trim(text[end:])
+    return zone, go_compat.trim(rest)
 
 
 def parse_netresearch_prefix(text: str) -> tuple[tzinfo | None, str]:
     """The zone, which may be quoted, and the rest, which must not be empty."""
     begin = text.index("=") + 1
-    end = text.find(" ")
-    if end < 0:
+    written, space, fields = text[begin:].partition(" ")
+    if not space:
         raise CronError(f"missing fields after timezone in spec {go_compat.quote(text)}", offset=begin)
-    name = _without_quotes(text[begin:end])
+    name = _without_quotes(written)
     if problem := _name_error(name):
         raise CronError(f"invalid timezone {go_compat.quote(name)}: {problem}", offset=begin)
     try:
         zone = zones.load(name)
     except go_compat.GoError as error:
         raise CronError(f"unknown time zone {go_compat.quote(name)}: {error}", offset=begin) from error
-    rest = go_compat.trim(text[end:])
+    rest = go_compat.trim(fields)
     if not rest:
         raise CronError(f"missing fields after timezone {go_compat.quote(name)}", offset=begin)
     return zone, rest

@@ -103,9 +103,11 @@ class PeriodIndex(Generic[M]):
 
     def newest(self, context: str, namespace: str, back: int = 0) -> tuple[M, ...]:
         """Those of the last period, and of so many before it."""
-        periods = self._periods.get((context, namespace), {})
-        last = max(periods, default=0)
-        return tuple(item for period in range(last - back, last + 1) for item in periods.get(period, {}).values())
+        periods = self._periods.get((context, namespace))
+        if not periods:
+            return ()
+        first = max(periods) - back
+        return tuple(item for period, members in periods.items() if period >= first for item in members.values())
 
     def until(self, context: str, last: int) -> tuple[M, ...]:
         """Those of all namespaces up to a period."""
@@ -149,11 +151,13 @@ class CountIndex(Generic[M]):
         if before is not None and after is not None:
             return
         place = (key.context, key.namespace)
-        count = self._counts.get(place, 0) + (1 if before is None else -1)
-        if count:
-            self._counts[place] = count
+        count = self._counts.get(place, 0)
+        if before is None:
+            self._counts[place] = count + 1
+        elif count > 1:
+            self._counts[place] = count - 1
         else:
-            self._counts.pop(place, None)
+            del self._counts[place]
 
 
 AnyIndex = Index[Any] | SubsetIndex[Any] | PeriodIndex[Any] | CountIndex[Any]

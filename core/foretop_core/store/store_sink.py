@@ -114,13 +114,11 @@ class StoreSink:
 
     def _list(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
         """A list wins even if it is older than what was known before it: a cluster can be restored from a backup."""
-        early = self._early.get(key)
-        if early is not None and is_older(resource, early):
-            if self._listed is not None and key in self._held:
-                self._listed.add(key)
-            return
         if self._listed is not None:
             self._listed.add(key)
+        early = self._early.get(key)
+        if early is not None and is_older(resource, early):
+            return
         self._hold(key, resource)
         self._store.put(key, resource, at)
 

@@ -99,6 +99,7 @@ def test_the_search_that_hangs_the_library_in_apia_ends_here() -> None:
 def test_the_search_ends_with_the_fifth_year() -> None:
     leap_day = robfig("0 0 29 2 *")
     assert leap_day.next(at("2024-02-29 00:00")) == at("2028-02-29 00:00")
+    assert leap_day.next(at("1996-02-29 00:00")) == at("2000-02-29 00:00")
     assert leap_day.next(at("2096-02-29 00:00")) is None
     assert leap_day.next(at("2098-12-31 23:59:58")) is None
     assert leap_day.next(at("2098-12-31 23:59:59")) == at("2104-02-29 00:00")
@@ -163,6 +164,42 @@ def test_the_previous_run_is_never_one_that_the_oldest_library_misses() -> None:
     monthly, zone = parse("59 2 1 * *", Dialect.ROBFIG1), "America/Santiago"
     assert monthly.next(at("2027-09-01 02:59", zone)) == at("2027-11-01 02:59", zone)
     assert monthly.previous(at("2027-10-04 15:01", zone)) == at("2027-09-01 02:59", zone)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expression", "runs"),
+    [
+        # The clocks go forward by half an hour.
+        *(
+            (
+                dialect,
+                "TZ=Australia/Lord_Howe 0 0 * * 0",
+                ("2024-09-28 13:30", "2024-10-05 13:30", "2024-10-19 13:00", "2024-10-26 13:00"),
+            )
+            for dialect in (Dialect.ROBFIG, Dialect.NETRESEARCH)
+        ),
+        # The clocks go forward at a minute past midnight.
+        (
+            Dialect.ROBFIG,
+            "TZ=America/St_Johns 0 0 * * 0",
+            ("1989-03-26 03:30", "1989-04-02 03:30", "1989-04-16 02:30", "1989-04-23 02:30"),
+        ),
+    ],
+)
+def test_a_run_that_the_libraries_miss_after_an_odd_change_is_not_the_previous_one(
+    dialect: Dialect, expression: str, runs: tuple[str, ...]
+) -> None:
+    """Their search leaves midnight by minutes, and returns to it only by whole hours."""
+    schedule, expected = parse(expression, dialect), [at(run) for run in runs]
+    found, moment = [expected[0]], expected[0]
+    while len(found) < len(expected):
+        following = schedule.next(moment)
+        assert following is not None
+        moment = following
+        found.append(moment)
+    assert found == expected
+    assert [schedule.previous(run) for run in expected[1:]] == expected[:-1]
+    assert list(schedule.between(expected[1] + timedelta(days=4), expected[-1])) == expected[2:]
 
 
 def test_schedules_are_equal_by_their_text() -> None:

@@ -21,11 +21,15 @@ def _read(name: str) -> list[dict[str, Any]]:
 
 ROBFIG_ONLY = _read("cron.jsonl")
 BY_DIALECT = _read("cron-dialects.jsonl")
+# At and beside the limits of numbers, durations, ranges, names and lengths.
+EDGES = _read("cron-edges.jsonl")
+# The runs of a server from some days before a change of the clocks to some days after it.
+FOLLOWED = _read("cron-followed.jsonl")
 RUNS = [vector for vector in ROBFIG_ONLY if "error" not in vector]
 # A question and one library's answer.
 ANSWERS = [
     *((Dialect.ROBFIG, vector, vector) for vector in ROBFIG_ONLY),
-    *((dialect, vector, vector[dialect.name.lower()]) for vector in BY_DIALECT for dialect in Dialect),
+    *((dialect, vector, vector[dialect.name.lower()]) for vector in (*BY_DIALECT, *EDGES) for dialect in Dialect),
 ]
 
 
@@ -33,7 +37,9 @@ def test_the_vectors_are_complete() -> None:
     assert len(ROBFIG_ONLY) == 600
     assert len(ROBFIG_ONLY) - len(RUNS) == 83
     assert len(BY_DIALECT) == 1022
-    assert len(ANSWERS) == 3666
+    assert len(EDGES) == 732
+    assert len(FOLLOWED) == 77
+    assert len(ANSWERS) == 3666 + 3 * len(EDGES)
 
 
 @pytest.mark.parametrize("place", range(0, len(ANSWERS), 100))
@@ -71,3 +77,16 @@ def test_the_answer_in_utc_is_the_same_instant(vector: dict[str, Any]) -> None:
     expected = vector["next"][0]
     assert found == (expected and datetime.fromisoformat(expected))
     assert found is None or found.tzinfo is UTC
+
+
+@pytest.mark.parametrize("vector", FOLLOWED, ids=lambda vector: f"{vector['tz']} {vector['expr']}")
+def test_a_server_that_is_followed_over_a_change_of_the_clocks_has_these_runs(vector: dict[str, Any]) -> None:
+    zone = ZoneInfo(vector["tz"])
+    start = datetime.fromisoformat(vector["from"]).astimezone(zone)
+    for dialect in Dialect:
+        schedule = parse(vector["expr"], dialect)
+        expected = [datetime.fromisoformat(run) for run in vector[dialect.name.lower()]["next"]]
+        found = [run.astimezone(UTC) for run in schedule.between(start, expected[-1])]
+        assert found == expected
+        earlier = [schedule.previous(run.astimezone(zone)) for run in expected[1:]]
+        assert [run and run.astimezone(UTC) for run in earlier] == expected[:-1]

@@ -151,8 +151,8 @@ def test_backups_expire_up_to_the_end_of_the_day_that_is_asked_for() -> None:
 )
 def test_runs_are_found_by_the_team_that_they_are_for(kind: Kind, annotation: str) -> None:
     seen = Watched(kind)
-    for name, annotations in (("of-team", {annotation: "team-pay"}), ("by-hand", {})):
-        seen.sink.apply("ADDED", from_builtins(kind.model, {"metadata": meta(name, annotations=annotations)}))
+    for name, given in (("of-team", {annotation: "team-pay"}), ("by-hand", {})):
+        seen.sink.apply("ADDED", from_builtins(kind.model, {"metadata": meta(name, annotations=given)}))
     indexes = seen.store.indexes
     index = indexes.backups_by_team if kind is BACKUP else indexes.restores_by_team
     assert [item.name for item in index.get("prod", "team-pay")] == ["of-team"]

@@ -114,6 +114,16 @@ def test_a_list_puts_back_nothing_that_a_watch_beside_it_saw_change() -> None:
     assert held.phase == "Completed"
 
 
+def test_a_list_without_a_version_removes_nothing_that_is_in_it() -> None:
+    seen = Watched()
+    seen.sink.replace_begin()
+    seen.sink.apply("MODIFIED", backup("a", 9, phase="Completed"))
+    seen.sink.apply("ADDED", backup("b", 8))
+    seen.sink.page([backup("a", 5)])
+    seen.sink.replace_end()
+    assert seen.names() == {"a"}
+
+
 def test_an_older_unreadable_object_in_a_list_is_accepted() -> None:
     seen = Watched()
     seen.list(backup("a", 900))
@@ -147,6 +157,9 @@ def test_remembered_deletions_are_bounded() -> None:
     for number in range(REMEMBERED_DELETIONS + 50):
         seen.sink.apply("DELETED", gone(backup(f"b-{number}"), 5))
     assert len(seen.sink._deleted) == REMEMBERED_DELETIONS
+    for number in (49, 50, REMEMBERED_DELETIONS + 49):
+        seen.sink.apply("MODIFIED", backup(f"b-{number}", 4))
+    assert seen.names() == {"b-49"}, "the oldest are forgotten"
 
 
 def test_one_unreadable_object_is_one_bad_row_until_it_is_fixed() -> None:
