@@ -55,6 +55,48 @@ SAME = (
         "0 to 1",
         "a bar of one cell has no room either: the word comes first",
     ),
+    SameProgram(
+        "core/foretop_core/tables/text/times.py",
+        "if _MINUTE <= seconds < 10 * _MINUTE and seconds % _MINUTE:",
+        "<= to <",
+        "a whole minute has no seconds to show",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/times.py",
+        "if _MINUTE <= seconds < 10 * _MINUTE and seconds % _MINUTE:",
+        "< to <=",
+        "ten whole minutes have no seconds to show",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        "if code <= 0xFF:",
+        "<= to <",
+        "U+00FF is a letter, which is shown as it is",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        "if code <= 0xFF:",
+        "255 to 256",
+        "U+0100 is a letter, which is shown as it is",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        'return f"\\\\u{code:04x}" if code <= 0xFFFF else f"\\\\U{code:08x}"',
+        "65535 to 65536",
+        "U+10000 is a letter, which is shown as it is",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        "return _kept(text) if len(text) <= _LONGEST_KEPT else _measured(text)",
+        "condition negated",
+        "only whether a width is remembered",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        "return _kept(text) if len(text) <= _LONGEST_KEPT else _measured(text)",
+        "<= to <",
+        "only whether a width is remembered",
+    ),
 )
 
 
