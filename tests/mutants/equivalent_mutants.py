@@ -97,6 +97,24 @@ SAME = (
         "<= to <",
         "only whether a width is remembered",
     ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/lanes.py",
+        "return tuple(map(sum, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells",
+        "True to False",
+        "every cluster has a number for each cell",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/lanes.py",
+        "return tuple(map(max, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells",
+        "True to False",
+        "every cluster has a number for each cell",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/time_axis.py",
+        "if (cell == 0 or cell > len(line)) and cell + len(label) <= ruler.cells:",
+        "> to >=",
+        "labels of 5 or 6 letters stand 4 cells apart, or 8 and more: none begins where another ends",
+    ),
 )
 
 
