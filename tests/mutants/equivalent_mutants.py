@@ -247,6 +247,66 @@ SAME = (
         "0 to 1",
         "the begin of a list sets it before the end of that list reads it",
     ),
+    SameProgram(
+        "core/foretop_core/tables/text/times.py",
+        "if _MINUTE <= seconds < 10 * _MINUTE and seconds % _MINUTE:",
+        "<= to <",
+        "a whole minute has no seconds to show",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/times.py",
+        "if _MINUTE <= seconds < 10 * _MINUTE and seconds % _MINUTE:",
+        "< to <=",
+        "ten whole minutes have no seconds to show",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        "if code <= 0xFF:",
+        "<= to <",
+        "U+00FF is a letter, which is shown as it is",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        "if code <= 0xFF:",
+        "255 to 256",
+        "U+0100 is a letter, which is shown as it is",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        'return f"\\\\u{code:04x}" if code <= 0xFFFF else f"\\\\U{code:08x}"',
+        "65535 to 65536",
+        "U+10000 is a letter, which is shown as it is",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        "return _kept(text) if len(text) <= _LONGEST_KEPT else _measured(text)",
+        "condition negated",
+        "only whether a width is remembered",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        "return _kept(text) if len(text) <= _LONGEST_KEPT else _measured(text)",
+        "<= to <",
+        "only whether a width is remembered",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/lanes.py",
+        "return tuple(map(sum, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells",
+        "True to False",
+        "every cluster has a number for each cell",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/lanes.py",
+        "return tuple(map(max, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells",
+        "True to False",
+        "every cluster has a number for each cell",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/time_axis.py",
+        "if (cell == 0 or cell > len(line)) and cell + len(label) <= ruler.cells:",
+        "> to >=",
+        "labels of 5 or 6 letters stand 4 cells apart, or 8 and more: none begins where another ends",
+    ),
 )
 
 

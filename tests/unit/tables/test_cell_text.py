@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich._unicode_data import load
 from rich.cells import cell_len
 
-from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
+from foretop_core.tables.text.terminal_text import LONGEST, clean, cut, cut_end, fold, pad, width
 
 HOSTILE = [
     ("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"),
@@ -26,6 +26,8 @@ HOSTILE = [
     ("no\u00a0break", "no break"),
     ("[red]not markup[/]", "[red]not markup[/]"),
     ("\u0301x", "◌\u0301x"),
+    ("\u00ad\u0600", "\\xad\\u0600"),
+    ("\uffff\U000f0000", "\\uffff\\U000f0000"),
 ]
 
 
@@ -44,6 +46,15 @@ def test_clean_text_has_no_control_characters(text: str) -> None:
 
 def test_a_pile_of_accents_stays_in_its_line() -> None:
     assert clean("a" + "\u0301" * 500) == "a" + "\u0301" * 4
+
+    assert clean("\u0301" * 6) == "◌" + "\u0301" * 4
+    assert clean("a" + "\u0301" * 5 + "b" + "\u0301" * 5) == "a" + "\u0301" * 4 + "b" + "\u0301" * 4
+
+
+def test_of_a_text_that_nobody_reads_to_its_end_the_beginning_is_shown() -> None:
+    assert clean("x" * LONGEST) == "x" * LONGEST
+    assert clean("x" * (LONGEST + 1)) == "x" * LONGEST + "… (1 more characters)"
+    assert clean("\n" * (LONGEST + 2000)) == "\\n" * LONGEST + "… (2,000 more characters)"
 
 
 def test_wide_letters_take_two_cells_and_accents_none() -> None:
@@ -142,6 +153,48 @@ def test_a_cut_does_not_split_a_letter_from_its_accent_or_selector() -> None:
     assert cut_end("ab⚠️cd", 4) == "ab…"
     assert cut_end("ab⚠️cd", 5) == "ab⚠️…"
     assert cut("abe\u0301cdefghie\u0301", 5) == "abe\u0301…e\u0301"
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [(1, "a"), (2, "ab"), (3, "ab…"), (4, "ab…f"), (5, "abc…f"), (6, "abcdef")],
+)
+def test_a_name_is_cut_in_the_middle_as_long_as_both_sides_have_room(cells: int, shown: str) -> None:
+    assert cut("abcdef", cells) == shown
+
+
+@pytest.mark.parametrize(("cells", "shown"), [(0, ""), (1, "a"), (2, "a…"), (3, "ab…"), (4, "abcd")])
+def test_a_word_is_cut_at_its_end_as_long_as_there_is_room_for_a_sign_of_it(cells: int, shown: str) -> None:
+    assert cut_end("abcd", cells) == shown
+
+
+def test_of_a_name_with_a_uuid_the_name_is_kept_and_a_little_of_the_uuid() -> None:
+    name = "team-a-orders-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
+    assert cut(name, 20) == "team-a-orders-0…e1f0"
+    assert cut(name, 13) == "team-a-o…e1f0"
+    assert cut(name, 10) == "team-a…1f0"
+    assert cut("team-a-orders-of-the-week", 10) == "team-a…eek"
+
+
+def test_a_text_is_padded_on_the_left_or_on_the_right() -> None:
+    assert (pad("ab", 4), pad("ab", 4, right=True), pad("abcd", 2)) == ("ab  ", "  ab", "abcd")
+
+
+@pytest.mark.parametrize(
+    ("text", "cells", "pieces"),
+    [
+        ("", 3, [""]),
+        ("abc", 3, ["abc"]),
+        ("abcd", 3, ["abc", "d"]),
+        ("abcdefg", 3, ["abc", "def", "g"]),
+        ("備份備", 4, ["備份", "備"]),
+        ("備份", 3, ["備", "份"]),
+        ("備份", 1, ["備", "份"]),
+        ("ae\u0301b", 2, ["ae\u0301", "b"]),
+    ],
+)
+def test_a_text_is_folded_into_lines(text: str, cells: int, pieces: list[str]) -> None:
+    assert fold(text, cells) == pieces
 
 
 def test_a_backup_name_is_cut_in_the_middle_and_keeps_the_time_at_its_end() -> None:

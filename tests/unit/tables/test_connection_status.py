@@ -32,6 +32,13 @@ from tests.objects import NOW
             StatusGlyph.LOOK,
             "stale 9s, trying",
         ),
+        (
+            ContextHealth(WatchState.STALE, since=NOW - timedelta(seconds=9), retry_at=NOW + timedelta(seconds=1)),
+            StatusGlyph.LOOK,
+            "stale 9s, again in 1s",
+        ),
+        (ContextHealth(WatchState.FORBIDDEN, forbidden=("a",)), StatusGlyph.LOOK, "1 kind not allowed"),
+        (ContextHealth(WatchState.NOT_INSTALLED), StatusGlyph.HEALTHY, "live"),
         (ContextHealth(WatchState.NO_NAMESPACE, missing=("nowhere",)), StatusGlyph.LOOK, "no such namespace"),
     ],
 )
@@ -69,6 +76,8 @@ _VELERO = (BACKUP.name, SCHEDULE.name, STORAGE.name)
         (_LIVE, [], (StatusGlyph.UNSET, "not found")),
         (ContextHealth(WatchState.LIVE, not_installed=_VELERO), [], (StatusGlyph.BROKEN, "not installed")),
         (ContextHealth(WatchState.STALE, lost_at=NOW), [_BEATS], None),
+        (ContextHealth(WatchState.STALE, stale=(BACKUP.name,)), [_BEATS], (StatusGlyph.HEALTHY, "active")),
+        (ContextHealth(WatchState.STALE, stale=(STORAGE.name,)), [_BEATS], None),
         (ContextHealth(WatchState.SYNCING), [], None),
         (ContextHealth(WatchState.FORBIDDEN, forbidden=(STORAGE.name,)), [], None),
     ],

@@ -16,7 +16,7 @@ from foretop_core.rules.triage.finding import Acknowledgement
 from foretop_core.store import Store
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.finding_text import finding_text
-from foretop_core.tables.resources.findings import kind_word, subject_text
+from foretop_core.tables.resources.findings import facets, kind_word, subject_text
 from foretop_core.tables.resources.json_items import finding_item
 from tests.objects import NOW, location, schedule
 from tests.tui.fake_source import FilledSource
@@ -96,6 +96,17 @@ def test_findings_are_filtered_by_their_own_fields() -> None:
     assert [row[3] for row in shown(table)] == ["schedule velero/etcd"]
     with pytest.raises(BadInput):
         table.narrow("phase:Failed")
+
+
+def test_findings_are_found_by_what_their_row_says() -> None:
+    first = replace(finding("overdue", Severity.ERROR, "etcd"), what=sentence("due since ", NOW))
+    table = triage_table(first, finding("paused", Severity.WARNING, "mongo", 90))
+    for text, names in (("02:41:07Z", ["etcd"]), ("since:1h30m", ["mongo"]), ("subject:*etcd", ["etcd"])):
+        table.narrow(text)
+        assert [row[3].rpartition("/")[2] for row in shown(table)] == names, text
+    without_a_moment = facets(first)
+    assert without_a_moment.contains("etcd")
+    assert without_a_moment.field("since") == ""
 
 
 def test_findings_sort_by_their_columns() -> None:

@@ -84,9 +84,74 @@ def test_a_template_prints(template: str, printed: str) -> None:
     assert parse_jsonpath(template).render(DOCUMENT) == printed
 
 
+SMALL: dict[str, Any] = {
+    "kind": "Backup",
+    "name": "caf\u00e9",
+    "on": True,
+    "none": None,
+    "parts": {"b": "caf\u00e9", "a": 1},
+    "list": [
+        {"a": [1, 2], "b": 1, "c": {"d": 1}, "on": True, "name": "one"},
+        {"a": [3], "b": 3, "c": {"d": 2}, "on": False, "name": "two"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("template", "printed"),
+    [
+        ("{.list[-2].name}", "one"),
+        ("{.list[1].name}", "two"),
+        ("{.list[0:2:1].name}", "one two"),
+        ("{.list[2:].name}", ""),
+        ("{.list[2:2].name}", ""),
+        ("{.list[1:2].name}", "two"),
+        ("{.parts}", '{"a":1,"b":"caf\u00e9"}'),
+        ("{.name}", "caf\u00e9"),
+        ("{.['kind']}", "Backup"),
+        ("{.list[?(.name=='two')].b}", "3"),
+        ("{.list[?(@.name==@.name)].name}", "one two"),
+        ("{.list[?(@.b==.b)].name}", "one two"),
+        ("{.list[?(@.b>1)].name}", "two"),
+        ("{.list[?(@.b>=1)].name}", "one two"),
+        ("{.list[?(@.on==true)].name}", "one"),
+        ("{.list[?(@.on!=true)].name}", "two"),
+        ("{.list[?(@.none==1)].name}", ""),
+        ("a{.kind}b", "aBackupb"),
+        ("plain", "plain"),
+        ("{.none}", "null"),
+    ],
+)
+def test_a_template_prints_at_the_ends_of_lists_and_beside_values(template: str, printed: str) -> None:
+    assert parse_jsonpath(template).render(SMALL) == printed
+
+
 @pytest.mark.parametrize(
     ("template", "why"),
     [
+        ("{.list[2]}", "the index 2 is out of range, the list has 2"),
+        ("{.list[-3]}", "the index -3 is out of range, the list has 2"),
+        ("{.list[0:3]}", "the slice 0:3 is out of range, the list has 2"),
+        ("{.list[1:0]}", "the slice 1:0 is out of range, the list has 2"),
+        ("{.list[-3:1]}", "the slice -1:1 is out of range, the list has 2"),
+        ("{.list[?(@.a[*]==1)]}", "a filter compares one value with one"),
+        ("{.list[?(@.b==@.a[*])]}", "a filter compares one value with one"),
+        ("{.list[?(@.c==@.c)]}", '{"d":1} cannot be compared'),
+        ("{.list[?(@.a==@.a)]}", "[1,2] cannot be compared"),
+        ("{.list[?(@.on>true)]}", "true cannot be compared"),
+        ("{.kind[0]}", "Backup is not a list"),
+    ],
+)
+def test_what_the_document_does_not_allow_is_named(template: str, why: str) -> None:
+    with pytest.raises(BadInput) as refusal:
+        parse_jsonpath(template).render(SMALL)
+    assert why in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [
+        ("{kind2 .x}", "kind2 is not range or end; a field begins with a dot"),
         ("{..name}", "the recursive .. is not supported"),
         (f'{{{AT}[?(@.a=="1"&&@.b=="2")]}}', "&& in a filter is not supported"),
         (f'{{{AT}[?(@.a=="1"||@.b=="2")]}}', "|| in a filter is not supported"),

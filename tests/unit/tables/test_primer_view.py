@@ -9,7 +9,9 @@ import pytest
 
 from foretop_core.cron import Dialect
 from foretop_core.models import CronJob, from_builtins
+from foretop_core.rules.primer import Pair
 from foretop_core.tables.timeline.primer_preview import coming, pair_axis, pair_cells, preview, taken_from
+from foretop_core.tables.timeline.time_axis import TimeAxis
 from tests.objects import NOW, at, backup, schedule
 
 
@@ -37,6 +39,59 @@ def test_invalid_warm_up_minutes_are_reported(minutes: str) -> None:
     assert shown.problem_in_minutes
     assert "0 to 10,080" in shown.problem
     assert shown.meaning
+
+
+@pytest.mark.parametrize(("minutes", "read"), [("0", 0), ("1", 1), ("10080", 10_080), ("00000010", 10)])
+def test_minutes_from_none_to_a_week_are_read(minutes: str, read: int) -> None:
+    shown = preview("0 2 * * *", minutes, Dialect.ROBFIG)
+    assert (shown.minutes, shown.problem, shown.problem_in_minutes) == (read, "", False)
+
+
+def test_minutes_that_cannot_be_read_are_none() -> None:
+    for text in ("0 2 * * *", "0 0 31 13 *"):
+        assert preview(text, "ten", Dialect.ROBFIG).minutes == 0
+        assert preview(text, "0" * 8 + "1", Dialect.ROBFIG).minutes == 0
+    assert preview("0 2 * *", "10", Dialect.ROBFIG).minutes == 10
+
+
+def test_within_a_minute_the_same_pairs_come() -> None:
+    shown = preview("0 3 * * *", "10", Dialect.ROBFIG)
+    late, early = at("02:50:59").replace(microsecond=999_999), at("02:50:00")
+    assert coming(shown, late) == coming(shown, early)
+    assert coming(shown, early)[0].warmup > early
+
+
+def _pairs(*minutes: int, warm_up: int = 10) -> list[Pair]:
+    first = at("03:00")
+    return [Pair(first + timedelta(minutes=minute), first + timedelta(minutes=minute + warm_up)) for minute in minutes]
+
+
+def test_an_axis_has_four_pairs_where_they_have_room_beside_each_other() -> None:
+    assert (pair_axis(_pairs(0, 60), 10, 8, UTC).step, pair_axis(_pairs(0, 60), 10, 7, UTC).step) == (10, 8)
+    close = pair_axis(_pairs(0, 20, 40, 60, 80), 10, 71, UTC)
+    assert (close.step, close.cells, close.start) == (1, 71, at("03:00"))
+    assert pair_axis(_pairs(0, 20, 40, 60), 10, 71, UTC).step == 1
+    assert pair_axis(_pairs(0, 20), 0, 40, UTC).step == 1
+
+
+@pytest.mark.parametrize(
+    ("minutes", "room", "step"), [(30, 41, 1), (30, 40, 2), (3, 41, 1), (3, 40, 2), (60, 81, 1), (60, 80, 2)]
+)
+def test_a_pair_alone_has_a_third_more_than_its_warm_up(minutes: int, room: int, step: int) -> None:
+    alone = _pairs(0, warm_up=minutes)
+    assert pair_axis(alone, minutes, room, UTC).step == step
+
+
+def test_a_pair_is_drawn_as_far_as_it_is_on_the_axis() -> None:
+    ruler = TimeAxis(at("03:00"), 10, 4)
+    assert pair_cells(_pairs(0, warm_up=20), ruler) == "░░| "
+    assert pair_cells(_pairs(-10), ruler) == "|   "
+    assert pair_cells(_pairs(-20), ruler) == "    "
+    assert pair_cells(_pairs(20), ruler) == "  ░|"
+    assert pair_cells(_pairs(30), ruler) == "   ░"
+    assert pair_cells(_pairs(40), ruler) == "    "
+    assert pair_cells(_pairs(-30, warm_up=90), ruler) == "░░░░"
+    assert pair_cells([*_pairs(0), *_pairs(0, warm_up=30)], ruler) == "░|░|"
 
 
 @pytest.mark.parametrize("text", ["@every 1h", "0 0 31 2 *"])

@@ -147,8 +147,8 @@ def test_a_volume_that_no_node_has_taken_is_named() -> None:
     table = Shown("queue", [location(), slow, upload(of="slow", created="02:31:07")])
     assert _eta(table, "slow") == (
         "waits 10m",
-        "It waits for volume data-0: Accepted, not picked up by a node, for 10 minutes, with no data of it moved yet; no "
-        "estimated end.",
+        "It waits for volume data-0: Accepted, not picked up by a node, for 10 minutes, with no data of it moved yet; "
+        "no estimated end.",
         "volume data-0",
     )
     accepted = {"acceptedByNode": "worker-4", "acceptedTimestamp": at("02:33:07").isoformat()}

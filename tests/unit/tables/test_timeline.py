@@ -19,6 +19,7 @@ from foretop_core.rules.cron_dialects import Reading, readings
 from foretop_core.rules.primer import warmups
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.timeline.lanes import (
     LaneObstacles,
     StartLoad,
@@ -350,6 +351,42 @@ def test_the_timeline_is_filtered_like_every_table() -> None:
     timeline.narrow("-l tier=gold")
     assert timeline.place(key("a")) is None
     assert timeline.place(key("b")) == 0
+
+
+def test_lanes_are_in_the_order_of_their_next_runs_as_time_goes_on() -> None:
+    store = filled(
+        schedule("a", "50 * * * *"),
+        schedule("b", "45 * * * *"),
+        schedule("c", "55 * * * *", paused=True),
+        schedule("d", "0 0 31 2 *"),
+    )
+    timeline = TimelineModel(store, ("prod",))
+
+    def order(now: datetime | None) -> str:
+        timeline.pump(now)
+        return "".join(one.name for one in timeline.order)
+
+    assert order(None) == "abcd"
+    assert order(at("02:41")) == "bacd"
+    assert order(at("02:44:59")) == "bacd"
+    # The run of this minute has started: the next one counts.
+    assert order(at("02:45")) == "abcd"
+    assert order(at("02:50")) == "bacd"
+    assert timeline.revision == 0
+
+
+def test_lanes_are_found_near_a_place_and_within_a_scope() -> None:
+    timeline = TimelineModel(filled(*(schedule(name, "5 * * * *") for name in "abc")), ("prod",))
+    assert [timeline.place(key("c"), near) for near in (0, 2, 3, -1, 99)] == [2] * 5
+    assert timeline.place(key("a"), 0) == 0
+    assert timeline.place(key("nobody")) is None
+    timeline.look_at(ViewScope(context="elsewhere"))
+    assert timeline.order == []
+    assert timeline.place(key("a")) is None
+    timeline.look_at(ViewScope())
+    assert len(timeline.order) == 3
+    timeline.narrow("name:")
+    assert len(timeline.order) == 3
 
 
 def test_a_lane_with_two_possible_readings_draws_nothing_and_shows_both() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -16,11 +16,12 @@ from foretop_core.models import BackupRepository, Namespace, Pod, from_builtins
 from foretop_core.models.kinds import BACKUP, by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Cell, Row
+from foretop_core.tables.engine.columns import Cell, Column, Row
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
 from foretop_core.tables.engine.view_registry import VIEWS
+from foretop_core.tables.resources.findings import COLUMNS as FINDINGS
 from tests import recordings
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 from tests.tui.fake_source import FilledSource
@@ -413,6 +414,71 @@ def test_the_columns_for_wide_output_only() -> None:
         "repositories": ["namespace"],
         "protection": ["volumes", "storage", "repository"],
     }
+
+
+_SHOWN = {**{name: view().columns for name, view in VIEWS.items()}, "findings": FINDINGS}
+
+
+def _columns(wanted: Callable[[Column[Any]], bool]) -> dict[str, list[str]]:
+    """By view, the columns of a sort; views without one are left out."""
+    found = {name: [column.name for column in columns if wanted(column)] for name, columns in _SHOWN.items()}
+    return {name: names for name, names in found.items() if names}
+
+
+def test_numbers_and_ages_are_at_the_right_edge_of_their_columns() -> None:
+    assert _columns(lambda column: column.right) == {
+        "nonadmin": ["age"],
+        "queue": ["position", "items"],
+        "backups": ["errors", "warnings", "started", "took", "items"],
+        "restores": ["errors", "warnings", "started", "items", "took"],
+        "storage": ["checked", "synced"],
+        "pods": ["ready", "age"],
+        "movements": ["left", "rate", "size"],
+        "repositories": ["maintained"],
+        "protection": ["newest", "copies"],
+        "findings": ["since"],
+    }
+
+
+def test_the_newest_or_the_worst_comes_first_in_the_usual_order_of_some_columns() -> None:
+    assert _columns(lambda column: column.falls) == {
+        "schedules": ["last"],
+        "backups": ["started"],
+        "restores": ["started"],
+        "storage": ["checked", "synced"],
+        "pods": ["age"],
+        "repositories": ["maintained"],
+        "protection": ["newest", "tried"],
+        "findings": ["severity", "since"],
+    }
+
+
+def test_names_keep_their_end_where_there_is_no_room() -> None:
+    assert _columns(lambda column: column.from_middle) == {
+        "schedules": ["name"],
+        "nonadmin": ["namespace", "name", "object"],
+        "queue": ["name"],
+        "backups": ["name", "storage"],
+        "restores": ["name", "backup"],
+        "storage": ["name"],
+        "pods": ["name"],
+        "movements": ["name", "run"],
+        "repositories": ["name"],
+        "protection": ["name"],
+        "findings": ["subject"],
+    }
+
+
+def test_the_cells_of_some_columns_are_shortened_together() -> None:
+    assert _columns(lambda column: column.alike) == {
+        "queue": ["from", "items"],
+        "backups": ["expires", "from"],
+        "restores": ["from"],
+    }
+
+
+def test_all_views_can_be_put_under_namespaces_but_those_with_an_order_of_their_own() -> None:
+    assert {name for name, view in VIEWS.items() if not view.in_groups} == {"queue", "protection"}
 
 
 _OTHERS: list[Resource] = [

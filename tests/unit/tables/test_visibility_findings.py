@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, SCHEDULE
+from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Severity
-from foretop_core.store import ContextHealth, WatchHealthRegistry
+from foretop_core.store import ContextHealth, UnreadableObject, WatchHealthRegistry
 from foretop_core.store.visibility_gaps import visibility_gaps
-from foretop_core.tables.resources.visibility_findings import is_visibility_finding, visibility_findings
+from foretop_core.tables.resources.visibility_findings import (
+    is_visibility_finding,
+    unreadable_findings,
+    visibility_findings,
+)
 from tests.objects import NOW
 
 REFUSED = "https://api cannot be reached: connection refused (check the address)"
@@ -35,9 +42,12 @@ def test_a_cluster_without_updates_is_one_error_with_the_last_time() -> None:
     (found,) = visibility_findings("prod", lost, NOW)
     assert (found.severity, found.since, found.context) == (Severity.ERROR, NOW - timedelta(seconds=300), "prod")
     assert render(found.what, NOW) == f"connection refused; last seen at {NOW - timedelta(seconds=300):%H:%M:%S}Z"
+    assert found.code == "velero-out-of-reach"
     assert is_visibility_finding(found)
+    assert "ages, countdowns and forecasts do not advance" in render(found.evidence, NOW)
     (never,) = visibility_findings("prod", lost, NOW, seen_before=False)
     assert "not visible" in render(never.what, NOW)
+    assert render(never.evidence, NOW) == f"{REFUSED}."
 
 
 def test_an_expired_login_is_reported_with_how_to_sign_in() -> None:
@@ -46,6 +56,7 @@ def test_an_expired_login_is_reported_with_how_to_sign_in() -> None:
     assert render(found.what, NOW).startswith("signed out; last seen at")
     assert "The token has expired" in render(found.evidence, NOW)
     assert "Sign in" in render(found.remedy, NOW)
+    assert found.code == "velero-signed-out"
 
 
 def test_a_cluster_without_any_watch_yet_has_no_counts_and_no_finding() -> None:
@@ -64,6 +75,9 @@ def test_five_seconds_without_updates_are_a_finding() -> None:
     part = health((WatchScope("prod", BACKUP), ago(5)), (WatchScope("prod", SCHEDULE), LIVE))
     (found,) = visibility_findings("prod", part, NOW)
     assert found.what == "no updates for backups.velero.io"
+    assert found.evidence == f"{REFUSED}. The backups.velero.io shown may be out of date."
+    (silent,) = visibility_findings("prod", replace(health(), stale=("Backup",), since=NOW - timedelta(seconds=5)), NOW)
+    assert str(silent.evidence).startswith("The API server does not answer. ")
     (lost,) = visibility_findings("prod", health((WatchScope("prod", BACKUP), ago(5))), NOW)
     assert render(lost.what, NOW).startswith("connection refused")
 
@@ -96,6 +110,59 @@ def test_messages_that_cannot_be_read_are_a_warning_and_a_gap() -> None:
     assert "the object is a velero.io/v1 Restore." in render(found.evidence, NOW)
     (gap,) = visibility_gaps("prod", registry)
     assert (gap.kind, gap.reason) == ("Backup", "2 messages of the API server cannot be read")
+
+
+def test_lists_that_are_only_refreshed_now_and_then_are_counted() -> None:
+    polled = replace(health(), polled=7, watches=9, polled_every=29.6)
+    (found,) = visibility_findings("prod", polled, NOW)
+    assert (found.severity, found.what) == (Severity.NOTE, "7 of 9 lists are refreshed only every 30 seconds")
+    assert "there are connections to watch 2 of them" in str(found.evidence)
+
+
+def test_an_answer_without_a_reason_is_no_answer() -> None:
+    lost = replace(health(), state=WatchState.STALE, lost_at=NOW - timedelta(minutes=1))
+    (found,) = visibility_findings("prod", lost, NOW)
+    assert render(found.what, NOW).startswith("no answer; ")
+    assert render(found.evidence, NOW).startswith("It does not answer.")
+    (plain,) = visibility_findings("prod", replace(lost, error="timed out"), NOW)
+    assert render(plain.what, NOW).startswith("timed out; ")
+
+
+def test_many_kinds_are_named_up_to_a_number() -> None:
+    kinds = tuple(kind.name for kind in (BACKUP, SCHEDULE, NAB, NAR, RESTORE, STORAGE))
+    (six,) = visibility_findings("prod", replace(health(), forbidden=kinds), NOW)
+    assert "more" not in str(six.what)
+    (seven,) = visibility_findings("prod", replace(health(), forbidden=(*kinds, DATA_UPLOAD.name)), NOW)
+    assert str(seven.what).endswith("more")
+
+
+def _unreadable(*keys: tuple[str, str, str]) -> list[str]:
+    objects = {
+        ObjectRef(context, kind, "velero", name): UnreadableObject(problem=f"{kind} cannot be read: spec.{name}: odd")
+        for context, kind, name in keys
+    }
+    return [str(one.what) for one in unreadable_findings("prod", objects)]
+
+
+def test_each_object_that_cannot_be_read_is_a_finding_with_its_field() -> None:
+    assert _unreadable(("prod", "Backup", "b"), ("prod", "Backup", "a"), ("other", "Backup", "c")) == [
+        "not judged: spec.a cannot be read",
+        "not judged: spec.b cannot be read",
+    ]
+    assert _unreadable(("prod", EVENT.name, "a")) == []
+    objects = {ObjectRef("prod", "Backup", "velero", "a"): UnreadableObject(problem="spec.ttl: Expected `str`")}
+    (found,) = unreadable_findings("prod", objects)
+    assert (found.code, found.subject.name, found.severity) == ("object-unreadable", "a", Severity.WARNING)
+    assert str(found.evidence).startswith("It cannot be read: spec.ttl: Expected `str`. ")
+    assert not is_visibility_finding(found)
+
+
+def test_beyond_twenty_objects_that_cannot_be_read_only_the_number_is_told() -> None:
+    twenty = [("prod", "Backup", f"b-{number:02}") for number in range(20)]
+    assert len(_unreadable(*twenty)) == 20
+    found = _unreadable(*twenty, ("prod", "Backup", "c"), ("prod", "Backup", "d"))
+    assert len(found) == 21
+    assert found[-1] == "2 more objects cannot be read"
 
 
 def test_there_are_no_gaps_if_all_watches_are_live() -> None:

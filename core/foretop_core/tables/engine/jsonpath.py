@@ -128,7 +128,7 @@ class _Parser:
                 self.at = end
                 continue
             action = self._action()
-            word = action.split(None, 1)[0] if action else ""
+            word = next(iter(action.split()), "")
             if word == "end":
                 if not inside:
                     raise self._bad("{end} without a {range}")
@@ -169,9 +169,8 @@ def _parts(source: str, action: str) -> list[_Node]:
         return [_Text(action)]
     if action in ("true", "false"):
         return [_Text(action)]
-    if re.match(r"[A-Za-z]", action):
-        word = re.match(r"\w+", action)
-        raise _unusable(source, f"{word[0] if word else action!r} is not range or end; a field begins with a dot")
+    if word := re.match(r"[A-Za-z]\w*", action):
+        raise _unusable(source, f"{word[0]} is not range or end; a field begins with a dot")
     return [_path(source, action)]
 
 
@@ -295,7 +294,7 @@ def _slice(source: str, start: int | None, stop: int | None, step: int | None) -
             last = len(value) if stop is None else _from_end(stop, len(value))
             if first == last:
                 continue
-            if not (0 <= first < len(value) and 0 <= last <= len(value)) or last < first:
+            if not 0 <= first < last <= len(value):
                 raise _unusable(source, f"the slice {first}:{last} is out of range, the list has {len(value)}")
             found += value[first : last : step or 1]
         return found

@@ -133,8 +133,7 @@ def lane(item: TimelineItem, ruler: TimeAxis, now: datetime, obstacles: LaneObst
     """One sign for each cell: a run, a warm-up before one, or nothing; only what is still to come."""
     if item.problem:
         return " " * ruler.cells
-    since = ruler.minute_of(now)
-    drawn = _lane(item.parsed, item.base, item.warm_up, item.paused, ruler, max(0, since))
+    drawn = _lane(item.parsed, item.base, item.warm_up, item.paused, ruler, ruler.first_to_come(now))
     if obstacles.unwarmed:
         drawn = drawn.replace(WARM_UP, MISSING_WARM_UP)
     return drawn.replace(RUN, REFUSED_RUN) if obstacles.refused else drawn
@@ -146,7 +145,7 @@ def _lane(
 ) -> str:
     if isinstance(parsed, CronError):
         return " " * ruler.cells
-    runs = run_bits(parsed, ruler.start, ruler.minutes + warm_up, base) >> since + 1 << since + 1
+    runs = run_bits(parsed, ruler.start, ruler.minutes + warm_up, base) >> since << since
     warm = warm_bits(runs, warm_up)
     whole = (1 << ruler.step) - 1
     signs = []
@@ -175,7 +174,7 @@ class RepeatedCollision(msgspec.Struct, frozen=True):
     times: int
 
 
-Entry = tuple[CronSchedule | CronError, datetime | None]
+Entry = tuple[CronSchedule, datetime | None]
 """An expression, and the run that it counts from: whatever has the same entry starts at the same times."""
 
 
@@ -187,14 +186,15 @@ class StartLoad:
         self._keys: dict[str, dict[Entry, list[ObjectRef]]] = {}
         self._together: dict[tuple[str, int], tuple[ObjectRef, ...]] = {}
         for item in items:
-            if item.starts:
+            if item.starts and isinstance(parsed := item.parsed, CronSchedule):
                 entries = self._keys.setdefault(item.key.context, {})
-                entries.setdefault((item.parsed, item.base), []).append(item.key)
+                entries.setdefault((parsed, item.base), []).append(item.key)
 
     @cached_property
     def _bits(self) -> dict[str, dict[Entry, int]]:
+        start, minutes = self.ruler.start, self.ruler.minutes
         return {
-            context: {entry: _bits_of(*entry, self.ruler) for entry in entries}
+            context: {(parsed, base): run_bits(parsed, start, minutes, base) for parsed, base in entries}
             for context, entries in self._keys.items()
         }
 
@@ -208,19 +208,19 @@ class StartLoad:
 
     def counts(self, now: datetime) -> tuple[int, ...]:
         """How many are still to start in each cell."""
-        since = max(0, self.ruler.minute_of(now) + 1)
+        since = self.ruler.first_to_come(now)
         by_context = [tally.counts(self.ruler.step, self.ruler.cells, since) for tally in self._tallies.values()]
         return tuple(map(sum, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
 
     def peaks(self, now: datetime) -> tuple[int, ...]:
         """How many start at once in the fullest minute of each cell, in the cluster that has most."""
-        since = max(0, self.ruler.minute_of(now) + 1)
+        since = self.ruler.first_to_come(now)
         by_context = [tally.peaks(self.ruler.step, self.ruler.cells, since) for tally in self._tallies.values()]
         return tuple(map(max, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
 
     def crowds(self, now: datetime, most: int) -> tuple[MinuteCollision, ...]:
         """The next set that starts together, then the largest; one that is part of a larger one is not told again."""
-        since = max(0, self.ruler.minute_of(now) + 1)
+        since = self.ruler.first_to_come(now)
         found = [crowd for context in self._keys for crowd in self._crowds(context, since, most)]
         largest = sorted(found, key=lambda crowd: (-crowd.size, crowd.at))
         coming = [crowd for context in self._keys if (crowd := self._next_crowd(context, since)) is not None]
@@ -248,7 +248,7 @@ class StartLoad:
 
     def collisions(self, now: datetime) -> tuple[RepeatedCollision, ...]:
         """Every set that is still to start together within the ruler, in the order of their first minute."""
-        since = max(0, self.ruler.minute_of(now) + 1)
+        since = self.ruler.first_to_come(now)
         found: list[RepeatedCollision] = []
         for context, tally in self._tallies.items():
             minutes: dict[frozenset[Entry], list[int]] = {}
@@ -262,7 +262,7 @@ class StartLoad:
     def together(self, context: str, at: datetime) -> tuple[ObjectRef, ...]:
         """All of one cluster that start in this minute, by name; none outside the ruler."""
         minute = self.ruler.minute_of(at)
-        if not 0 <= minute < self.ruler.minutes or context not in self._keys:
+        if minute < 0 or context not in self._keys:
             return ()
         place = (context, minute)
         if place not in self._together:
@@ -273,10 +273,6 @@ class StartLoad:
 
     def _entries_at(self, context: str, minute: int) -> list[Entry]:
         return [entry for entry, bits in self._bits[context].items() if bits >> minute & 1]
-
-
-def _bits_of(parsed: CronSchedule | CronError, base: datetime | None, ruler: TimeAxis) -> int:
-    return 0 if isinstance(parsed, CronError) else run_bits(parsed, ruler.start, ruler.minutes, base)
 
 
 def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, ...]:

@@ -37,6 +37,10 @@ class TimeAxis(msgspec.Struct, frozen=True):
         """How many whole minutes after the start; negative before it."""
         return (at - self.start) // MINUTE
 
+    def first_to_come(self, now: datetime) -> int:
+        """The first minute of it that has not begun."""
+        return max(0, self.minute_of(now) + 1)
+
     def cell_of(self, at: datetime) -> int:
         return self.minute_of(at) // self.step
 
