@@ -419,12 +419,14 @@ async def test_a_role_for_one_of_the_names_is_enough_to_try(
 
 async def test_a_new_object_needs_the_right_for_every_name(tmp_path: Path) -> None:
     maker = User("maker", (Rule(("create",), ("velero.io",), ("schedules",)),))
-    async with box_with(THREE, [maker, READS]) as box:
+    only = User("only", (Rule(("create",), ("velero.io",), ("schedules",), names=("new",)),))
+    async with box_with(THREE, [maker, only, READS]) as box:
         async with hand_in(box, tmp_path, "maker") as executor:
             await executor.guard(planned(box, creating))
-        async with hand_in(box, tmp_path, "reads") as executor:
-            with pytest.raises(ActionRefused, match=r"create on schedules.velero.io in velero is not allowed"):
-                await executor.guard(planned(box, creating))
+        for user in ("only", "reads"):
+            async with hand_in(box, tmp_path, user) as executor:
+                with pytest.raises(ActionRefused, match=r"create on schedules.velero.io in velero is not allowed"):
+                    await executor.guard(planned(box, creating))
 
 
 async def test_only_the_first_names_of_many_are_asked_about(tmp_path: Path, wire: Wire) -> None:
