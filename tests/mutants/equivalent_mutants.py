@@ -290,18 +290,6 @@ SAME = (
         "only whether a width is remembered",
     ),
     SameProgram(
-        "core/foretop_core/tables/timeline/lanes.py",
-        "return tuple(map(sum, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells",
-        "True to False",
-        "every cluster has a number for each cell",
-    ),
-    SameProgram(
-        "core/foretop_core/tables/timeline/lanes.py",
-        "return tuple(map(max, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells",
-        "True to False",
-        "every cluster has a number for each cell",
-    ),
-    SameProgram(
         "core/foretop_core/tables/timeline/time_axis.py",
         "if (cell == 0 or cell > len(line)) and cell + len(label) <= ruler.cells:",
         "> to >=",
