@@ -225,6 +225,12 @@ async def test_a_host_that_cannot_be_reached_is_named_with_its_remedy(host: str,
     assert "canary" not in str(caught.value)
 
 
+async def test_a_name_that_is_not_known_is_told_in_the_words_of_the_resolver() -> None:
+    with pytest.raises(DownloadFailed, match=r"The storage at store\.invalid cannot be reached") as caught:
+        await got("http://store.invalid/log.gz?sig=canary")
+    assert " " in caught.value.why, "words, and not the name of a class"
+
+
 async def test_an_error_without_words_of_the_system_is_named_by_its_kind() -> None:
     async with bytes_of(b"") as url:
         with pytest.raises(DownloadFailed, match=r"cannot be reached: ServerDisconnectedError"):
