@@ -86,6 +86,14 @@ def test_cairo_skips_the_friday_on_which_its_clocks_jump_at_midnight() -> None:
     assert schedule.previous(at("2026-04-28 00:00")) == at("2026-04-17 10:00")
 
 
+def test_a_search_from_a_month_whose_first_midnight_is_skipped_misses_the_first_of_others() -> None:
+    """The clocks of Damascus went forward at midnight of 1 April until 2006: the search goes on at 23:00 from there."""
+    schedule = robfig("TZ=Asia/Damascus 0 0 1 6 *")
+    assert schedule.next(at("2000-04-04 09:30")) is None
+    assert schedule.next(at("2000-05-04 09:30")) == at("2000-05-31 21:00")
+    assert schedule.next(at("2004-10-09 09:30")) == at("2007-05-31 21:00")
+
+
 def test_lord_howe_skips_two_o_clock_on_the_day_its_clocks_go_back() -> None:
     found = robfig("TZ=Australia/Lord_Howe 0 2 * * *").next(at("2026-04-04 00:00", "Australia/Lord_Howe"))
     assert found is not None
