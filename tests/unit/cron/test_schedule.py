@@ -87,11 +87,22 @@ def test_cairo_skips_the_friday_on_which_its_clocks_jump_at_midnight() -> None:
 
 
 def test_a_search_from_a_month_whose_first_midnight_is_skipped_misses_the_first_of_others() -> None:
-    """The clocks of Damascus went forward at midnight of 1 April until 2006: the search goes on at 23:00 from there."""
+    """The clocks of Damascus went forward at midnight of 1 April until 2006: the search goes on at 01:00 from there."""
     schedule = robfig("TZ=Asia/Damascus 0 0 1 6 *")
     assert schedule.next(at("2000-04-04 09:30")) is None
     assert schedule.next(at("2000-05-04 09:30")) == at("2000-05-31 21:00")
     assert schedule.next(at("2004-10-09 09:30")) == at("2007-05-31 21:00")
+
+
+def test_a_search_that_falls_back_into_the_month_before_steps_on_from_its_last_day() -> None:
+    """West of Greenwich the skipped midnight of 1 October becomes 23:00 of 30 September."""
+    start = at("1994-10-09 09:30")
+    assert robfig("TZ=America/Asuncion 0 0 15 12 *").next(start) == at("1996-12-15 03:00")
+    assert robfig("TZ=America/Asuncion 0 12 30 11 *").next(start) == at("1996-11-30 15:00")
+    oldest = parse("30 23 31 12 *", Dialect.ROBFIG1)
+    found = oldest.next(start.astimezone(ZoneInfo("America/Asuncion")))
+    assert found is not None
+    assert found.astimezone(UTC) == at("1995-01-01 02:30")
 
 
 def test_lord_howe_skips_two_o_clock_on_the_day_its_clocks_go_back() -> None:
@@ -112,6 +123,9 @@ def test_the_search_ends_with_the_fifth_year() -> None:
     assert leap_day.next(at("2098-12-31 23:59:58")) is None
     assert leap_day.next(at("2098-12-31 23:59:59")) == at("2104-02-29 00:00")
     assert not leap_day.never_fires
+    monday = parse("TZ=America/New_York 0 0 1 1 1", Dialect.NETRESEARCH)
+    assert monday.next(at("2018-01-02 12:00")) is None
+    assert monday.next(at("2019-01-02 12:00")) == at("2024-01-01 05:00")
 
 
 @pytest.mark.parametrize(
