@@ -105,6 +105,13 @@ def test_a_search_that_falls_back_into_the_month_before_steps_on_from_its_last_d
     assert found.astimezone(UTC) == at("1995-01-01 02:30")
 
 
+def test_a_search_by_day_near_a_change_leaves_neither_its_month_nor_its_hour() -> None:
+    havana = robfig("TZ=America/Havana 0 1 8 3 *")
+    assert havana.next(at("2026-03-02 12:00")) == at("2026-03-08 05:00"), "on the day whose midnight is skipped"
+    berlin = robfig("TZ=Europe/Berlin 0 12 5 3 *")
+    assert berlin.next(at("2024-03-29 12:00")) == at("2025-03-05 11:00"), "not on 5 April"
+
+
 def test_lord_howe_skips_two_o_clock_on_the_day_its_clocks_go_back() -> None:
     found = robfig("TZ=Australia/Lord_Howe 0 2 * * *").next(at("2026-04-04 00:00", "Australia/Lord_Howe"))
     assert found is not None
