@@ -231,6 +231,29 @@ def test_a_run_that_the_libraries_miss_after_an_odd_change_is_not_the_previous_o
     assert list(schedule.between(expected[1] + timedelta(days=4), expected[-1])) == expected[2:]
 
 
+@pytest.mark.parametrize(
+    ("before", "previous"),
+    [
+        ("2026-04-02 03:40:01", "2026-04-02 03:40"),
+        ("2026-04-02 03:40", "2026-04-02 03:10"),
+        ("2026-04-02 05:05", "2026-04-02 03:40"),
+        ("2026-04-02 03:10", "2025-06-09 05:40"),
+        ("2026-04-05 00:00", "2026-04-02 05:40"),
+        ("2026-04-09 03:00", "2026-04-02 05:40"),
+        ("2026-05-01 00:00", "2026-04-09 05:40"),
+        ("2026-01-01 00:00", "2025-06-09 05:40"),
+    ],
+)
+def test_the_previous_run_is_the_last_minute_hour_day_and_month_before(before: str, previous: str) -> None:
+    assert robfig("10,40 3,5 2,9 4,6 *").previous(at(before)) == at(previous)
+
+
+def test_the_search_for_a_previous_run_ends_with_the_fifth_year() -> None:
+    leap_day = robfig("0 0 29 2 *")
+    assert leap_day.previous(at("2101-07-01 00:00")) == at("2096-02-29 00:00")
+    assert leap_day.previous(at("2102-01-01 00:00")) is None
+
+
 def test_schedules_are_equal_by_their_text() -> None:
     assert robfig("0 0 * * *") == robfig("0 0 * * *")
     assert len({robfig("0 0 * * *"), robfig("0 0 * * *"), robfig("0  0 * * *")}) == 2
