@@ -69,6 +69,7 @@ def test_the_same_text_in_two_dialects_is_two_schedules() -> None:
         ("0 0 40 13 *", "end of range (40) above maximum (31): 40", 'end of range (13) above maximum (12): "13"'),
         ("@every 500ms", "", '@every duration must be at least 1s: "@every 500ms"'),
         ("@manual", "unrecognized descriptor: @manual", ""),
+        ("* * * *" + " *" + "," * 1015, "", ""),
         ("* * * *" + " *" + "," * 1016, "", "spec too long: 1025 > 1024"),
         ("TZ=UTC", "runtime error: slice bounds out of range [:-1]", 'missing fields after timezone in spec "TZ=UTC"'),
         ("TZ=UTC ", "expected exactly 5 fields, found 0: []", 'missing fields after timezone "UTC"'),

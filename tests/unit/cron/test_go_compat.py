@@ -88,3 +88,10 @@ def test_words_are_split_where_go_splits_them() -> None:
     assert fields("a\x1cb\u2003c\x1f") == ["a\x1cb", "c\x1f"]
     assert fields("\x85a\u3000 b\n") == ["a", "b"]
     assert field_offsets("\x85a\u3000 b\n") == [1, 4]
+
+
+def test_a_duration_that_is_refused_is_quoted_byte_by_byte() -> None:
+    with pytest.raises(GoError) as caught:
+        parse_duration("1\x7f\x80 ~\\")
+    unit = r"\xc2\x80 ~\\"
+    assert str(caught.value) == f'time: unknown unit "\x7f{unit}" in duration "1\x7f{unit}"'

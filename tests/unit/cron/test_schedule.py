@@ -86,6 +86,32 @@ def test_cairo_skips_the_friday_on_which_its_clocks_jump_at_midnight() -> None:
     assert schedule.previous(at("2026-04-28 00:00")) == at("2026-04-17 10:00")
 
 
+def test_a_search_from_a_month_whose_first_midnight_is_skipped_misses_the_first_of_others() -> None:
+    """The clocks of Damascus went forward at midnight of 1 April until 2006: the search goes on at 01:00 from there."""
+    schedule = robfig("TZ=Asia/Damascus 0 0 1 6 *")
+    assert schedule.next(at("2000-04-04 09:30")) is None
+    assert schedule.next(at("2000-05-04 09:30")) == at("2000-05-31 21:00")
+    assert schedule.next(at("2004-10-09 09:30")) == at("2007-05-31 21:00")
+
+
+def test_a_search_that_falls_back_into_the_month_before_steps_on_from_its_last_day() -> None:
+    """West of Greenwich the skipped midnight of 1 October becomes 23:00 of 30 September."""
+    start = at("1994-10-09 09:30")
+    assert robfig("TZ=America/Asuncion 0 0 15 12 *").next(start) == at("1996-12-15 03:00")
+    assert robfig("TZ=America/Asuncion 0 12 30 11 *").next(start) == at("1996-11-30 15:00")
+    oldest = parse("30 23 31 12 *", Dialect.ROBFIG1)
+    found = oldest.next(start.astimezone(ZoneInfo("America/Asuncion")))
+    assert found is not None
+    assert found.astimezone(UTC) == at("1995-01-01 02:30")
+
+
+def test_a_search_by_day_near_a_change_leaves_neither_its_month_nor_its_hour() -> None:
+    havana = robfig("TZ=America/Havana 0 1 8 3 *")
+    assert havana.next(at("2026-03-02 12:00")) == at("2026-03-08 05:00"), "on the day whose midnight is skipped"
+    berlin = robfig("TZ=Europe/Berlin 0 12 5 3 *")
+    assert berlin.next(at("2024-03-29 12:00")) == at("2025-03-05 11:00"), "not on 5 April"
+
+
 def test_lord_howe_skips_two_o_clock_on_the_day_its_clocks_go_back() -> None:
     found = robfig("TZ=Australia/Lord_Howe 0 2 * * *").next(at("2026-04-04 00:00", "Australia/Lord_Howe"))
     assert found is not None
@@ -104,6 +130,9 @@ def test_the_search_ends_with_the_fifth_year() -> None:
     assert leap_day.next(at("2098-12-31 23:59:58")) is None
     assert leap_day.next(at("2098-12-31 23:59:59")) == at("2104-02-29 00:00")
     assert not leap_day.never_fires
+    monday = parse("TZ=America/New_York 0 0 1 1 1", Dialect.NETRESEARCH)
+    assert monday.next(at("2018-01-02 12:00")) is None
+    assert monday.next(at("2019-01-02 12:00")) == at("2024-01-01 05:00")
 
 
 @pytest.mark.parametrize(
@@ -200,6 +229,29 @@ def test_a_run_that_the_libraries_miss_after_an_odd_change_is_not_the_previous_o
     assert found == expected
     assert [schedule.previous(run) for run in expected[1:]] == expected[:-1]
     assert list(schedule.between(expected[1] + timedelta(days=4), expected[-1])) == expected[2:]
+
+
+@pytest.mark.parametrize(
+    ("before", "previous"),
+    [
+        ("2026-04-02 03:40:01", "2026-04-02 03:40"),
+        ("2026-04-02 03:40", "2026-04-02 03:10"),
+        ("2026-04-02 05:05", "2026-04-02 03:40"),
+        ("2026-04-02 03:10", "2025-06-09 05:40"),
+        ("2026-04-05 00:00", "2026-04-02 05:40"),
+        ("2026-04-09 03:00", "2026-04-02 05:40"),
+        ("2026-05-01 00:00", "2026-04-09 05:40"),
+        ("2026-01-01 00:00", "2025-06-09 05:40"),
+    ],
+)
+def test_the_previous_run_is_the_last_minute_hour_day_and_month_before(before: str, previous: str) -> None:
+    assert robfig("10,40 3,5 2,9 4,6 *").previous(at(before)) == at(previous)
+
+
+def test_the_search_for_a_previous_run_ends_with_the_fifth_year() -> None:
+    leap_day = robfig("0 0 29 2 *")
+    assert leap_day.previous(at("2101-07-01 00:00")) == at("2096-02-29 00:00")
+    assert leap_day.previous(at("2102-01-01 00:00")) is None
 
 
 def test_schedules_are_equal_by_their_text() -> None:
