@@ -349,6 +349,61 @@ SAME = (
         "> to >=",
         "labels of 5 or 6 letters stand 4 cells apart, or 8 and more: none begins where another ends",
     ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/primer_preview.py",
+        "number = int(minutes) if minutes.isascii() and minutes.isdecimal() and len(minutes) < 9 else -1",
+        "1 to 2",
+        "any number below 0 is refused alike",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/primer_preview.py",
+        "return _coming(shown.text, shown.minutes, shown.dialect, "
+        "now.astimezone(UTC).replace(second=0, microsecond=0))",
+        "0 to 1",
+        "warm-ups begin with a minute: within one the answer is the same, and only remembered again",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/timeline_model.py",
+        "if 0 <= near < len(self.order) and self.order[near] == key:",
+        "<= to <",
+        "only where it is looked for first",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/timeline_model.py",
+        "if 0 <= near < len(self.order) and self.order[near] == key:",
+        "0 to 1",
+        "only where it is looked for first",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/engine/filter.py",
+        "if end < 0:",
+        "< to <=",
+        "a closing quote is never the first letter",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/engine/filter.py",
+        "if end < 0:",
+        "0 to 1",
+        "a closing quote is never the first letter",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/engine/jsonpath.py",
+        "end = len(self.text) if opening < 0 else opening",
+        "< to <=",
+        "a brace that is the first letter was read before",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/engine/jsonpath.py",
+        "end = len(self.text) if opening < 0 else opening",
+        "0 to 1",
+        "a brace that is the first letter was read before",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/engine/jsonpath.py",
+        "if not 0 <= first < last <= len(value):",
+        "< to <=",
+        "what is empty was left out before",
+    ),
 )
 
 

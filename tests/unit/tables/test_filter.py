@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.errors import BadInput
+from foretop_core.tables.engine.columns import plain
 from foretop_core.tables.engine.filter import parse_filter
-from foretop_core.tables.engine.label_selector import selector
+from foretop_core.tables.engine.filter_fields import OverriddenFields, filter_fields
+from foretop_core.tables.engine.label_selector import selector, take
 
 FIELDS = ("name", "namespace", "phase")
 
@@ -195,3 +197,41 @@ WORDS = st.lists(st.sampled_from(("e", "et", "hourly", "!etcd", "phase:Failed", 
 def test_what_narrows_shows_a_part_of_what_was_shown(before: str, after: str) -> None:
     if parse_filter(after, FIELDS).narrows(parse_filter(before, FIELDS)):
         assert set(shown(after)) <= set(shown(before))
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "kept"),
+    [
+        *(("n<1", "0", True), ("n<1", "1", False), ("n<0", "0", False), ("n<0", "-1", True)),
+        *(("n>1", "1", False), ("n>1", "2", True), ("n>0", "0", False), ("n>0", "x", False)),
+    ],
+)
+def test_a_label_is_compared_as_a_number(text: str, number: str, kept: bool) -> None:
+    assert selector(text).matches({"n": number}) is kept
+    assert not selector(text).matches({})
+
+
+def test_a_label_that_is_missing_is_named_with_what_stands_in_its_place() -> None:
+    with pytest.raises(BadInput, match="Label selector '=x' cannot be read"):
+        take("name:a -l =x", 10)
+    with pytest.raises(BadInput, match="Label selector 'name:a -l' cannot be read"):
+        take("name:a -l ", 10)
+
+
+def test_a_column_is_asked_for_by_its_name_or_by_its_title_of_one_word() -> None:
+    columns = [plain("name", "BACKUP/RESTORE", str), plain("when", "STARTS ENDS", str), plain("phase", "NAME", str)]
+    assert filter_fields(("context", "phase"), columns) == {
+        "context": "context",
+        "phase": "phase",
+        "name": "name",
+        "when": "when",
+        "backup": "name",
+        "restore": "name",
+    }
+
+
+def test_a_field_that_the_screen_says_otherwise_is_asked_for_as_it_is_shown() -> None:
+    shown = OverriddenFields(row("etcd", "Failed", tier="db"), {"phase": "waiting"})
+    assert (shown.field("phase"), shown.field("name")) == ("waiting", "etcd")
+    assert shown.contains("etcd")
+    assert shown.labels() == {"tier": "db"}

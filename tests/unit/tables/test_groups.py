@@ -166,3 +166,22 @@ def test_incremental_lines_equal_those_grouped_from_scratch(steps: list[Any]) ->
                 row is not None and row.broken for row in below
             )
     assert all(held.kind != HEAD for held, _ in lines.rows())
+
+
+def test_each_head_knows_its_line_and_that_of_the_next(table: SortedRows[Row]) -> None:
+    lines = GroupedRows[Row](table, standing)
+    heads = [head_key(("prod", name)) for name in ("ml", "pay", "web")]
+    assert [lines.index_of(head) for head in heads] == [0, 3, 6]
+    assert [lines.next_head(head) for head in heads] == [3, 6, None]
+    assert lines.next_head(head_key(("prod", "nowhere"))) is None
+    found = {held: place for place, (held, _) in enumerate(lines.window(0, len(lines)))}
+    assert {held: lines.index_of(held) for held in found} == found
+    lines.fold(heads[0])
+    assert [entry.folded for _, entry in lines.window(0, len(lines)) if isinstance(entry, GroupHeader)] == [
+        *(True, False, False),
+    ]
+    assert [lines.index_of(head) for head in heads] == [0, 1, 4]
+    assert lines.index_of(key("ml", "z")) is None
+    assert lines.index_of(key("pay", "b")) == 3
+    lines.unfold(key("ml", "z"))
+    assert lines.index_of(key("ml", "z")) == 1

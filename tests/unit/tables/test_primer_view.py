@@ -31,6 +31,8 @@ def test_a_parse_error_is_located() -> None:
     assert shown.problem_at == len("0 0 31 2,")
     assert shown.primed is None
     assert coming(shown, NOW) == ()
+    assert preview("TZ=", "10", Dialect.ROBFIG).problem_at == len("TZ=")
+    assert preview("0 2 * *", "10", Dialect.ROBFIG).problem_at is None
 
 
 @pytest.mark.parametrize("minutes", ["", "ten", "-1", "1.5", "10081", "٣", "9" * 30])
@@ -72,6 +74,7 @@ def test_an_axis_has_four_pairs_where_they_have_room_beside_each_other() -> None
     assert (close.step, close.cells, close.start) == (1, 71, at("03:00"))
     assert pair_axis(_pairs(0, 20, 40, 60), 10, 71, UTC).step == 1
     assert pair_axis(_pairs(0, 20), 0, 40, UTC).step == 1
+    assert pair_axis(_pairs(0, 60), 0, 40, UTC).step == 1
 
 
 @pytest.mark.parametrize(

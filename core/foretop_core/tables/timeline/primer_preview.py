@@ -45,15 +45,15 @@ def preview(text: str, minutes: str, dialect: Dialect) -> Preview:
     number = int(minutes) if minutes.isascii() and minutes.isdecimal() and len(minutes) < 9 else -1
     if isinstance(parsed, CronError):
         return Preview(text, max(0, number), dialect, problem=str(parsed), problem_at=_place(text, parsed))
-    known = Preview(text, max(0, number), dialect, parsed.describe(), parsed.zone)
+    meaning, zone = parsed.describe(), parsed.zone
     if not 0 <= number <= MOST_MINUTES:
         said = f"minutes must be a whole number from 0 to {MOST_MINUTES:,}"
-        return Preview(text, 0, dialect, known.meaning, known.zone, problem=said, problem_in_minutes=True)
+        return Preview(text, 0, dialect, meaning, zone, problem=said, problem_in_minutes=True)
     try:
         primed = prime(text, number, dialect)
     except PrimerError as problem:
-        return Preview(text, number, dialect, known.meaning, known.zone, problem=str(problem))
-    return Preview(text, number, dialect, known.meaning, known.zone, primed, prescaler_verdict(text, number, dialect))
+        return Preview(text, number, dialect, meaning, zone, problem=str(problem))
+    return Preview(text, number, dialect, meaning, zone, primed, prescaler_verdict(text, number, dialect))
 
 
 def _place(text: str, error: CronError) -> int | None:
