@@ -40,7 +40,8 @@ class _Recorder:
         finally:
             sys.settrace(None)
             threading.settrace(None)
-        called = sorted({_named(code) for code in self._seen.values() if _CORE in code.co_filename})
+        # A copy: threads that were started with the trace may still run.
+        called = sorted({_named(code) for code in list(self._seen.values()) if _CORE in code.co_filename})
         seen = {"seconds": round(time.monotonic() - began, 2), "called": called}
         with (self._folder / f"{os.getpid()}.jsonl").open("a") as file:
             file.write(f"{json.dumps([item.nodeid, seen])}\n")
