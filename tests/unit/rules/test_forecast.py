@@ -114,6 +114,14 @@ def test_unpausing_an_expression_that_never_fires_gives_a_warning() -> None:
     assert "never fires" in render(forecast.sentence, NOW)
 
 
+def test_an_expression_that_never_fires_waits_for_the_backup_that_runs() -> None:
+    never = schedule(cron="0 0 31 2 *", paused=True)
+    running = backup("nightly-1", "InProgress", of="nightly", started="02:40:03")
+    forecast = unpause(never, NOW, dialect=DIALECT, backups=[running])
+    assert not forecast.at_once
+    assert render(forecast.sentence, NOW).startswith("a backup when nightly-1 has ended, then one almost every minute")
+
+
 def test_unpausing_an_invalid_schedule_creates_no_backup() -> None:
     forecast = unpause(schedule(cron="61 * * * *", paused=True), NOW, Choice.DO_NOT_SKIP, dialect=DIALECT)
     assert not forecast.at_once

@@ -129,7 +129,8 @@ def unpause(
     missed = missed_runs(schedule, now, dialect, zone) if due else 0
     held = blocker(schedule, backups)
     if parsed.never_fires or next_run(schedule, dialect, zone) is None:
-        always = "a backup at once, then one almost every minute: the expression never fires, so it is always due"
+        first = f"a backup when {held.name} has ended" if held else "a backup at once"
+        always = f"{first}, then one almost every minute: the expression never fires, so it is always due"
         return UnpauseForecast(choice, held is None, skips, None, None, 0, predictable, always)
     at_once = due and not skips and held is None
     base = now if skips or at_once else base_time(schedule) or now
