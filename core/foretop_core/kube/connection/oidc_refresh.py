@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -192,7 +193,9 @@ def _reason(oidc: OidcConfig, problem: Exception) -> str:
     host = _host(oidc.issuer)
     match cause:
         case urllib3.exceptions.SSLError():
-            return f"{host} is not trusted: {_safe(str(cause).partition('] ')[2] or str(cause), oidc)}"
+            is_certificate = isinstance(cause.args[0], ssl.SSLCertVerificationError)
+            what = "is not trusted" if is_certificate else "does not finish the TLS handshake"
+            return f"{host} {what}: {_safe(str(cause).partition('] ')[2] or str(cause), oidc)}"
         case urllib3.exceptions.ProxyError():
             return "the proxy does not answer"
         case urllib3.exceptions.NameResolutionError():
