@@ -151,7 +151,6 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
-        at.box.storage.create(at.box.storage.kind("Namespace"), {"metadata": {"name": "wiki"}})
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
         await at.shown.press("r")
         assert at.dialog.planned is not None
