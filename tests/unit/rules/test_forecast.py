@@ -267,7 +267,11 @@ def test_pausing_says_what_continues_and_what_is_missed() -> None:
     assert "nightly-1 continues" in sentence
     assert "If you unpause it after 03:00:00Z, one backup starts at once unless you choose to skip." in sentence
     due = render(pause(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT), NOW)
+    assert "the run now due will not start" in due
     assert "If you unpause it, one backup starts at once unless you choose to skip." in due
+    in_time = render(pause(schedule(cron="0 * * * *", last="01:00:03"), at("02:00"), DIALECT), at("02:00"))
+    assert "the run of 02:00:00Z will not start" in in_time, "due after its time, not at it"
+    assert "If you unpause it after 02:00:00Z, " in in_time
     assert "is already paused" in render(pause(schedule(paused=True), NOW, DIALECT), NOW)
 
 
