@@ -245,7 +245,11 @@ async def test_every_movement_of_the_backup_is_given_up_and_no_other(
         await at.go("7", at.key(BACKUP, backup))
         await at.shown.press("x")
         await at.see(
-            "[ Back ]", "Cancel the data movements of mon", "volume mongo-0 is cancelled", "volume mongo-1 is cancelled"
+            "[ Back ]",
+            "Cancel the data movements of mon",
+            "2 data movements",
+            "volume mongo-0 is cancelled",
+            "volume mongo-1 is cancelled",
         )
         await left_by_enter(at)
         await at.shown.press("x")

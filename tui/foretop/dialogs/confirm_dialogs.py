@@ -120,7 +120,7 @@ class CancelMovementsDialog(ActionDialog):
     dismissal: ClassVar[str] = "Back"
     headline: ClassVar[str] = "Cancel the data movements of {}"
     titles: ClassVar[tuple[str, str]] = ("Cancel the data movements of {}", "Cancel the data movements of {}")
-    noun: ClassVar[str] = "backup"
+    noun: ClassVar[str] = "data movement"
 
     def planner(self) -> Planner:
         return _cancel
