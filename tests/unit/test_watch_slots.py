@@ -29,15 +29,12 @@ def slots_for(most: int) -> WatchSlots:
     return slots
 
 
-def test_a_scope_with_objects_takes_the_place_of_an_empty_one_until_it_is_forgotten() -> None:
+def test_a_scope_with_objects_takes_the_place_of_an_empty_one_until_it_has_none() -> None:
     slots = WatchSlots(1)
     slots.take(EMPTY)
     assert not slots.may_take(FILLED)
     slots.note(FILLED, filled=True)
     assert slots.may_take(FILLED)
-    slots.forget(FILLED)
-    assert not slots.may_take(FILLED)
-    slots.note(FILLED, filled=True)
     slots.note(FILLED, filled=False)
     assert not slots.may_take(FILLED)
 

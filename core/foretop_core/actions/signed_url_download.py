@@ -168,7 +168,7 @@ def _exactly(url: str) -> URL:
 
 
 async def _unpacked_in_time(answer: aiohttp.ClientResponse, host: str, progress: Progress, most: int) -> bytearray:
-    """A file that drips would never end: each byte begins the wait for the next one anew."""
+    """The whole file within its limit: each byte restarts the wait for the next one, which may go on for ever."""
     try:
         async with asyncio.timeout(FILE_LIMIT) as limit:
             return await _unpacked(answer, progress, most)

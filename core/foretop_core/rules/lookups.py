@@ -25,7 +25,7 @@ class Lookups(Protocol):
     """The lookups of one cluster at one moment."""
 
     def open_backups(self) -> tuple[Backup, ...]:
-        """Those of which not everything says that they have ended."""
+        """Those whose phase or end time does not say yet that they have ended."""
 
     def open_restores(self) -> tuple[Restore, ...]: ...
 

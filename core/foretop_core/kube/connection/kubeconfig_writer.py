@@ -159,5 +159,5 @@ def _replace(path: Path, text: str) -> None:
             os.fsync(handle)
         os.replace(name, path)
     except BaseException:
-        os.unlink(name)
+        Path(name).unlink(missing_ok=True)
         raise

@@ -265,7 +265,7 @@ class ClusterWatcher:
         self._watches.pop(scope).cancel()
         self._reflectors.pop(scope, None)
         self._sinks.drop(scope)
-        self._slots.forget(scope)
+        self._slots.note(scope, filled=False)
 
     async def _end(self, scopes: tuple[WatchScope, ...]) -> None:
         tasks = [self._watches.pop(scope) for scope in scopes]

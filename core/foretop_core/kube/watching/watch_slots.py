@@ -38,15 +38,11 @@ class WatchSlots:
                 woken.set()
 
     def note(self, scope: WatchScope, *, filled: bool) -> None:
-        """A list has come, with anything in it or not."""
+        """Whether its list has anything in it; not where it is no longer wanted."""
         if filled:
             self._filled.add(scope)
         else:
             self._filled.discard(scope)
-
-    def forget(self, scope: WatchScope) -> None:
-        """It is no longer wanted."""
-        self._filled.discard(scope)
 
     def may_take(self, scope: WatchScope) -> bool:
         return len(self._held) < self.most or self._rank(self._least()) > self._rank(scope)
