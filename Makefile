@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests of the screen wait for it half of their time: one more at once than there are cores.
 SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
-.PHONY: help demo test test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants bundle man clean
+.PHONY: help demo test test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants bundle man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -28,6 +28,9 @@ demo: compiled   ## see foretop at work, without a cluster
 
 test: compiled   ## the tests that need nothing but Python, without the long sweeps that tour runs
 	$(BIN)/python -m pytest $(SPREAD) -m "not sweep"
+
+test-demo: compiled ## the tests of the simulated cluster: its API server, controllers and scenes
+	$(BIN)/python -m pytest $(SPREAD) tests/demo
 
 test-real: compiled  ## the tests against a real API server, built once from its Go modules
 	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' 2>/dev/null || true

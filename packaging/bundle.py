@@ -188,8 +188,8 @@ def _compile(home: Path) -> None:
 def _check(home: Path) -> None:
     """Everything that foretop can import is there."""
     code = (
-        "import importlib, pkgutil, foretop, foretop_core\n"
-        "for package in (foretop, foretop_core):\n"
+        "import importlib, pkgutil, foretop, foretop_core, foretop_demo\n"
+        "for package in (foretop, foretop_core, foretop_demo):\n"
         "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
         "        if not found.name.endswith('__main__'):\n"
         "            importlib.import_module(found.name)\n"

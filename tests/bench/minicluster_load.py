@@ -10,15 +10,15 @@ from asyncio.subprocess import PIPE
 from collections.abc import Iterable
 
 from foretop_core.clock import SystemClock
-from foretop_core.minicluster import InProcessApi, LocalApiServer
-from foretop_core.minicluster.reading import ListOptions
-from foretop_core.minicluster.selectors import Selection
+from foretop_demo import InProcessApi, LocalApiServer
+from foretop_demo.reading import ListOptions
+from foretop_demo.selectors import Selection
 from tests.bench import Figure
 
 WRITES, OBJECTS = 2_000, 10_000
 START = """
 import asyncio, urllib.request
-from foretop_core.minicluster import LocalApiServer
+from foretop_demo import LocalApiServer
 async def main():
     async with LocalApiServer() as box:
         await asyncio.to_thread(lambda: urllib.request.urlopen(box.url + "/version").read())

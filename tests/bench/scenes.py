@@ -12,8 +12,8 @@ from pathlib import Path
 
 import yaml
 
-from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
+from foretop_demo.scenarios import ScenarioOptions, find_scene
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.bench import Figure
 
 _SERVE = [sys.executable, "-c", "from foretop.cli import main; main()", "demo", "--serve"]

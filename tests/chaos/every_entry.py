@@ -25,7 +25,6 @@ from foretop.widgets.paragraphs import wrap
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import Unreadable
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.minicluster.simulated_cluster import FIXED_START
 from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import failing_object, problem_text
@@ -35,6 +34,7 @@ from foretop_core.tables.text.time_zones import TimeZoneSetting
 from foretop_core.tables.timeline.lanes import HORIZONS, StartLoad, lane
 from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
+from foretop_demo.simulated_cluster import FIXED_START
 from tests.chaos.mutated_objects import mutated, read, templates
 from tests.tui.fake_source import CONTEXT, FilledSource
 

@@ -20,8 +20,8 @@ from random import Random
 from typing import Any
 
 from foretop_core.clock import ManualClock
-from foretop_core.minicluster.in_process_api import InProcessApi
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.in_process_api import InProcessApi
+from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import NOW
 from tests.terminal import Terminal, cpu_seconds, resident_megabytes
 

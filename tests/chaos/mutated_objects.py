@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from foretop_core.errors import Unreadable
-from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import Resource, as_json, decode
+from foretop_demo.scenarios import ScenarioOptions, find_scene
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 
 HOSTILE = "a\x1b[2J\x1b]0;own\x07\x1b]52;c;b3du\x1b\\\u202e\u2066\x9b31m[bold red]x[/]\r\n\u200bé\u0301漢字\ud7ff"
 _KIND_OF = {kind.model: kind for kind in KINDS}

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Answer, Wire, a_schedule, tapped
 from tests.wire.boxes import box_in_thread
 

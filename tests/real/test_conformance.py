@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.conformance.client import Api, Target, opened
-from tests.conformance.suite import Suite
+from tests.demo.conformance.client import Api, Target, opened
+from tests.demo.conformance.suite import Suite
 from tests.real.cluster import RealCluster
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.tables.engine.custom_columns import parse_columns
 from foretop_core.tables.engine.jsonpath import parse_jsonpath
+from foretop_demo.local_api_server import LocalApiServer
 from tests.real.build import Kit
 from tests.unit.tables.test_jsonpath import DOCUMENT, UNDERSTOOD
 from tests.wire.boxes import box_in_thread, kubeconfig

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.minicluster import LocalApiServer, Rule, User
+from foretop_demo import LocalApiServer, Rule, User
 from tests.real.build import Kit
 
 PATIENCE_SECONDS = 300

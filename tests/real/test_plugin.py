@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from foretop.commands.complete_words import PATIENCE
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.local_api_server import LocalApiServer
 from tests.real.build import Kit
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS

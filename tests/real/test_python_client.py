@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.conformance import python_client
+from tests.demo.conformance import python_client
 from tests.real.cluster import RealCluster
 
 

@@ -34,12 +34,12 @@ from foretop.widgets.line_widgets import TextPane
 from foretop_core.actions.pausing import PAUSED_BATCH
 from foretop_core.clock import ManualClock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster.access import User
-from foretop_core.minicluster.local_api_server import LocalApiServer
-from foretop_core.minicluster.scenarios import Scenario, default
-from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder, ScenarioOptions
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.session import Session, open_session
+from foretop_demo.access import User
+from foretop_demo.local_api_server import LocalApiServer
+from foretop_demo.scenarios import Scenario, default
+from foretop_demo.scenarios.scenario_builder import HOME, ScenarioBuilder, ScenarioOptions
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 
 STEP = timedelta(seconds=2)
 _OF_TEXT_ENTRY = frozenset(

@@ -20,15 +20,15 @@ from foretop.dialogs.dialog_parts import DialogButton
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster.access import User
-from foretop_core.minicluster.reconcile import Behaviour
-from foretop_core.minicluster.scenarios import find_scene
-from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioOptions
-from foretop_core.minicluster.server import ApiServer
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.session import Session, open_session
+from foretop_demo.access import User
+from foretop_demo.reconcile import Behaviour
+from foretop_demo.scenarios import find_scene
+from foretop_demo.scenarios.scenario_builder import HOME, ScenarioOptions
+from foretop_demo.server import ApiServer
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.tui.pilot import SMALL, Screen
 
 CONTEXT = "minicluster"

@@ -11,10 +11,10 @@ from typing import Any
 
 from foretop.commands.demo import _show
 from foretop.commands.display_flags import DisplayFlags
-from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import KINDS
+from foretop_demo.scenarios import ScenarioOptions, find_scene
+from foretop_demo.scenarios.scenario_builder import HOME
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 
 MARK = "own"
 HOSTILE = (

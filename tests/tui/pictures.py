@@ -21,10 +21,10 @@ import pytest
 
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, KINDS, NAB, NAR, RESTORE, SCHEDULE, STORAGE
+from foretop_demo.scenarios import SCENES, ScenarioOptions
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen

@@ -91,7 +91,7 @@ _NOT_FOR_ROWS = (
     "kubernetes",
     "python_socks",
     "croniter",
-    "foretop_core.minicluster.world",
+    "foretop_demo.world",
     "foretop.pages.calendar_page",
 )
 

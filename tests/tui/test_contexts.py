@@ -14,9 +14,9 @@ from foretop.app import Dashboard
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Backup, DataUpload, Schedule
 from foretop_core.session import Session, open_session
+from foretop_demo.local_api_server import LocalApiServer
 from tests.tui.pilot import MIDDLE, Screen
 from tests.wire.test_cluster import make
 from tests.wire.test_session import _upload, box_create, box_patch, until

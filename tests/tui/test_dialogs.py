@@ -10,9 +10,9 @@ from foretop.bindings import WRITE_ACTIONS
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.widgets.log_lines import LogLines
 from foretop_core.actions.plans import Plan
-from foretop_core.minicluster.reconcile import Behaviour
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_demo.reconcile import Behaviour
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.pilot import MIDDLE, SMALL, screen
 

@@ -10,10 +10,10 @@ import pytest
 from foretop.dialogs.dialog_parts import MessageBody
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.widgets.log_lines import LogLines
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import NonAdminRestore
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
+from foretop_demo.access import Rule, User
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import MIDDLE
 

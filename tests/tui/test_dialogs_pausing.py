@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.status import ApiError
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
+from foretop_demo.access import Rule, User
+from foretop_demo.status import ApiError
 from tests.tui.dashboard_on_box import Stand, stand, unfolded
 from tests.tui.pilot import MIDDLE, SMALL
 

@@ -13,9 +13,9 @@ from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_registry import make_dialog
 from foretop_core.actions.action_catalog import INTENTS, ActionRecord, AskedOf
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
 from foretop_core.models.wire import ObjectRef
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import SMALL, TINY
 

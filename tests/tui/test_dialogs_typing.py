@@ -14,8 +14,8 @@ from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_parts import DialogButton
 from foretop.dialogs.download_screen import DownloadScreen
 from foretop.widgets.prompt import Prompt
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import MIDDLE, SMALL
 

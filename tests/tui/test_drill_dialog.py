@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from foretop.widgets.prompt import Prompt
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
+from foretop_demo.access import Rule, User
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.test_pods import command
 from tests.tui.test_protection_page import NO_NAMESPACES

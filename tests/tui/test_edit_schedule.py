@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import SCHEDULE
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.terminal import Terminal
 from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import MIDDLE

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import MIDDLE
 

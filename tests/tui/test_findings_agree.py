@@ -11,13 +11,13 @@ from foretop.commands.view_rows import FindingRows
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionState
 from foretop_core.rules.triage import Thresholds, triage
 from foretop_core.rules.triage.protection import protection_limits
 from foretop_core.session import Session
+from foretop_demo.scenarios import SCENES, ScenarioOptions
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.tui.fake_source import FilledSource
 
 _HOUR = timedelta(hours=1)

@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from foretop.dialogs.dialog_parts import OptionCycler
 from foretop.terminal.cell_diff import drawable
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.terminal import Terminal
 from tests.tui.hostile_box import MARK
 

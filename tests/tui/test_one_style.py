@@ -22,9 +22,9 @@ from foretop.widgets.paragraphs import LABEL, Paragraph
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
-from foretop_core.minicluster.scenarios import SCENES
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, HOLDS_SLOT, WAITING
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_tone, run_mark
+from foretop_demo.scenarios import SCENES
 from tests.tui.fake_source import FilledSource, calm
 from tests.tui.pilot import SMALL, Screen, screen
 from tests.tui.test_findings_agree import source_of

@@ -19,8 +19,6 @@ from foretop.widgets.paragraphs import Paragraph
 from foretop_core.actions.backups import plan_back_up_now
 from foretop_core.actions.pausing import plan_unpause
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
-from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Backup
 from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize
@@ -36,6 +34,8 @@ from foretop_core.rules.triage.nonadmin import refused
 from foretop_core.rules.triage.schedules import forgotten_pauses
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.timeline.timeline_model import TimelineModel
+from foretop_demo.scenarios import SCENES, ScenarioOptions
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.unit.tables.test_views import Shown
 
 SCENE_NAMES = [name for name in SCENES if name != "large"]

@@ -8,10 +8,10 @@ import pytest
 
 from foretop.dialogs.pod_log_viewer import PodLogViewer
 from foretop.widgets.log_lines import LogLines
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
-from foretop_core.minicluster.scenarios.velero_pods import SERVER
 from foretop_core.models.kinds import BACKUP, POD
+from foretop_demo.access import Rule, User
+from foretop_demo.scenarios.scenario_builder import HOME
+from foretop_demo.scenarios.velero_pods import SERVER
 from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.test_dialogs import newest
 

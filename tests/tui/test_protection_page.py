@@ -11,7 +11,7 @@ from foretop.dialogs import create_dialogs
 from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.minicluster.access import Rule, User
+from foretop_demo.access import Rule, User
 from tests.tui.dashboard_on_box import HOME, stand
 from tests.tui.test_pods import command
 

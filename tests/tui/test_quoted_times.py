@@ -21,7 +21,6 @@ from foretop.panes.stale_notice import stale_paras
 from foretop.widgets.paragraphs import Paragraph
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.minicluster.scenarios import SCENES
 from foretop_core.models import BackupStorageLocation, NonAdminBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, STORAGE
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
@@ -29,6 +28,7 @@ from foretop_core.rules.sentences import Moment, Sentence, Text, render
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.resources.json_items import finding_item
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
+from foretop_demo.scenarios import SCENES
 from tests.objects import backup, restore, schedule
 from tests.tui.fake_source import FilledSource, meta
 from tests.tui.pilot import MIDDLE, screen
@@ -190,8 +190,7 @@ async def test_z_changes_the_times_of_foretop_and_not_those_of_a_message(monkeyp
 def test_nothing_searches_sentences_for_a_time_of_day() -> None:
     """A pattern that finds a time in a sentence could be used to change it; what a person types may be searched."""
     sources = [path for package in (foretop, foretop_core) for path in Path(package.__path__[0]).rglob("*.py")]
-    product = [path for path in sources if "minicluster" not in path.parts]
-    found = [path.name for path in product if any(_finds_times(pattern) for pattern in _patterns(path))]
+    found = [path.name for path in sources if any(_finds_times(pattern) for pattern in _patterns(path))]
     assert sorted(found) == ["jsonpath.py", "pausing.py"], "a template and the end of a pause are typed by a person"
 
 

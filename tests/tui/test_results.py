@@ -9,11 +9,11 @@ import pytest
 
 from foretop.dialogs.results_download import ResultsDownload
 from foretop.pages.detail_page import DetailPage
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
+from foretop_demo.access import Rule, User
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand, unfolded
 from tests.tui.fake_source import FilledSource, meta
 from tests.tui.pilot import SMALL, screen

@@ -6,9 +6,9 @@ import pytest
 
 from foretop.pages.tab_registry import TABS
 from foretop.pages.table_page import TablePage
-from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource
+from foretop_demo.scenarios import SCENES, ScenarioOptions
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import screen
 

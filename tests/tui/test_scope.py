@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.access import Rule, User
+from foretop_demo.local_api_server import LocalApiServer
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import Screen, screen
 from tests.tui.test_unseen import before

@@ -10,11 +10,11 @@ from foretop.app import Dashboard
 from foretop_core.clock import SystemClock
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.in_process_api import InProcessApi
-from foretop_core.minicluster.kinds import Catalog, load_catalog
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.session import Session, open_session
+from foretop_demo.access import Rule, User
+from foretop_demo.in_process_api import InProcessApi
+from foretop_demo.kinds import Catalog, load_catalog
+from foretop_demo.local_api_server import LocalApiServer
 from tests.tui.pilot import SMALL, Screen
 
 _NOBODY = User("nobody")

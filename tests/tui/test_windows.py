@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from foretop.dialogs.choice_list import ChoicePicker
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.objects import location, schedule
 from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.fake_source import FilledSource

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-_ROOTS = [Path(__file__).parents[2] / "core" / "foretop_core", Path(__file__).parents[2] / "tui" / "foretop"]
+_ROOTS = [Path(__file__).parents[2] / "core", Path(__file__).parents[2] / "tui"]
 _REASON = "\n# Deferred imports: "
 
 _INDENTED = re.compile(r"^\s+(?:import|from) ", re.MULTILINE)

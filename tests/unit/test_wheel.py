@@ -30,7 +30,7 @@ def test_the_wheel_has_every_module_and_its_data_and_no_other_package(wheel: Pat
     names = set(zipfile.ZipFile(wheel).namelist())
     tops = {name.partition("/")[0] for name in names}
     (information,) = (top for top in tops if top.endswith(".dist-info"))
-    assert tops == {"foretop_core", "foretop", information}
+    assert tops == {"foretop_core", "foretop_demo", "foretop", information}
     tracked = subprocess.run(["git", "ls-files", "core", "tui"], cwd=_ROOT, capture_output=True, text=True, check=True)
     shipped = {name.partition("/")[2] for name in tracked.stdout.splitlines()}
     assert shipped

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from foretop_core.minicluster.change_log import Change
-from foretop_core.minicluster.controllers import Flags
-from foretop_core.minicluster.kinds import Kind
-from tests.unit.minicluster.controller_box import ControllerBox
-from tests.unit.minicluster.recording_replay import ObservedChange
+from foretop_demo.change_log import Change
+from foretop_demo.controllers import Flags
+from foretop_demo.kinds import Kind
+from tests.demo.controller_box import ControllerBox
+from tests.demo.recording_replay import ObservedChange
 from tests.velero.velero_cluster import BUCKET, TEAMS, VELERO_NAMESPACE, Raw, ServerFlags
 
 _STEP = 0.1

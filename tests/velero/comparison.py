@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from tests.unit.minicluster.recording_replay import Key
+from tests.demo.recording_replay import Key
 
 Histories = dict[Key, list[Any]]
 _LOCATIONS = "backupstoragelocations"

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from foretop_core.minicluster.controllers.variants import has_queue
 from foretop_core.models import kinds
 from foretop_core.rules.cron_dialects import read_release
+from foretop_demo.controllers.variants import has_queue
+from tests.demo.recording_replay import ObservedChange
 from tests.real.cluster import RealCluster
-from tests.unit.minicluster.recording_replay import ObservedChange
 from tests.velero.build import NEWEST, VeleroKit
 from tests.velero.object_storage import LoopbackS3
 from tests.velero.velero_cluster import BUCKET, TEAMS, VELERO_NAMESPACE, Raw, ServerFlags

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from _pytest.mark import ParameterSet
 
-from tests.unit.minicluster.recording_replay import histories
+from tests.demo.recording_replay import histories
 from tests.velero.box_cluster import BoxVeleroCluster
 from tests.velero.build import WITHOUT_QUEUE
 from tests.velero.comparison import differences

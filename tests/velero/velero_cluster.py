@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from foretop_core.minicluster.controllers.variants import has_queue
 from foretop_core.rules.cron_dialects import read_release
-from tests.unit.minicluster.recording_replay import ObservedChange
+from foretop_demo.controllers.variants import has_queue
+from tests.demo.recording_replay import ObservedChange
 
 Raw = dict[str, Any]
 BUCKET = "backups"

@@ -22,15 +22,15 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.minicluster.access import User
-from foretop_core.minicluster.in_process_api import InProcessApi
-from foretop_core.minicluster.local_api_server import LocalApiServer
-from foretop_core.minicluster.server import ApiServer
 from foretop_core.models import Schedule, from_builtins
 from foretop_core.models.kinds import KINDS
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_demo.access import User
+from foretop_demo.in_process_api import InProcessApi
+from foretop_demo.local_api_server import LocalApiServer
+from foretop_demo.server import ApiServer
 from tests.objects import NOW
 
 Answer = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
@@ -92,7 +92,7 @@ def tapped(monkeypatch: pytest.MonkeyPatch) -> Wire:
             answer = await super().handle(request)
             return _hang_up(request) if how == "after" else answer
 
-    monkeypatch.setattr("foretop_core.minicluster.local_api_server.ApiServer", Told)
+    monkeypatch.setattr("foretop_demo.local_api_server.ApiServer", Told)
     return known
 
 

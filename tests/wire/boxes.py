@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from foretop_core.clock import ManualClock
-from foretop_core.minicluster.access import User
-from foretop_core.minicluster.local_api_server import LocalApiServer
-from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
+from foretop_demo.access import User
+from foretop_demo.local_api_server import LocalApiServer
+from foretop_demo.scenarios import ScenarioOptions, find_scene
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.objects import NOW
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from foretop_core.minicluster.change_log import ChangeType
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.change_log import ChangeType
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import a_schedule
 from tests.wire.command_fixtures import ENDED, OBJECTS
 from tests.wire.test_commands import VELERO, obj

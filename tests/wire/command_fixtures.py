@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Schedule, from_builtins
+from foretop_demo.access import Rule, User
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, a_schedule, wire
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import VELERO, obj

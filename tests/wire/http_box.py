@@ -9,10 +9,10 @@ from typing import Any
 
 import aiohttp
 
-from foretop_core.minicluster import LocalApiServer
-from foretop_core.minicluster.controllers import Flags, PrescalerController
-from tests.conformance.client import OADP, VELERO, Api, Target
-from tests.unit.minicluster.controller_box import ControllerBox
+from foretop_demo import LocalApiServer
+from foretop_demo.controllers import Flags, PrescalerController
+from tests.demo.conformance.client import OADP, VELERO, Api, Target
+from tests.demo.controller_box import ControllerBox
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 TEAM = "team-a"

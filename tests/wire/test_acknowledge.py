@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import wire
 from tests.wire.command_fixtures import Foretop, box, foretop, home
 

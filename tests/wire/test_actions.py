@@ -16,12 +16,12 @@ from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan
 from foretop_core.clock import ManualClock
 from foretop_core.errors import ForetopError
-from foretop_core.minicluster.access import Access, Rule, User
-from foretop_core.minicluster.in_process_api import InProcessApi
-from foretop_core.minicluster.kinds import Catalog, load_catalog
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Schedule
 from foretop_core.rules.forecast import Choice
+from foretop_demo.access import Access, Rule, User
+from foretop_demo.in_process_api import InProcessApi
+from foretop_demo.kinds import Catalog, load_catalog
+from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import NOW
 from tests.wire.action_fixtures import (
     Wire,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from foretop.cli import run
-from foretop_core.minicluster.reconcile import Behaviour
-from foretop_core.minicluster.scenarios import ScenarioOptions
+from foretop_demo.reconcile import Behaviour
+from foretop_demo.scenarios import ScenarioOptions
 from tests.wire.boxes import living_box
 
 Foretop = Callable[..., int]

@@ -14,9 +14,9 @@ from foretop_core.actions.backups import plan_delete_backup
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
-from foretop_core.minicluster.change_log import ChangeType
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_demo.change_log import ChangeType
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, a_schedule, box_with, done, hand_in, named, pausing, planned, wire
 from tests.wire.test_commands import obj
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foretop.cli import run
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import kubeconfig
 from tests.wire.command_fixtures import Foretop, box, foretop, home, still_box

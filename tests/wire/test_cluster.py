@@ -24,11 +24,11 @@ from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchScope, WatchState
-from foretop_core.minicluster import LocalApiServer, Rule, User
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
 from foretop_core.models.movement import label_value
 from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.store import Store
+from foretop_demo import LocalApiServer, Rule, User
 from tests.wire.faulty_server import RoughServer, serving
 from tests.wire.watching import PATIENCE, Noticed
 from tests.wire.watching import connect as connect_to

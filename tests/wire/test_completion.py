@@ -13,7 +13,7 @@ import pytest
 
 from foretop.commands.complete_words import PATIENCE, TABLE, complete, completions
 from foretop.commands.completion import SCRIPTS
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.local_api_server import LocalApiServer
 from tests import write_completion_table
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS

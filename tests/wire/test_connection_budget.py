@@ -17,10 +17,10 @@ from foretop_core.kube.access.access_reviewer import REVIEWS_AT_ONCE, AccessRevi
 from foretop_core.kube.access.accessible_namespaces import accessible_namespaces
 from foretop_core.kube.connection.connection_budget import RESERVED, connection_budget
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.minicluster import LocalApiServer, Rule, User
 from foretop_core.models.kinds import BACKUP, NAB, NAR, SCHEDULE
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.tables.resources.visibility_findings import visibility_findings
+from foretop_demo import LocalApiServer, Rule, User
 from tests.objects import NOW
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import box_in_thread, kubeconfig

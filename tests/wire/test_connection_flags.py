@@ -14,7 +14,7 @@ from foretop.cli import run
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
 from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS
 

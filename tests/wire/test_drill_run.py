@@ -21,14 +21,14 @@ from foretop_core.actions.drill_run import DrillRun, delete_made, leftovers, pla
 from foretop_core.actions.drills import DrillRequest, MadeObject, plan_cleanup, plan_drill
 from foretop_core.actions.plans import Plan
 from foretop_core.errors import ForetopError
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.change_log import ChangeType
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Restore, from_builtins
 from foretop_core.rules.protection.copies import drills_of
 from foretop_core.rules.protection.drill_report import KindCount
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_demo.access import Rule, User
+from foretop_demo.change_log import ChangeType
+from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import NOW
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire, world_in
 from tests.wire.test_commands import VELERO, obj

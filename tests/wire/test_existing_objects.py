@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foretop_core.actions.existing_objects import LOOKED_AT, ExistingObjects, existing_objects
-from foretop_core.minicluster.access import Rule, User
+from foretop_demo.access import Rule, User
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 
 __all__ = ["wire"]

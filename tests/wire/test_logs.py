@@ -19,10 +19,10 @@ from foretop_core.actions.run_files import FileUnavailable
 from foretop_core.actions.run_logs import log_of
 from foretop_core.actions.signed_url_download import TlsTrust
 from foretop_core.errors import BadInput
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.change_log import ChangeType
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Backup, NonAdminBackup, Restore, from_builtins
+from foretop_demo.access import Rule, User
+from foretop_demo.change_log import ChangeType
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.minicluster import LocalApiServer, Rule, User
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_demo import LocalApiServer, Rule, User
 from tests.wire.test_cluster import READ, client_of, make, watched
 
 NABS = Rule(READ, ("oadp.openshift.io",), ("nonadminbackups",), ("team-a", "team-b"))

@@ -16,9 +16,9 @@ from foretop_core.actions.plan_executor import whoami
 from foretop_core.actions.plan_sender import MOST_TRIES, Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.restores import RestoreRequest, plan_restore
-from foretop_core.minicluster.access import Rule, User
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_demo.access import Rule, User
 from tests.wire.action_fixtures import (
     Answer,
     Wire,

@@ -14,10 +14,10 @@ from foretop.cli import run
 from foretop_core.actions.pod_log import container_log
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.local_api_server import LocalApiServer
-from foretop_core.minicluster.scenarios.velero_pods import SERVER, crash_server, put_pods
 from foretop_core.session import open_session
+from foretop_demo.access import Rule, User
+from foretop_demo.local_api_server import LocalApiServer
+from foretop_demo.scenarios.velero_pods import SERVER, crash_server, put_pods
 from tests.objects import NOW
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.command_fixtures import UPLOAD

@@ -11,7 +11,7 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.actions.action_catalog import DRILL, INTENTS
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, patch_schedule, wire
 from tests.wire.command_fixtures import Foretop, box, foretop, home
 

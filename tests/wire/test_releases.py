@@ -13,10 +13,10 @@ import yaml
 from foretop.cli import run
 from foretop_core.cron import Dialect
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster import LocalApiServer
-from foretop_core.minicluster.controllers import Flags
 from foretop_core.session import open_session
-from tests.unit.minicluster.controller_box import ControllerBox
+from foretop_demo import LocalApiServer
+from foretop_demo.controllers import Flags
+from tests.demo.controller_box import ControllerBox
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.http_box import START, state
 from tests.wire.test_commands import obj

@@ -15,12 +15,12 @@ from foretop_core.actions.run_files import FileUnavailable, RunFile, refusal
 from foretop_core.actions.run_results import results_of
 from foretop_core.actions.signed_url_download import DownloadFailed
 from foretop_core.errors import Unreadable
-from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.change_log import ChangeType
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.results import ResultScope, parse
-from tests.conformance.client import VELERO, Api
+from foretop_demo.access import Rule, User
+from foretop_demo.change_log import ChangeType
+from foretop_demo.scenarios.scenario_builder import HOME
+from tests.demo.conformance.client import VELERO, Api
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
 from tests.wire.test_live_box import DOWNLOADS, opened

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from foretop_core.actions import run_files
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.run_files import FileUnavailable, RunFile, file_plan, permitted_file_owner, run_file
-from foretop_core.minicluster.change_log import ChangeType
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_demo.change_log import ChangeType
 from tests.objects import backup, condition
 from tests.wire.action_fixtures import Answer, Wire, box_with, hand_in, wire
 from tests.wire.test_logs import BACK, ONE, TENANT, location, object_store

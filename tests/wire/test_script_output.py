@@ -16,8 +16,8 @@ import pytest
 from foretop.cli import run
 from foretop.commands.view_rows import RowChange
 from foretop.commands.watch import _run as run_hook
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models.wire import ObjectRef
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS, change, obj
 

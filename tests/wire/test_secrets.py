@@ -12,7 +12,7 @@ from foretop.terminal.crash_report import crash_lines
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
-from foretop_core.minicluster.local_api_server import LocalApiServer
+from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import box_in_thread
 from tests.wire.canary import (

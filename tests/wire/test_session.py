@@ -12,9 +12,9 @@ from foretop_core.clock import ManualClock
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Backup, DataUpload
 from foretop_core.session import Session, open_session
+from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import NOW
 
 META = {"namespace": "default"}

@@ -36,12 +36,12 @@ from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, p
 from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.actions.write_answer import check_answer
 from foretop_core.errors import Unreadable
-from foretop_core.minicluster.local_api_server import LocalApiServer
 from foretop_core.models import Deployment, NonAdmin, from_builtins
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity
+from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import NOW, schedule
 from tests.wire.action_fixtures import (
     Answer,

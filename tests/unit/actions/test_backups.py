@@ -21,8 +21,6 @@ from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_
 from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
-from foretop_core.minicluster.reconcile.schedule import reconcile_schedule
-from foretop_core.minicluster.reconcile.writes import Create
 from foretop_core.models import (
     Backup,
     DataUpload,
@@ -36,6 +34,8 @@ from foretop_core.models import (
     from_builtins,
 )
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from foretop_demo.reconcile.schedule import reconcile_schedule
+from foretop_demo.reconcile.writes import Create
 from tests.objects import NOW, backup, location, nab, nar, restore, schedule, upload
 
 

@@ -11,11 +11,11 @@ import pytest
 from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause, read_end
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
-from foretop_core.minicluster.reconcile.schedule import reconcile_schedule
-from foretop_core.minicluster.reconcile.writes import Create, Patch
 from foretop_core.models import Schedule, from_builtins, to_builtins
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from foretop_demo.reconcile.schedule import reconcile_schedule
+from foretop_demo.reconcile.writes import Create, Patch
 from tests.objects import NOW, backup, location, schedule
 
 DUE = {"cron": "0 * * * *", "last": "00:00:03"}

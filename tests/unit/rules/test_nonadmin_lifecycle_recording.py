@@ -7,12 +7,12 @@ from datetime import datetime
 
 import pytest
 
-from foretop_core.minicluster.reconcile.naming import led_to
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.rules.nonadmin_lifecycle import Lifecycle, Path, PhaseTransition, StepState, lifecycle, transition
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_demo.reconcile.naming import led_to
 from tests import recordings
 from tests.recordings import Event
 

@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 import pytest
 
 from foretop.dialogs.pause_dialogs import age_after_skip, choice_summary, default_note
-from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Schedule
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cluster_unpause_forecast import UnpauseCounts, count_unpause, next_to_be_missed
@@ -16,6 +14,8 @@ from foretop_core.rules.forecast import Choice
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage import triage
+from foretop_demo.scenarios import ScenarioOptions, find_scene
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.objects import NOW, backup, schedule
 from tests.unit.tables.test_views import Shown
 

@@ -20,10 +20,10 @@ from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_op
 from foretop_core.actions.journal import default_path
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster.reconcile import Behaviour
-from foretop_core.minicluster.scenarios import SCENES, Scenario, ScenarioOptions, find_scene
-from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN, read_release
+from foretop_demo.reconcile import Behaviour
+from foretop_demo.scenarios import SCENES, Scenario, ScenarioOptions, find_scene
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 
 # Deferred imports: the screen is painted before the session is loaded.
 

@@ -1,0 +1,95 @@
+"""Namespaces in every state of protection: covered, late, partial, expiring, out of reach, not covered, deleted."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from foretop_demo.controllers.simulated_runs import SimulatedRun
+from foretop_demo.kinds import Json
+from foretop_demo.reconcile.writes import wire_time
+from foretop_demo.scenarios.scenario_builder import HOME, ScenarioBuilder
+
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_EXISTING = (
+    "shop",
+    "orders",
+    "ledger",
+    "media",
+    "metrics",
+    "wiki",
+    "scratch",
+    "team-pay",
+    "fresh",
+    "crm",
+    "crm-archive",
+)
+_WORK = SimulatedRun(timedelta(seconds=40), 120)
+
+
+def set_up(builder: ScenarioBuilder) -> None:
+    """The namespace `legacy` was deleted; its schedule and its copies are still there."""
+    builder.namespace(HOME, "kube-system", "default", *_EXISTING)
+    builder.location()
+    builder.location("offsite", "offsite-eu-west", there=False)
+    server = builder.velero()
+    at = builder.start + 5 * _HOUR
+    daily = f"{at.minute} {at.hour} * * *"
+    builder.schedule("shop-daily", daily, ["shop", "default"], runs=7)
+    builder.schedule(
+        "ledger-hourly", f"{(at.minute + 20) % 60} * * * *", ["ledger"], ttl=2 * _DAY, outcomes="PPPPPPPPPP"
+    )
+    builder.schedule("wiki-daily", daily, ["wiki"], runs=4, paused_since=builder.start - 2 * _HOUR)
+    builder.schedule("legacy-daily", daily, ["legacy"], runs=5)
+    builder.delete("Namespace", "", "legacy")
+    builder.schedule("offsite-media", daily, ["media"], runs=3, location="offsite")
+    builder.schedule("metrics-daily", daily, ["metrics"], runs=0, paused_since=builder.start - 20 * _DAY)
+    builder.schedule("crm-daily", daily, ["crm"], runs=5)
+    builder.patch("Schedule", HOME, "crm-daily", {"spec": {"template": {"includedNamespaces": ["crm", "crm-archive"]}}})
+    _lone_backup(builder, "metrics-by-hand", "metrics", builder.now - 29 * _DAY - 20 * _HOUR)
+    _part_of_orders(builder, daily)
+    builder.past_nab("team-pay", "before-release", builder.now - 5 * _HOUR)
+    builder.create("Schedule", HOME, "fresh-daily", {"schedule": daily, "template": {"includedNamespaces": ["fresh"]}})
+    _repository(builder, "shop", "Ready", builder.now - 3 * _HOUR)
+    _repository(builder, "ledger", "NotReady", builder.now - 4 * _DAY)
+    server.start()
+    builder.non_admin().start()
+
+
+def _lone_backup(builder: ScenarioBuilder, name: str, namespace: str, started: datetime) -> None:
+    spec: Json = {"includedNamespaces": [namespace]}
+    builder.history.backup(HOME, name, started, _WORK, spec)
+
+
+def _part_of_orders(builder: ScenarioBuilder, cron: str) -> None:
+    """A schedule that takes only the pods and claims of one application."""
+    part: Json = {
+        "includedNamespaces": ["orders"],
+        "includedResources": ["pods", "persistentvolumeclaims"],
+        "labelSelector": {"matchLabels": {"app": "orders"}},
+        "defaultVolumesToFsBackup": True,
+    }
+    for days in (1, 2):
+        started = builder.now - days * _DAY + 5 * _HOUR
+        builder.history.scheduled_backup(HOME, "orders-data", started, _WORK, part, 30 * _DAY)
+    last = wire_time(builder.now - _DAY + 5 * _HOUR)
+    body: Json = {
+        "metadata": {"name": "orders-data", "namespace": HOME},
+        "spec": {"schedule": cron, "template": part, "skipImmediately": False},
+        "status": {"phase": "Enabled", "lastBackup": last},
+    }
+    builder.history.put("Schedule", body, builder.start - 40 * _DAY)
+
+
+def _repository(builder: ScenarioBuilder, namespace: str, phase: str, maintained: datetime) -> None:
+    body: Json = {
+        "metadata": {"name": f"{namespace}-default-kopia", "namespace": HOME},
+        "spec": {
+            "volumeNamespace": namespace,
+            "backupStorageLocation": "default",
+            "repositoryType": "kopia",
+            "maintenanceFrequency": "1h0m0s",
+            "resticIdentifier": "",
+        },
+        "status": {"phase": phase, "lastMaintenanceTime": wire_time(maintained)},
+    }
+    builder.history.put("BackupRepository", body, builder.start - 40 * _DAY)
