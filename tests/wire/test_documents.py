@@ -1,4 +1,4 @@
-"""The commands of README and manual: each is known with its options, and each that ends by itself runs against the box."""
+"""The commands of README and manual: each is known with its options; each that ends by itself runs against the box."""
 
 from __future__ import annotations
 

@@ -10,9 +10,8 @@ from foretop_core.config.cross_setting_checks import check_settings
 from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import Settings
 
-_SECTION = (
-    (Path(__file__).parents[3] / "docs" / "manual.md").read_text().partition("\n## Configuration\n")[2].partition("\n## ")[0]
-)
+_MANUAL = (Path(__file__).parents[3] / "docs" / "manual.md").read_text()
+_SECTION = _MANUAL.partition("\n## Configuration\n")[2].partition("\n## ")[0]
 
 
 def test_the_example_file_of_the_manual_is_read_without_a_complaint() -> None:
