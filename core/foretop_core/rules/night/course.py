@@ -146,7 +146,12 @@ class _Server:
         )
 
     def push(self, at: float, kind: int, what: object, schedule: int = NO_SCHEDULE) -> None:
-        """Events of the same moment come in the order of a draw: Velero takes the schedules of one look in any order."""
+        """Puts an event on the list, unless it never comes.
+
+        Events of the same moment come in the order of a draw: Velero takes the schedules of one look in any order.
+        """
+        if at == NEVER:
+            return
         self.counter += 1
         tie = self.draw.random.random() if self.draw.random and kind != _END else float(self.counter)
         heappush(self.events, (at, tie, self.counter, kind, (schedule, what)))
