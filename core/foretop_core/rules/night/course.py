@@ -271,7 +271,8 @@ class _Server:
                 self.holding[waiting.schedule] += 1
             self.push(at + waiting.length, _END, (run, waiting.claim), waiting.schedule)
         self.queue = kept
-        if kept and self.free > 0:
+        if kept and self.free > 0 >= free:
+            # A refused one has taken its slot for this look only: its end makes nobody look again.
             self.await_pass(at)
 
     def end(self, at: float, schedule: int, run: PlayedRun, claim: int) -> None:

@@ -20,7 +20,9 @@ REMEMBERED = 20
 _FADES = 0.9
 """Each run weighs so much of the one after it."""
 _FEW = 3
-_SPREAD, _SPREAD_OF_FEW, _SPREAD_OF_BORROWED = 0.06, 0.25, 0.5
+FEWEST_TO_BORROW = 5
+"""The runs of a server tell of one that has none of its own only where there are so many."""
+_SPREAD, _SPREAD_OF_FEW, _SPREAD_OF_BORROWED = 0.06, 0.3, 0.5
 """How far a run may be from all that were seen, as a share: a short history has not seen everything."""
 _LONGER_THAN_ALL = 0.3
 _TRIES = 12

@@ -15,7 +15,7 @@ from foretop_core.rules import phases
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.forecast import base_time, invalid
 from foretop_core.rules.night.course import NO_SCHEDULE, Course, Draw, OpenRun, PlannedSchedule, PlayedRun, ServerState, play
-from foretop_core.rules.night.lengths import LateHandovers, Lengths, Source, known_lengths, late_handovers
+from foretop_core.rules.night.lengths import FEWEST_TO_BORROW, LateHandovers, Lengths, Source, known_lengths, late_handovers
 from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
 from foretop_core.rules.queue.positions import has_ended, order
 from foretop_core.rules.queue.usual_lengths import Owner, OwnerKind, owner_of
@@ -182,7 +182,9 @@ def server_model(
         if own:
             return Lengths(own)
         alike = known_lengths(by_claim.get(wanted, ()))
-        return Lengths(alike, Source.ALIKE) if alike else Lengths(every, Source.SERVER)
+        if alike:
+            return Lengths(alike, Source.ALIKE)
+        return Lengths(every if len(every) >= FEWEST_TO_BORROW else (), Source.SERVER)
 
     def opened(run: Backup) -> OpenRun:
         refused = bool(run.phase in phases.WAITING and storage_refusal(snapshot, namespace, run.spec.storage_location))
@@ -335,13 +337,21 @@ class _Claims:
         return self._index.setdefault(wanted, len(self._index))
 
     def conflicts(self) -> list[int]:
+        """For each claim the set of those that share a namespace with it, itself included, as bits."""
         known = list(self._index)
         found = [1 << place for place in range(len(known))]
-        for one, mine in enumerate(known):
-            for other in range(one):
-                if shared_namespaces(mine, known[other]):
-                    found[one] |= 1 << other
-                    found[other] |= 1 << one
+        by_name: dict[str, int] = {}
+        for place, one in enumerate(known):
+            for name in one.names:
+                by_name[name] = by_name.get(name, 0) | 1 << place
+        wild = [place for place, one in enumerate(known) if one.patterns]
+        for place, one in enumerate(known):
+            for name in one.names:
+                found[place] |= by_name[name]
+            for other in wild:
+                if other != place and shared_namespaces(one, known[other]):
+                    found[place] |= 1 << other
+                    found[other] |= 1 << place
         return found
 
 
