@@ -35,7 +35,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
 from foretop_core.rules.cron_dialects.behaviour_evidence import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
-from foretop_core.rules.lookups import Keyed, Lookups, ScannedLookups
+from foretop_core.rules.lookups import Keyed, Lookups, ScannedLookups, own_run
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.longest_waiting_volume import moved_before
@@ -236,11 +236,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     def velero_backup(self, nab: NonAdminBackup) -> Backup | None:
         uuid = nab.velero.nacuuid
-        return next(reversed(self.lookups.backups_of_uuid(uuid)), None) if uuid else None
+        return own_run(self.lookups.backups_of_uuid(uuid), nab.velero.name) if uuid else None
 
     def velero_restore(self, nar: NonAdminRestore) -> Restore | None:
         uuid = nar.velero.nacuuid
-        return next(reversed(self.lookups.restores_of_uuid(uuid)), None) if uuid else None
+        return own_run(self.lookups.restores_of_uuid(uuid), nar.velero.name) if uuid else None
 
     @cached_property
     def _verdicts(self) -> dict[str, DialectVerdict]:

@@ -464,6 +464,33 @@ def test_a_velero_failure_under_a_created_nab_is_reported_only_for_the_nab() -> 
     assert "no such secret" in render(found.evidence, NOW)
 
 
+def test_a_failed_nab_is_no_longer_told_once_a_later_copy_has_all_of_its_namespace() -> None:
+    def made(name: str, phase: str, start: str, **spec: Any) -> list[Resource]:
+        owner, whole = {"openshift.io/oadp-nab-origin-nacuuid": f"u-{name}"}, {"includedNamespaces": ["team-a"], **spec}
+        run = backup(f"v-{name}", phase, created=start, started=start, ended="02:30", labels=owner, spec=whole)
+        copied = {"nacuuid": f"u-{name}", "name": f"v-{name}", "namespace": "velero", "status": {"phase": phase}}
+        return [run, nab(name, created=start, spec={"backupSpec": whole}, veleroBackup=copied)]
+
+    known = [location(), *made("failed", "PartiallyFailed", "02:00"), *made("before", "Completed", "01:00")]
+    assert "nonadmin-velero-failed" in codes(*known)
+    assert "nonadmin-velero-failed" in codes(
+        *known, *made("part", "Completed", "02:10", labelSelector={"matchLabels": {"app": "x"}})
+    )
+    assert "nonadmin-velero-failed" not in codes(*known, *made("after", "Completed", "02:10"))
+
+
+def test_a_failed_nar_is_no_longer_told_once_a_later_restore_completed() -> None:
+    def made(name: str, phase: str, start: str) -> list[Resource]:
+        owner = {"labels": {"openshift.io/oadp-nar-origin-nacuuid": f"u-{name}"}}
+        run = restore(f"v-{name}", phase, meta=owner, startTimestamp=at(start).isoformat())
+        copied = {"nacuuid": f"u-{name}", "name": f"v-{name}", "namespace": "velero"}
+        return [run, nar(name, created=start, veleroRestore=copied)]
+
+    known = [location(), *made("failed", "Failed", "02:00"), *made("before", "Completed", "01:00")]
+    assert "nonadmin-velero-failed" in codes(*known)
+    assert "nonadmin-velero-failed" not in codes(*known, *made("after", "Completed", "02:10"))
+
+
 def test_the_copied_status_is_used_if_the_backup_is_forbidden() -> None:
     copied = {"nacuuid": "u1", "name": "v1", "namespace": "velero", "status": {"phase": "PartiallyFailed", "errors": 2}}
     found = only(location(), nab(veleroBackup=copied))

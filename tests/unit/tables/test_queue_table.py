@@ -9,11 +9,10 @@ from msgspec.structs import replace
 
 from foretop_core.models import Deployment, Resource, from_builtins
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.queue import Positions
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.json_items import nonadmin_item, queue_items, results_item, schedule_item
+from foretop_core.tables.resources.json_items import queue_items, results_item, schedule_item
 from foretop_core.tables.resources.queue import QueueView
 from foretop_core.tables.resources.run_eta import run_eta
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
@@ -267,11 +266,9 @@ def test_the_item_of_a_tenants_backup_has_the_phase_of_the_velero_object_or_of_i
     unseen = nab("b", veleroBackup=velero("v-2", "u-2", phase="New"), queueInfo={"estimatedQueuePosition": 4})
     back = nar("c", veleroRestore=velero("w-1", "r-1"))
     run = restore("w-1", "Failed", meta={"labels": {"openshift.io/oadp-nar-origin-nacuuid": "r-1"}})
-    snapshot = assemble([seen, unseen, back, nab("d", ""), backup("v-1", "InProgress", labels=_NAB), run])
-    items = {
-        one.name: nonadmin_item(snapshot, one, Positions({}, {("velero", "v-1"): 2}))
-        for one in (*snapshot.nabs, *snapshot.nars)
-    }
+    ahead = backup("v-0", "InProgress", created="01:00:00")
+    objects = [seen, unseen, back, nab("d", ""), backup("v-1", "InProgress", labels=_NAB), ahead, run]
+    items = {item["name"]: item for item in Shown("nonadmin", objects).items()}
     found = {name: (item["veleroName"], item["veleroPhase"]) for name, item in items.items()}
     assert found == {"a": ("v-1", "InProgress"), "b": ("v-2", "New"), "c": ("w-1", "Failed"), "d": (None, None)}
     assert (items["a"]["phase"], items["d"]["phase"]) == ("Created", None)

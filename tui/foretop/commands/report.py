@@ -36,9 +36,9 @@ from foretop_core.rules.triage import (
     with_acknowledgements,
 )
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
+from foretop_core.tables.resources.findings import finding_item
 from foretop_core.tables.resources.json_items import (
     Item,
-    finding_item,
     queue_items,
     schedule_item,
     unreadable_item,
@@ -200,10 +200,9 @@ def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now:
 
 def _finding_lines(findings: list[dict[str, Any]], now: datetime) -> None:
     for item in findings:
-        place = "/".join(filter(None, (item["namespace"], item["name"])))
         since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
         say()
-        say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['kind']} {place}: {item['what']}{since}")
+        say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['subject']}: {item['what']}{since}")
         say(f"    {item['evidence']}")
         if known := item["acknowledged"]:
             until = f"until {_when(known['until'], now)}" if known["until"] else "until it changes"

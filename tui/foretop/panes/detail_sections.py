@@ -39,7 +39,7 @@ from foretop_core.models import (
 from foretop_core.models.kinds import NAB, NABSL, NAMESPACE, NAR, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.nonadmin_lifecycle import run_steps
+from foretop_core.rules.facts.nonadmin_facts import run_steps
 from foretop_core.rules.phases import READABLE
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone

@@ -9,8 +9,8 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, StepState
 from foretop_core.rules.go_durations import read_duration
-from foretop_core.rules.nonadmin_lifecycle import LifecycleStep, StepState, lifecycle
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.nonadmin import NonAdminRow
@@ -25,7 +25,7 @@ _SIGNS = {
 
 
 def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    told = lifecycle(entry.item, entry.run, render.now, render.snapshot)
+    told = entry.facts(render)
     why = render.text(told.why, entry.item)
     head = Paragraph((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {why}")))
     return (

@@ -7,17 +7,16 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.errors import Unreadable
-from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore, Schedule
+from foretop_core.models import Resource, Schedule
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules.forecast import expected_start, is_due, next_run
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.queue import Positions, QueueItem, queue
+from foretop_core.rules.queue import QueueItem, queue
 from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.schedule_history import last_outcome
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.storage_refusal import schedule_refusal, waiting_refusals
-from foretop_core.rules.triage import Acknowledgement, Finding
 
 Item = dict[str, Any]
 
@@ -103,68 +102,6 @@ def queue_item(context: str, entry: QueueItem, now: datetime, waiting_place: int
         "expectedEnd": rfc3339(entry.expected_end),
         "note": render(entry.note, now) or None,
         "refusal": entry.refusal or None,
-    }
-
-
-def nonadmin_item(snapshot: ClusterSnapshot, item: NonAdmin, positions: Positions) -> Item:
-    live: Backup | Restore | None = None
-    if isinstance(item, NonAdminBackup):
-        live = snapshot.velero_backup(item)
-    elif isinstance(item, NonAdminRestore):
-        live = snapshot.velero_restore(item)
-    copied = item.velero.status.phase if item.velero.status else ""
-    reported = item.state.queue_info.estimated_queue_position if item.state.queue_info else None
-    return {
-        **identity(snapshot.context, item),
-        "phase": item.phase or None,
-        "conditions": {
-            condition.type: {
-                "status": condition.status,
-                "reason": condition.reason,
-                "message": condition.message,
-                "since": rfc3339(condition.last_transition_time),
-            }
-            for condition in item.state.conditions
-        },
-        "veleroName": item.velero.name or None,
-        "veleroPhase": (live.phase if live else "") or copied or None,
-        "queuePosition": reported,
-        "liveQueuePosition": positions.live.get((item.velero.namespace, item.velero.name)),
-    }
-
-
-def finding_item(finding: Finding, now: datetime) -> Item:
-    """In UTC, whatever a screen shows."""
-    return {
-        "context": finding.context,
-        "kind": finding.subject.kind,
-        "namespace": finding.subject.namespace,
-        "name": finding.subject.name,
-        "id": finding.id,
-        "code": finding.code,
-        "severity": finding.severity.value,
-        "since": rfc3339(finding.since),
-        "what": render(finding.what, now),
-        "evidence": render(finding.evidence, now),
-        "remedy": render(finding.remedy, now),
-        "related": [
-            {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name} for subject in finding.related
-        ],
-        "because": finding.because.id if finding.because else None,
-        "acknowledged": _acknowledgement_item(finding.acknowledged),
-    }
-
-
-def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
-    """`until` is null where it holds until the finding changes."""
-    if found is None:
-        return None
-    return {
-        "by": found.by,
-        "at": rfc3339(found.at),
-        "until": rfc3339(found.until),
-        "reason": found.reason,
-        "shared": found.shared,
     }
 
 

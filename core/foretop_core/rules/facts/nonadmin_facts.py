@@ -1,51 +1,162 @@
-"""The current state of a NAB or NAR and its next step, in sentences for an operator or a team."""
+"""All that is said of a NAB or NAR: its state and how grave that is, its path, what acts next, and why.
+
+Tables, panes, commands and Triage read it here and derive nothing of it themselves.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
+from enum import Enum
+from functools import cached_property
 from typing import assert_never
 
 import msgspec
 
-from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, Restore
+from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
-from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, Path, is_synced, is_true, path_of
-from foretop_core.rules.nonadmin_lifecycle.steps import LifecycleStep, run_of, steps_of
+from foretop_core.rules.nonadmin_lifecycle import LifecycleStep, Path, StepState, is_synced, path_of
+from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, is_true
+from foretop_core.rules.nonadmin_lifecycle.steps import run_of, run_steps, steps_of
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
 from foretop_core.rules.refusal_actor import who_must_act
 from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
 
-
-class Lifecycle(msgspec.Struct, frozen=True):
-    """The drawn path, the next step, and the sentence that explains it."""
-
-    path: Path
-    steps: tuple[LifecycleStep, ...]
-    conditions: tuple[Condition, ...]
-    next: str
-    why: Text
-    synced: bool
-
-
-def lifecycle(obj: NonAdmin, live: Backup | Restore | None, now: datetime, snapshot: ClusterSnapshot) -> Lifecycle:
-    """The state of a NAB or NAR; `live` is its Velero object if the viewer may read it."""
-    path = path_of(obj)
-    following, why = _explain(obj, path, live, now, snapshot)
-    return Lifecycle(
-        path=path,
-        steps=steps_of(obj, path, live),
-        conditions=_ordered(obj.state.conditions),
-        next=following,
-        why=why,
-        synced=is_synced(obj),
-    )
+__all__ = [
+    "LastingNonAdminFacts",
+    "LifecycleStep",
+    "NonAdminFacts",
+    "NonAdminState",
+    "StepState",
+    "nonadmin_facts",
+    "run_steps",
+]
 
 
-def _ordered(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
-    places = {kind: place for place, kind in enumerate(CONDITIONS)}
-    return tuple(sorted(conditions, key=lambda entry: places.get(entry.type, len(places))))
+class NonAdminState(Enum):
+    """How a NAB or NAR stands, the first that holds."""
+
+    DELETING = "deleting"
+    LOST = "lost"
+    """Its Velero object is gone."""
+    REFUSED = "refused"
+    WAITING = "waiting"
+    """The controller or Velero has yet to begin."""
+    VELERO = "velero"
+    """It is what its Velero object is."""
+
+
+class LastingNonAdminFacts(msgspec.Struct, frozen=True):
+    """What does not depend on the time: a table keeps it from change to change."""
+
+    item: NonAdmin
+    run: Backup | Restore | None
+    """Its Velero object, where the viewer may read it."""
+
+    @property
+    def status(self) -> RunStatus | None:
+        """Velero's status: the object's own where it was seen, for the copy can be frozen; of a lost one nothing."""
+        if self.run is not None:
+            return self.run.status
+        return None if self.item.is_lost else self.item.velero.status
+
+    @property
+    def velero_phase(self) -> str:
+        """The phase of its Velero object; "" where it has none."""
+        if self.run is not None:
+            return self.run.phase or "New"
+        status = self.status
+        return status.phase if status is not None else ""
+
+    @property
+    def state(self) -> NonAdminState:
+        item = self.item
+        if item.metadata.deletion_timestamp is not None or item.phase in DELETING:
+            return NonAdminState.DELETING
+        accepted = item.condition("Accepted")
+        if accepted.status == "False" if accepted is not None else item.phase == "BackingOff":
+            return NonAdminState.LOST if item.is_lost else NonAdminState.REFUSED
+        return NonAdminState.VELERO if self.velero_phase else NonAdminState.WAITING
+
+    @property
+    def severity(self) -> Severity | None:
+        """An error only where Velero failed: what is refused or lost is for its owner to correct, and Velero works."""
+        match self.state:
+            case NonAdminState.LOST | NonAdminState.REFUSED:
+                return Severity.WARNING
+            case NonAdminState.VELERO if self.velero_phase in FAULTY:
+                return Severity.WARNING if self.velero_phase == "PartiallyFailed" else Severity.ERROR
+            case _:
+                return None
+
+    @property
+    def reported(self) -> int:
+        """The controller's estimate of its place in the queue; 0 where it has none, or takes it for served."""
+        info = self.item.state.queue_info
+        return info.estimated_queue_position if info is not None else 0
+
+    @property
+    def reason(self) -> str:
+        """Why it does not get on, in the words of whoever refused or failed it; empty where it does."""
+        item, accepted = self.item, self.item.condition("Accepted")
+        if item.is_lost or (accepted is not None and not is_true(accepted)):
+            return _said(accepted)
+        request = item.status.velero_delete_backup_request if isinstance(item, NonAdminBackup) else None
+        if request is not None and request.status is not None and request.status.errors:
+            return "; ".join(request.status.errors)
+        run = run_of(item, self.run)
+        return _fault(run).removeprefix(":").strip() if run is not None and run.phase in FAULTY else ""
+
+
+class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
+    """A NAB or NAR at a moment; each fact is worked out when it is first asked for."""
+
+    now: datetime
+    snapshot: ClusterSnapshot
+
+    @cached_property
+    def path(self) -> Path:
+        return path_of(self.item)
+
+    @property
+    def steps(self) -> tuple[LifecycleStep, ...]:
+        return steps_of(self.item, self.path, self.run)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """In the order in which the controller sets them."""
+        places = {kind: place for place, kind in enumerate(CONDITIONS)}
+        return tuple(sorted(self.item.state.conditions, key=lambda entry: places.get(entry.type, len(places))))
+
+    @property
+    def is_synced(self) -> bool:
+        return is_synced(self.item)
+
+    @property
+    def next(self) -> str:
+        """The step that comes next, and who takes it."""
+        return self._explanation[0]
+
+    @property
+    def why(self) -> Text:
+        """Its state in a sentence."""
+        return self._explanation[1]
+
+    @cached_property
+    def _explanation(self) -> tuple[str, Text]:
+        return _explain(self.item, self.path, self.run, self.now, self.snapshot)
+
+
+def nonadmin_facts(snapshot: ClusterSnapshot, item: NonAdmin, now: datetime) -> NonAdminFacts:
+    """The facts of a NAB or NAR; its Velero object is looked up by its label."""
+    run: Backup | Restore | None = None
+    if isinstance(item, NonAdminBackup):
+        run = snapshot.velero_backup(item)
+    elif isinstance(item, NonAdminRestore):
+        run = snapshot.velero_restore(item)
+    return NonAdminFacts(item, run, now, snapshot)
 
 
 def _explain(
@@ -146,18 +257,6 @@ def _explain_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
         "the Velero Backup is deleted, then this object",
         f"Velero is deleting backup and data ({status.phase}{_for(obj, now)}).",
     )
-
-
-def reason(obj: NonAdmin, live: Backup | Restore | None) -> str:
-    """Why it does not get on, in the words of whoever refused or failed it; empty where it does."""
-    accepted = obj.condition("Accepted")
-    if obj.is_lost or (accepted is not None and not is_true(accepted)):
-        return _said(accepted)
-    request = obj.status.velero_delete_backup_request if isinstance(obj, NonAdminBackup) else None
-    if request is not None and request.status is not None and request.status.errors:
-        return "; ".join(request.status.errors)
-    run = run_of(obj, live)
-    return _fault(run).removeprefix(":").strip() if run is not None and run.phase in FAULTY else ""
 
 
 def _noun(obj: NonAdmin) -> str:
