@@ -12,9 +12,9 @@ from foretop_core.actions.step_builders import delete_step, patch_step, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.storage_facts import credential_text, where_text
 from foretop_core.rules.nonadmin_lifecycle.paths import Path, path_of
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_users import credential_text, where_text
 
 Decision = Literal["approve", "reject"]
 FORCE_FIELD = ("spec", "forceDeleteBackup")

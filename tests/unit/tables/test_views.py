@@ -361,7 +361,7 @@ def test_a_location_that_is_unavailable_stays_so_without_recent_checks() -> None
 
 
 def test_a_location_with_disabled_checks_is_not_a_problem() -> None:
-    shown = Shown("storage", [location("s3", spec={"validationFrequency": "0s"})])
+    shown = Shown("storage", [location("s3", spec={"validationFrequency": "0s", "backupSyncPeriod": "0s"})])
     shown.clock.advance(timedelta(minutes=26))
     assert shown.text("phase", "what") == [["●", "Available", ""]]
 

@@ -13,8 +13,8 @@ from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.namespace_facts import ProtectionJudge
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
-from foretop_core.rules.protection.protection_state import ProtectionJudge
 from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, owner_of, queue, run_history
 from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -12,17 +12,16 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.sentences import render as render_text
 from foretop_core.rules.sentences import sort_key
-from foretop_core.rules.triage import Acknowledgement, Finding, Severity
+from foretop_core.rules.triage import Acknowledgement, Finding
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.columns import Column, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
 FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
-_MARKS = {Severity.ERROR: StatusGlyph.BROKEN, Severity.WARNING: StatusGlyph.LOOK, Severity.NOTE: StatusGlyph.WAITING}
 _WORDS = {
     "BackupRepository": "repository",
     "BackupStorageLocation": "storage",
@@ -126,12 +125,12 @@ def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
 
 
 def paint(finding: Finding, render: RenderContext) -> Row:
-    mark = StatusGlyph.TRUE if finding.acknowledged is not None else _MARKS[finding.severity]
+    mark = StatusGlyph.TRUE if finding.acknowledged is not None else severity_mark(finding.severity)
     return Row(key_of(finding), mark, tuple(column.cell(finding, render) for column in COLUMNS))
 
 
 def _tone(finding: Finding, _: RenderContext) -> Tone:
-    return Tone.DIM if finding.acknowledged is not None else _MARKS[finding.severity].tone
+    return Tone.DIM if finding.acknowledged is not None else severity_mark(finding.severity).tone
 
 
 COLUMNS: tuple[Column[Finding], ...] = (

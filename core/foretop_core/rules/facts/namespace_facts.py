@@ -1,4 +1,7 @@
-"""How well a namespace is protected at a moment: the worst that can be said of it."""
+"""How well a namespace is protected at a moment: the worst that can be said of it, and how grave that is.
+
+The page of protection, its pane, JSON and Triage read it here and derive nothing of it themselves.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from foretop_core.rules.protection.coverage import Extent
 from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection, SharedProtection
 from foretop_core.rules.protection.promise import should_have_by
 from foretop_core.rules.schedule_history import began
+from foretop_core.rules.severity import Severity
 
 IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")
 """Namespaces of the platform, which is set up anew and not restored, and the one that is empty in most clusters."""
@@ -33,9 +37,22 @@ class ProtectionState(StrEnum):
     PARTIAL = "partial"
     NO_COPY = "no copy yet"
     PAUSED = "paused"
+    BY_HAND = "by hand only"
+    """It has a good copy, and nothing makes another."""
     DELETED = "deleted"
     IGNORED = "ignored"
     PROTECTED = "protected"
+
+
+SEVERITIES = {
+    ProtectionState.UNREACHABLE: Severity.ERROR,
+    ProtectionState.UNCOVERED: Severity.WARNING,
+    ProtectionState.LATE: Severity.ERROR,
+    ProtectionState.EXPIRING: Severity.ERROR,
+    ProtectionState.REPOSITORY_NOT_READY: Severity.ERROR,
+    ProtectionState.PARTIAL: Severity.WARNING,
+}
+"""The states that are wrong."""
 
 
 class ProtectionLimits(msgspec.Struct, frozen=True):
@@ -72,7 +89,7 @@ class ProtectionJudge:
     def state(self, row: NamespaceProtection) -> ProtectionState:
         if row.exists is False:
             return _gone(row)
-        if not row.covers and not row.nabs:
+        if not row.is_covered and not row.nabs:
             return ProtectionState.IGNORED if self.is_ignored(row.namespace) else self._uncovered(row)
         copies = row.copies
         if not copies.total:
@@ -87,6 +104,8 @@ class ProtectionJudge:
             return ProtectionState.REPOSITORY_NOT_READY
         if not copies.good or row.coverage.extent is not Extent.ALL:
             return ProtectionState.PARTIAL
+        if not row.is_covered:
+            return ProtectionState.BY_HAND
         return ProtectionState.PAUSED if row.is_paused else ProtectionState.PROTECTED
 
     def is_ignored(self, namespace: str) -> bool:
