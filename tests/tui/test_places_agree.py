@@ -24,7 +24,6 @@ from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
-from foretop_core.rules.forecast import Choice
 from foretop_core.rules.refusal_actor import Actor, who_must_act
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot

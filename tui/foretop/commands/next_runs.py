@@ -217,7 +217,7 @@ def _item(snapshot: ClusterSnapshot, item: Resource, text: str, asked: Asked) ->
 
 
 def _next_run(snapshot: ClusterSnapshot, item: Resource, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
-    """The run that Velero works towards, which may be due; the one after now where nothing tells what it counts from."""
+    """The run that Velero works towards, which may be due; the one after now where nothing tells its base."""
     if isinstance(item, Schedule):
         facts = schedule_facts(snapshot, item, asked.start, zone=asked.zone)
         if facts.base is not None:

@@ -126,11 +126,9 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def last_backup_at(self) -> datetime | None:
-        """When the last backup was submitted; Velero's own word counts where it is about the same one."""
-        made, last = self.schedule.status.last_backup, self.last_backup
-        if last is None or (made is not None and submitted(last) - made < PERIOD):
-            return made
-        return submitted(last)
+        """When the last backup was submitted, as Velero says where it is not visible."""
+        last = self.last_backup
+        return self.schedule.status.last_backup if last is None else submitted(last)
 
     @property
     def last_outcome(self) -> str | None:
