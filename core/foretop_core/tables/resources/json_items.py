@@ -35,7 +35,6 @@ def schedule_item(facts: ScheduleFacts) -> Item:
         "state": facts.state.value,
         "schedule": schedule.spec.schedule,
         "paused": schedule.spec.paused,
-        "pausedSince": rfc3339(facts.pause.since) if facts.pause else None,
         "skipImmediately": schedule.spec.skip_immediately,
         "lastBackup": rfc3339(facts.last_backup_at),
         "lastBackupName": last.name if last is not None else None,
