@@ -26,7 +26,7 @@ _ROOMY = 60
 _LEFT, _RIGHT = ("context", "scope"), ("pauses", "api", "velero", "counts", "read_only", "speed", "skew")
 _YIELDING = (
     *("velero", "scope", "speed", "scope", "skew", "context", "api", "pauses", "clock", "velero", "api"),
-    *("scope", "context", "context", "scope", "read_only", "skew", "velero", "api"),
+    *("scope", "context", "context", "scope", "read_only", "pauses", "skew", "velero", "api"),
 )
 """Which item is shortened next where there is no room for all: the least important first."""
 
@@ -117,17 +117,15 @@ def _pauses(state: DashboardState) -> Forms:
     total, paused, overdue = (sum(getattr(one, name) for one in found) for name in ("total", "paused", "overdue"))
     mark = StatusGlyph.PAUSED.value
     if overdue:
-        full, brief = (
-            f"{mark} {paused} of {total} paused, {overdue} overdue",
-            f"{mark} {paused}/{total}, {overdue} over",
-        )
-        return (span(full, Tone.WARN),), (span(brief, Tone.WARN),)
+        texts = f"{mark} {paused} of {total} paused, {overdue} overdue", f"{mark} {paused}/{total}, {overdue} over"
+        return tuple((span(text, Tone.WARN),) for text in (*texts, f"{mark}{overdue}"))
     over = [one for one in found if one.overrun is not None]
     if not over:
         return ((),)
     late = times.short(max(one.overrun for one in over if one.overrun is not None))
     many = sum(one.in_overrun for one in over)
-    return (span(f"{mark} {many} paused, {late} over", Tone.WARN),), (span(f"{mark} {many}, {late} over", Tone.WARN),)
+    texts = f"{mark} {many} paused, {late} over", f"{mark} {many}, {late} over"
+    return tuple((span(text, Tone.WARN),) for text in (*texts, f"{mark}{many}"))
 
 
 def _velero(state: DashboardState) -> Forms:

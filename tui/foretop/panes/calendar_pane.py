@@ -84,8 +84,8 @@ def _company(item: TimelineItem, load: StartLoad | None, state: DashboardState) 
 
 
 def _shares(other: ObjectRef, key: ObjectRef) -> bool:
-    """Whether both make work for the same: a job takes no slot of Velero, and no Velero that of another one."""
-    return other.kind == key.kind and (key.kind == PRESCALED.name or other.namespace == key.namespace)
+    """Whether it matters to a lane: backups share the slots of their Velero with each other, and with no job."""
+    return key.kind != SCHEDULE.name or (other.kind, other.namespace) == (key.kind, key.namespace)
 
 
 def _slots(key: ObjectRef, together: int, state: DashboardState) -> str:
