@@ -195,7 +195,7 @@ def ten(paused: int, *more: Schedule) -> list[Schedule]:
     return [*held, *more, *(schedule(f"r{n}", "0 * * * *", last="02:00:03") for n in range(10 - paused))]
 
 
-def found(*objects: Resource, code: str = "schedules-paused-overdue") -> Finding:
+def found(*objects: Resource, code: str = "velero-paused-overdue") -> Finding:
     snapshot = replace(assemble([location(), *objects]), servers={"velero": VeleroInfo(False, 1)})
     (one,) = [each for each in triage(snapshot, NOW).findings if each.code == code]
     return one

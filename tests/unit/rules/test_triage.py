@@ -256,7 +256,7 @@ def test_a_pause_is_a_finding_from_its_first_overdue_run_on() -> None:
         return codes(location(), schedule(cron="0 * * * *", last=last, paused=True))
 
     assert found("02:00:03") == []
-    assert found("01:00:03") == ["schedules-paused-overdue"]
+    assert found("01:00:03") == ["velero-paused-overdue"]
 
 
 def test_unavailable_storage_has_a_short_reason() -> None:

@@ -24,7 +24,7 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         # A dozen schedules share `*/3`, and the server works on one backup at a time.
         ("schedules-collide", ""),
         # Paused ones of them are due after three minutes.
-        ("schedules-paused-overdue", ""),
+        ("velero-paused-overdue", ""),
     },
     "nonadmin": {
         ("nonadmin-refused", "bad-namespace"),
@@ -61,9 +61,9 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("velero-no-pulse", ""),
         ("schedules-collide", ""),
         # Paused while their backups were to overlap, and due meanwhile.
-        ("schedules-paused-overdue", ""),
+        ("velero-paused-overdue", ""),
     },
-    "overlap-1.17": {("velero-no-pulse", ""), ("schedules-collide", ""), ("schedules-paused-overdue", "")},
+    "overlap-1.17": {("velero-no-pulse", ""), ("schedules-collide", ""), ("velero-paused-overdue", "")},
     "upgrade": {
         # Refused by 1.18.2, and accepted by 1.18.3.
         ("schedule-invalid", "wrap"),

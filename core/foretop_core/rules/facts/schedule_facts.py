@@ -263,12 +263,6 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
             return None
         return overdue(self.schedule, self.now, self.dialect, self.beat, self._each_labelled(), self.zone, self.grace)
 
-    @property
-    def is_overdue(self) -> bool:
-        """Whether it is paused or held up over a run that Velero would make; refused expressions are not overdue."""
-        late = self.overdue
-        return late is not None and late.reason is not DelayReason.INVALID
-
     @cached_property
     def beat(self) -> Heartbeat:
         return self.known_beat or self.snapshot.heartbeat(self.schedule.namespace)

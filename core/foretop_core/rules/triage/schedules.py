@@ -19,7 +19,7 @@ from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 WINDOW_OVERRUN = "window-overrun"
-PAUSED_OVERDUE = "schedules-paused-overdue"
+PAUSED_OVERDUE = "velero-paused-overdue"
 
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

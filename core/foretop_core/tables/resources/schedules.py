@@ -108,13 +108,12 @@ class SchedulesView(View[ScheduleRow]):
 
 
 def _mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
-    state = render.facts(entry).state
-    if state is ScheduleState.PAUSED:
+    facts = render.facts(entry)
+    if facts.state is ScheduleState.PAUSED:
         return StatusGlyph.PAUSED
-    found = SEVERITIES.get(state)
-    if found is None:
-        return StatusGlyph.WAITING if state is ScheduleState.WAITING else StatusGlyph.HEALTHY
-    return _MARKS[found]
+    if facts.severity is not None:
+        return _MARKS[facts.severity]
+    return StatusGlyph.WAITING if facts.state is ScheduleState.WAITING else StatusGlyph.HEALTHY
 
 
 def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
