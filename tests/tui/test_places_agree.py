@@ -22,9 +22,8 @@ from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import Backup
 from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.cluster_unpause_forecast import count_unpause, forecast_unpause
-from foretop_core.rules.coming_runs import coming_run_obstacle
-from foretop_core.rules.forecast import Choice
+from foretop_core.rules.facts.pause_facts import count_unpause
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.refusal_actor import Actor, who_must_act
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -84,8 +83,8 @@ def compare_unpause_sentences(then: Moment) -> None:
         for choice in Choice:
             (step,) = plan_unpause(snapshot, [schedule], choice, now).steps
             assert f"{step.forecast}." in pane, (schedule.name, choice)
-            brief = choice_summary([(snapshot, schedule, now)], choice)
-            starts = forecast_unpause(snapshot, schedule, choice, now).at_once
+            brief = choice_summary([schedule_facts(snapshot, schedule, now)], choice)
+            starts = schedule_facts(snapshot, schedule, now).unpausing(choice).at_once
             assert ("at once" in brief or "once Velero" in brief) is starts, (schedule.name, choice, brief)
             if schedule.name in found:
                 assert f"{step.forecast}." in evidence(found[schedule.name], now), (schedule.name, choice)
@@ -101,7 +100,7 @@ def test_a_schedule_that_skips_by_itself_says_that_it_runs_without_skip() -> Non
 def compare_due_counts(then: Moment) -> None:
     shown = then.shown("schedules")
     snapshot = shown.store.snapshot("prod")
-    paused = [(snapshot, item, then.now) for item in snapshot.schedules if item.spec.paused]
+    paused = [schedule_facts(snapshot, item, then.now) for item in snapshot.schedules if item.spec.paused]
     counts = {count_unpause(paused, choice).due for choice in Choice}
     assert counts == {sum("paused, due" in row[1] for row in shown.text("next"))}
     for finding in triage(snapshot, then.now).findings:
@@ -123,10 +122,10 @@ def compare_coming_runs(then: Moment) -> None:
     shown = then.shown("schedules")
     calendar = TimelineModel(shown.store, ("prod",))
     for (entry, context), (_, told) in zip(entries(shown), shown.text("next"), strict=True):
-        schedule, snapshot, beat = entry.schedule, context.snapshot, context.beat(entry.schedule.namespace)
-        if schedule.spec.paused or entry.is_refused or entry.dialect is None:
+        schedule, snapshot = entry.schedule, context.snapshot
+        if schedule.spec.paused or entry.invalid or entry.dialect is None:
             continue
-        obstacle = render(coming_run_obstacle(snapshot, schedule, then.now, beat), then.now)
+        obstacle = render(schedule_facts(snapshot, schedule, then.now).obstacle, then.now)
         pane = text_of(schedule_pane(entry, context))
         lane = text_of(lane_pane(calendar[snapshot.ref(schedule)], None, shown.state))
         assert obstacle in pane or "Due since" in pane, schedule.name

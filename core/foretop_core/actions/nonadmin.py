@@ -45,11 +45,8 @@ def plan_delete_nab(
         path = path_of(nab, serves_force)
         taken = path is Path.FORCE_DELETE or (path is Path.DELETE and not force)
         if taken:
-            refused.append(
-                Refusal(
-                    snapshot.ref(nab), f"it is already being deleted{' by force' if path is Path.FORCE_DELETE else ''}"
-                )
-            )
+            by_force = " by force" if path is Path.FORCE_DELETE else ""
+            refused.append(Refusal(snapshot.ref(nab), f"it is already being deleted{by_force}"))
         else:
             steps.append(_force(snapshot, nab) if force else _delete(snapshot, nab))
     return Plan(DELETE_NAB, now, tuple(steps), tuple(refused), _ways(serves_force))

@@ -35,8 +35,8 @@ from foretop_core.models.nonadmin import (
     NAR_NAMESPACE_ANNOTATION,
 )
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.schedule_facts import history
 from foretop_core.rules.facts.storage_facts import schedules_to
-from foretop_core.rules.schedule_history import history
 from foretop_core.rules.triage import Finding
 from foretop_core.store import Store
 

@@ -12,8 +12,8 @@ from foretop_core.actions.backups import plan_back_up_now, plan_run_again
 from foretop_core.actions.pausing import plan_unpause
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import BackupSpec, BackupStorageLocation, Schedule
-from foretop_core.rules.cluster_unpause_forecast import UnpauseCounts, count_unpause
-from foretop_core.rules.forecast import Choice
+from foretop_core.rules.facts.pause_facts import UnpauseCounts, count_unpause
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.storage_refusal import storage_refusal
@@ -78,7 +78,7 @@ def test_unpausing_says_that_what_it_makes_is_refused() -> None:
         "one backup is created at once: due since 01:00:00Z, 2 runs missed; next run 03:00:00Z, in 18 minutes; "
         f"Velero refuses its backups while {WHY}"
     )
-    paused = [(snapshot, item, NOW)]
+    paused = [schedule_facts(snapshot, item, NOW)]
     assert choice_summary(paused, Choice.DO_NOT_SKIP) == "one backup is created at once and refused"
     assert count_unpause(paused, Choice.DO_NOT_SKIP) == UnpauseCounts(refused=1)
     assert choice_summary([*paused, *paused], Choice.DO_NOT_SKIP) == "2 created and refused"

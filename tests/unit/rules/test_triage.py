@@ -251,8 +251,12 @@ def test_a_pause_of_days_says_what_unpausing_would_do() -> None:
     assert "145 runs missed" in render(found.evidence, NOW)
 
 
-def test_a_pause_of_an_hour_is_not_a_finding() -> None:
-    assert codes(location(), schedule(cron="0 * * * *", last="01:00:03", paused=True)) == []
+def test_a_pause_is_a_finding_from_its_first_overdue_run_on() -> None:
+    def found(last: str) -> list[str]:
+        return codes(location(), schedule(cron="0 * * * *", last=last, paused=True))
+
+    assert found("02:00:03") == []
+    assert found("01:00:03") == ["velero-paused-overdue"]
 
 
 def test_unavailable_storage_has_a_short_reason() -> None:

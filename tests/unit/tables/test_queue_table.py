@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from foretop_core.models import Deployment, Resource, from_builtins
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -253,9 +254,9 @@ def test_the_items_of_a_report_have_the_queue_of_each_server() -> None:
 def test_the_item_of_a_schedule_names_why_velero_refuses_its_backups() -> None:
     refused = schedule("daily", last="02:00:03", template={"storageLocation": "lost"})
     snapshot = assemble([location(), location("lost", "Unavailable"), refused, schedule("good", last="02:00:03")])
-    item = schedule_item(snapshot, refused, NOW)
+    item = schedule_item(schedule_facts(snapshot, refused, NOW))
     assert (item["refusal"], item["expectedStart"]) == ("its storage location lost is Unavailable", None)
-    good = schedule_item(snapshot, snapshot.schedules[1], NOW)
+    good = schedule_item(schedule_facts(snapshot, snapshot.schedules[1], NOW))
     assert (good["name"], good["refusal"]) == ("good", None)
     assert good["expectedStart"] is not None
 

@@ -23,6 +23,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import NONE_GIVEN
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -137,9 +138,10 @@ def _on_cluster(
     judged = triage(snapshot, at, limits)
     failures = list(judged.failures)
     schedules: list[Item] = []
+    grace = (limits or Thresholds()).overdue
     for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name)):
         try:
-            schedules.append(schedule_item(snapshot, schedule, at))
+            schedules.append(schedule_item(schedule_facts(snapshot, schedule, at, grace)))
         except Exception as problem:
             failures.append(Failure(snapshot.context, "its row", snapshot.ref(schedule), problem_text(problem)))
     queue: list[Item] = []
@@ -217,12 +219,14 @@ def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
         "paused" if item["paused"] else item["phase"] or "New",
         _next(item, now),
         _when(item["lastBackup"], now) or "never",
-        item["lastOutcome"] or "-",
+        "not known" if item["lastBackupUnknown"] else item["lastBackupPhase"] or "-",
     )
 
 
 def _next(item: dict[str, Any], now: datetime) -> str:
     if item["nextRun"] is None:
+        if "readings" in item:
+            return "not known: depends on the release"
         return "always due" if item["due"] else "none"
     run = datetime.fromisoformat(item["nextRun"])
     if item["due"]:

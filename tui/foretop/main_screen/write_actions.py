@@ -27,7 +27,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_line
 from foretop_core.rules.results import Results
-from foretop_core.rules.triage.schedules import WINDOW_OVERRUN
+from foretop_core.rules.triage.schedules import PAUSED_OVERDUE, WINDOW_OVERRUN
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.rules.velero_deployment import server
 from foretop_core.tables.resources.findings import key_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 
 _BY_ID = {intent.id: intent for intent in INTENTS}
-_ABOUT_PAUSES = frozenset({"velero-all-paused", WINDOW_OVERRUN})
+_ABOUT_PAUSES = frozenset({"velero-all-paused", PAUSED_OVERDUE, WINDOW_OVERRUN})
 
 
 class WriteActions:

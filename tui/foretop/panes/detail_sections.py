@@ -14,7 +14,7 @@ from foretop.panes.protection_pane import protection_pane
 from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
 from foretop.panes.run_strip import run_strip
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_facts
+from foretop.panes.schedule_pane import schedule_text
 from foretop.panes.spec_section import spec_section
 from foretop.panes.storage_pane import storage_pane
 from foretop.panes.volumes_section import movements_of, volumes
@@ -121,7 +121,7 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
     match resource:
         case Schedule():
             entry = SchedulesView().entry(state.store, key, resource)
-            return (*schedule_facts(entry, render), *run_strip(entry, render, cells)) if entry else ()
+            return (*schedule_text(entry, render), *run_strip(entry, render, cells)) if entry else ()
         case NonAdmin():
             tenant = NonAdminView().entry(state.store, key, resource)
             return nonadmin_pane(tenant, render) if tenant else ()

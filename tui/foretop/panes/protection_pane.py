@@ -8,7 +8,6 @@ from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.actions.action_catalog import DRILL
 from foretop_core.rules import humanize
-from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.facts.namespace_facts import EXPIRING_TEXT, ProtectionState, late_text
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import cluster_scoped_text
@@ -120,7 +119,7 @@ def _next(cover: NamespaceCover, render: RenderContext) -> str:
     if cover.next_run is None:
         return ""
     schedule = cover.schedule
-    obstacle = coming_run_obstacle(render.snapshot, schedule, render.now, render.beat(schedule.namespace))
+    obstacle = render.schedule(schedule).obstacle
     then = f", {render.text(obstacle, schedule)}" if obstacle else ""
     return f", next {render.time(cover.next_run, schedule)}{then}"
 

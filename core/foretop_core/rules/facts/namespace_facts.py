@@ -12,10 +12,9 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from foretop_core.models import Schedule
 from foretop_core.rules.protection.coverage import Extent
 from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection, SharedProtection
-from foretop_core.rules.protection.promise import should_have_by
+from foretop_core.rules.protection.promise import promised_since
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
 
@@ -157,17 +156,13 @@ class ProtectionJudge:
         return best
 
     def _since(self, cover: NamespaceCover) -> datetime | None:
-        """None where it has not existed for long enough to have made one."""
+        """None where it has not run for long enough, since it was created or unpaused, to have made one."""
         held = self._promised.get(id(cover))
         if held is None:
-            held = self._promised[id(cover)] = (cover, self._should_have_by(cover.schedule, cover))
+            parsed = cover.parsed
+            since = None if parsed is None else promised_since(cover.schedule, parsed, self.now, self.limits.gap)
+            held = self._promised[id(cover)] = (cover, since)
         return held[1]
-
-    def _should_have_by(self, schedule: Schedule, cover: NamespaceCover) -> datetime | None:
-        if cover.parsed is None or schedule.created is None:
-            return None
-        found = should_have_by(cover.parsed, self.now, self.limits.gap)
-        return None if found is None or schedule.created >= found else found
 
 
 def _gone(row: NamespaceProtection) -> ProtectionState:

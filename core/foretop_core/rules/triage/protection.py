@@ -17,11 +17,13 @@ from foretop_core.rules.facts.namespace_facts import (
     ProtectionState,
     late_text,
 )
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.protection.coverage import Extent
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
+from foretop_core.rules.triage.schedules import unfinished_note
 
 _COVERED_BY = frozenset({"", SCHEDULE.name, NAB.name})
 
@@ -87,6 +89,7 @@ def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protection
     if promise.by is None or promise.since is None:
         return
     newest, schedule = row.copies.usable, promise.by.schedule
+    facts = schedule_facts(snapshot, schedule, judge.now)
     had = (
         sentence(f"{newest.name}, started ", newest.started, ", is its newest copy")
         if newest is not None and newest.started is not None
@@ -98,8 +101,10 @@ def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protection
         _ref(snapshot, row),
         newest.started if newest is not None else promise.since,
         late_text(row),
-        sentence(had, f"; {schedule.name} should have made one since ", promise.since, "."),
-        f"Check the last backups of {schedule.name} and whether they took {row.namespace}; back up now.",
+        sentence(had, f"; {schedule.name} should have made one since ", promise.since, ".", unfinished_note(facts)),
+        f"Wait for {running.name}; if it does not complete, check why and back up now."
+        if (running := facts.unfinished) is not None
+        else f"Check the last backups of {schedule.name} and whether they took {row.namespace}; back up now.",
         (snapshot.ref(schedule),),
     )
 

@@ -14,6 +14,7 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge
+from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, owner_of, queue, run_history
 from foretop_core.rules.sentences import Text, render
@@ -48,6 +49,31 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     def protection(self) -> ProtectionJudge:
         """How well the namespaces are protected now."""
         return ProtectionJudge(self.now, protection_limits(self.limits), self.snapshot.velero_namespaces)
+
+    def schedule(self, schedule: Schedule) -> ScheduleFacts:
+        """The facts of a schedule now."""
+        return self.facts(LastingFacts(schedule, self.snapshot.runs(schedule), self.snapshot.readings(schedule)))
+
+    def facts(self, known: LastingFacts) -> ScheduleFacts:
+        """The facts of a schedule now, with what a table keeps of it from change to change."""
+        schedule = known.schedule
+        key = (schedule.namespace, schedule.name)
+        held = self._schedules.get(key)
+        if held is None or held.schedule is not schedule or held.runs is not known.runs:
+            held = self._schedules[key] = ScheduleFacts(
+                schedule,
+                known.runs,
+                known.readings,
+                snapshot=self.snapshot,
+                now=self.now,
+                grace=self.limits.overdue,
+                known_beat=self.beat(schedule.namespace),
+            )
+        return held
+
+    @cached_property
+    def _schedules(self) -> dict[tuple[str, str], ScheduleFacts]:
+        return {}
 
     def zone_of(self, resource: object) -> tzinfo:
         """In which zone the times of an object are told."""

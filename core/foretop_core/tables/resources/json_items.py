@@ -7,16 +7,15 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.errors import Unreadable
-from foretop_core.models import Resource, Schedule
+from foretop_core.models import Resource
 from foretop_core.models.velero import RunStatus
-from foretop_core.rules.forecast import expected_start, is_due, next_run
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.queue import QueueItem, queue
 from foretop_core.rules.results import Problem, ResultGroup, Results
-from foretop_core.rules.schedule_history import last_outcome
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.storage_refusal import schedule_refusal, waiting_refusals
+from foretop_core.rules.storage_refusal import waiting_refusals
 
 Item = dict[str, Any]
 
@@ -25,43 +24,49 @@ def identity(context: str, item: Resource) -> Item:
     return {"context": context, "kind": type(item).__name__, "namespace": item.namespace, "name": item.name}
 
 
-def schedule_item(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
+def schedule_item(facts: ScheduleFacts) -> Item:
+    """What is not known is null, and the field beside it that ends in Unknown says why."""
+    schedule = facts.schedule
+    last, last_ended = facts.last_backup, facts.last_ended
     return {
-        **identity(snapshot.context, schedule),
+        **identity(facts.snapshot.context, schedule),
         "phase": schedule.phase or None,
+        "state": facts.state.value,
         "schedule": schedule.spec.schedule,
         "paused": schedule.spec.paused,
         "skipImmediately": schedule.spec.skip_immediately,
-        "lastBackup": rfc3339(schedule.status.last_backup),
+        "lastBackup": rfc3339(facts.last_backup_at),
+        "lastBackupName": last.name if last is not None else None,
+        "lastBackupPhase": (last.phase or "New") if last is not None else None,
+        "lastBackupUnknown": facts.why_no_last or None,
         "lastSkipped": rfc3339(schedule.status.last_skipped),
-        **_coming(snapshot, schedule, now),
-        "lastOutcome": last_outcome(snapshot.runs(schedule)),
+        **_coming(facts),
+        "lastOutcome": facts.last_outcome,
+        "lastEndedName": last_ended.name if last_ended is not None else None,
+        "lastEndedPhase": last_ended.phase if last_ended is not None else None,
+        "lastEndedAt": rfc3339(facts.last_ended_at),
     }
 
 
-def _coming(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
+def _coming(facts: ScheduleFacts) -> Item:
     """The next run; where it is open how the server reads the expression, that is null and the readings have it."""
-    readings = snapshot.readings(schedule)
-    dialect = readings[0].dialect if len(readings) == 1 else None
-    labelled = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
-    beat = snapshot.heartbeat(schedule.namespace)
-    refusal = schedule_refusal(snapshot, schedule)
-    start = None if dialect is None or refusal else expected_start(schedule, now, dialect, beat, labelled)
     found: Item = {
-        "nextRun": None if dialect is None else rfc3339(next_run(schedule, dialect)),
-        "due": None if dialect is None else is_due(schedule, now, dialect),
-        "expectedStart": rfc3339(start),
-        "refusal": refusal or None,
+        "nextRun": rfc3339(facts.next_run),
+        "nextRunUnknown": facts.why_no_next or None,
+        "due": facts.due,
+        "expectedStart": rfc3339(facts.expected_start),
+        "expectedStartUnknown": render(facts.why_no_start, facts.now) or None,
+        "refusal": facts.refusal or None,
     }
-    if dialect is None:
+    if facts.dialect is None:
         found["readings"] = [
             {
-                "releases": reading.releases,
-                "meaning": reading.meaning,
-                "nextRun": rfc3339(next_run(schedule, reading.dialect)),
-                "due": is_due(schedule, now, reading.dialect),
+                "releases": one.reading.releases,
+                "meaning": one.reading.meaning,
+                "nextRun": rfc3339(one.next_run),
+                "due": one.due,
             }
-            for reading in readings
+            for one in facts.by_reading
         ]
     return found
 

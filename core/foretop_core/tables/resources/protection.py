@@ -19,15 +19,12 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.facts.namespace_facts import SEVERITIES, ProtectionState
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.protection.copies import taken_volumes
 from foretop_core.rules.protection.coverage import Extent
 from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.schedule_history import began
-from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.columns import Column, UnreadableRow, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -136,7 +133,7 @@ class ProtectionView(View[ProtectionRow]):
             "state": state.value,
             "severity": severity.value if severity is not None else None,
             "newestCopy": usable.name if usable is not None else None,
-            "newestCopyAt": rfc3339(began(usable)) if usable is not None else None,
+            "newestCopyAt": rfc3339(copies.usable_at),
             "newestCopyComplete": copies.newest is not None,
             "promisedSince": rfc3339(promise.since),
             "goodCopies": copies.good,
@@ -237,8 +234,8 @@ def _storage(found: NamespaceProtection) -> str:
 
 
 def _newest(row: ProtectionRow, render: RenderContext) -> str:
-    usable = row.protection.copies.usable
-    return times.age(began(usable), render.now) if usable is not None else "none"
+    at = row.protection.copies.usable_at
+    return times.age(at, render.now) if at is not None else "none"
 
 
 def _newest_tone(row: ProtectionRow, render: RenderContext) -> Tone:
@@ -265,7 +262,7 @@ def _next(row: ProtectionRow, render: RenderContext) -> str:
     run = row.protection.next_run
     if run is None:
         return "paused" if row.protection.is_paused else ""
-    refused = ", refused" if (cover := _next_cover(row)) and schedule_refusal(render.snapshot, cover.schedule) else ""
+    refused = ", refused" if (cover := _next_cover(row)) and render.schedule(cover.schedule).refusal else ""
     return f"{times.until(run - render.now) if run > render.now else 'due'}{refused}"
 
 
@@ -280,8 +277,7 @@ def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     cover = _next_cover(row) if row.protection.next_run is not None else None
     if cover is None:
         return Tone.PLAIN
-    beat = render.beat(cover.schedule.namespace)
-    return Tone.WARN if coming_run_obstacle(render.snapshot, cover.schedule, render.now, beat) else Tone.PLAIN
+    return Tone.WARN if render.schedule(cover.schedule).obstacle else Tone.PLAIN
 
 
 def _state(row: ProtectionRow, render: RenderContext) -> str:
@@ -308,7 +304,7 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         "newest",
         "NEWEST",
         _newest,
-        lambda row: began(row.protection.copies.usable) if row.protection.copies.usable else None,
+        lambda row: row.protection.copies.usable_at,
         _newest_tone,
         right=True,
         falls=True,
