@@ -12,7 +12,7 @@ from typing import Any
 
 from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, RESTORE, SCHEDULE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.forecast import Choice
+from foretop_core.rules.facts.schedule_facts import Choice
 from tests.agreement.statements import (
     CLOCK,
     LONG,
@@ -46,7 +46,6 @@ _OUTCOMES: Mapping[str, tuple[str, ...]] = {
     "New": ("waiting",),
     "waiting": ("waiting",),
     "Queued": ("waiting",),
-    "ReadyToStart": ("waiting",),
 }
 _SEVERITY = {"✗": "error", "▲": "warning", "●": "none"}
 _ALL: Subject = ("all",)

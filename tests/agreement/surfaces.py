@@ -8,7 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from datetime import UTC
 from functools import cached_property
+from tempfile import NamedTemporaryFile
 from typing import Any
+
+import click
+import msgspec
+from click.testing import CliRunner
 
 from foretop.commands import next_runs, report
 from foretop.commands.report_metrics import metrics_text
@@ -36,11 +41,9 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import KINDS, SCHEDULE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import GivenVersions
-from foretop_core.rules.forecast import Choice
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store import Store
 from foretop_core.tables.engine.view_registry import VIEWS
 from foretop_core.tables.timeline.timeline_model import TimelineModel
@@ -200,16 +203,22 @@ class Surfaces:
             if key.kind == SCHEDULE.name
         }
 
-    @cached_property
-    def file_snapshot(self) -> ClusterSnapshot:
-        """The cluster as `report -f` and `next -f` read it from a file."""
-        given = {"": self.situation.version} if self.situation.version else {}
-        return assemble(self.situation.objects, given_versions=given)
+    def _command(self, command: click.Command, *options: str) -> str:
+        """What a command prints about a file with all objects of the situation."""
+        version = ("--velero-version", self.situation.version) if self.situation.version else ()
+        with NamedTemporaryFile(suffix=".json") as file:
+            file.write(msgspec.json.encode({"kind": "List", "items": self.situation.manifests}))
+            file.flush()
+            done = CliRunner().invoke(command, ["-f", file.name, *version, *options])
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return done.stdout
 
     @cached_property
     def report(self) -> Mapping[str, Any]:
-        part, judged = report._on_cluster(self.file_snapshot, self.now, None, {}, apart=False)
-        return {"at": self.now.isoformat(), **part, "unreadable": [], "notSeen": [gap.kind for gap in judged.unseen]}
+        found: Mapping[str, Any] = msgspec.json.decode(
+            self._command(report.command, "--at", self.now.isoformat(), "-o", "json")
+        )
+        return found
 
     @cached_property
     def report_text(self) -> str:
@@ -222,12 +231,11 @@ class Surfaces:
     @cached_property
     def next_items(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
         """What `next -f` says of each schedule."""
-        asked = next_runs.Asked(self.now, 4, UTC)
-        found = {}
-        for item in self.file_snapshot.schedules:
-            readings = next_runs._readings_of(self.file_snapshot, item, item.spec.schedule)
-            found[item.namespace, item.name] = next_runs._item(item, item.spec.schedule, readings, asked)
-        return found
+        if not self.rows("schedules"):
+            return {}
+        said = self._command(next_runs.command, "--from", self.now.isoformat(), "--count", "4", "-o", "json")
+        items = msgspec.json.decode(said)["items"]
+        return {(item["namespace"], item["name"]): item for item in items if item["kind"] == SCHEDULE.name}
 
     @cached_property
     def dialogs(self) -> Mapping[ObjectRef, Mapping[Choice, tuple[str, str]]]:
@@ -238,14 +246,15 @@ class Surfaces:
             told = {}
             for choice in Choice:
                 (step,) = plan_unpause(snapshot, [schedule], choice, self.now).steps
-                told[choice] = choice_summary([(snapshot, schedule, self.now)], choice), step.forecast
+                told[choice] = choice_summary([schedule_facts(snapshot, schedule, self.now)], choice), step.forecast
             found[snapshot.ref(schedule)] = told
         return found
 
     def unpause_all(self, choice: Choice) -> str:
         """The line of a choice in the dialog that unpauses all that are paused."""
         snapshot = self.state.store.snapshot(CONTEXT)
-        return choice_summary([(snapshot, item, self.now) for item in snapshot.schedules if item.spec.paused], choice)
+        paused = [item for item in snapshot.schedules if item.spec.paused]
+        return choice_summary([schedule_facts(snapshot, item, self.now) for item in paused], choice)
 
     @cached_property
     def back_up_now(self) -> Mapping[ObjectRef, str]:
