@@ -30,14 +30,18 @@ def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[Visibilit
     reasons: dict[str, list[Text]] = {}
     needed = [(scope, health) for scope, health in board.watches(context) if scope.kind not in _NOT_NEEDED]
     if not needed:
-        return (VisibilityGap(context, "", WatchState.SYNCING.value),)
+        return (VisibilityGap(context, "", WatchState.SYNCING.value, is_loading=True),)
+    loading = {scope.kind.name for scope, _ in needed if not scope.selector and board.is_first_list(scope)}
     for scope, health in needed:
         if reason := _reason(scope, health) or _unreadable(board.lost_lines(scope)):
             reasons.setdefault(scope.kind.name, []).append(reason)
     together = {reason for given in reasons.values() for reason in given}
     if len(together) == 1 and sum(map(len, reasons.values())) == len(needed) > 1:
-        return (VisibilityGap(context, "", together.pop()),)
-    return tuple(VisibilityGap(context, kind, _joined(given)) for kind, given in sorted(reasons.items()))
+        return (VisibilityGap(context, "", together.pop(), is_loading=bool(loading)),)
+    return tuple(
+        VisibilityGap(context, kind, _joined(given), is_loading=kind in loading)
+        for kind, given in sorted(reasons.items())
+    )
 
 
 def _reason(scope: WatchScope, health: WatchHealth) -> Text:

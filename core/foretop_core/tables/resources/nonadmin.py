@@ -12,9 +12,10 @@ from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended
 from foretop_core.rules.nonadmin_lifecycle import lifecycle
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.queue import Positions, Run, has_ended, live_positions
+from foretop_core.rules.queue import Positions, live_positions
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -119,6 +120,8 @@ class NonAdminView(View[NonAdminRow]):
             return StatusGlyph.LOOK
         if _is_refused(entry.item):
             return StatusGlyph.BROKEN
+        if entry.run is not None and entry.place and is_left_alone(render.facts(entry.run)):
+            return StatusGlyph.LOOK
         return run_mark(entry.velero_phase) if entry.velero_phase else StatusGlyph.WAITING
 
     def standing(self, entry: NonAdminRow) -> StatusLabel | None:
@@ -207,13 +210,20 @@ def _queue(entry: NonAdminRow, render: RenderContext) -> str:
     """Its place among those that wait; the controller's estimate where nothing can be counted."""
     if entry.run is None:
         return f"~{entry.reported}" if entry.reported else "–"
-    place = render.waiting_place(entry.run)
-    return f"{humanize.ordinal(place)} waiting" if place else _stand(entry)
+    facts = render.facts(entry.run)
+    if is_left_alone(facts):
+        return "not picked up"
+    return f"{humanize.ordinal(facts.waiting_place)} waiting" if facts.waiting_place else _stand(entry)
+
+
+def is_left_alone(facts: RunFacts) -> bool:
+    """Whether a silent server has never seen it: it is in no queue then."""
+    return facts.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not facts.was_picked_up
 
 
 def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
     said = _queue(entry, render)
-    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ()
+    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ("–",) if said == "not picked up" else ()
 
 
 def _progress(entry: NonAdminRow, render: RenderContext) -> str:
