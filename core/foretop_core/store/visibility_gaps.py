@@ -28,7 +28,9 @@ _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[VisibilityGap, ...]:
     """One entry for each kind, or one for the whole cluster if every watch fails for the same reason."""
     reasons: dict[str, list[Text]] = {}
-    needed = [(scope, health) for scope, health in board.watches(context) if scope.kind not in _NOT_NEEDED]
+    watches = [(scope, health) for scope, health in board.watches(context) if scope.kind is not EVENT]
+    # Where somebody asks for nothing but such kinds, they are what is needed.
+    needed = [(scope, health) for scope, health in watches if scope.kind not in _NOT_NEEDED] or watches
     if not needed:
         return (VisibilityGap(context, "", WatchState.SYNCING.value, is_loading=True),)
     loading = {scope.kind.name for scope, _ in needed if not scope.selector and board.is_first_list(scope)}

@@ -30,11 +30,18 @@ def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
     head = Paragraph((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {why}")))
     return (
         head,
-        *(() if entry.run is None or not entry.place else waiting_for(entry.run, render)),
+        *_waiting(entry, render),
         path(told.steps),
         paragraph(told.next, label="Next"),
         *_position(entry, render),
     )
+
+
+def _waiting(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    """Of one that Velero never saw the first line has said why already."""
+    if entry.run is None or not entry.place or is_left_alone(render.facts(entry.run)):
+        return ()
+    return waiting_for(entry.run, render)
 
 
 def path(steps: Iterable[LifecycleStep]) -> Paragraph:

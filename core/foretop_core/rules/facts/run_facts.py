@@ -21,7 +21,7 @@ from foretop_core.rules.queue.blockers import Blocker, BlockerKind
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
 from foretop_core.rules.queue.usual_lengths import Owner, OwnerKind, RunHistory, owner_of, run_history, usual_length
-from foretop_core.rules.queue.volumes import VolumesEnd, volumes_end
+from foretop_core.rules.queue.volumes import VolumesEnd, stands_still, volumes_end
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_refusal import waiting_refusals
@@ -284,7 +284,9 @@ def _waits_for_volume(item: QueueItem, now: datetime, server: ServerFacts) -> Ru
     where = f" on {waiting.node}" if waiting.node else ""
     if volumes.turn_after:
         until = sentence(", until about ", volumes.not_before) if volumes.not_before is not None else ""
-        told = sentence(f"Volume {waiting.name} waits its turn for ", length, f": {volumes.turn_after}", until, ".")
+        still = sentence(" Volume ", stands_still(volumes.still, now), ".") if volumes.still is not None else ""
+        turn = sentence(f"Volume {waiting.name} waits its turn for ", length, f": {volumes.turn_after}", until, ".")
+        told = sentence(turn, still)
     else:
         taken = where or ", not picked up by a node,"
         told = sentence(

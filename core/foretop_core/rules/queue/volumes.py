@@ -92,6 +92,7 @@ def volumes_end(
         return NOTHING_MOVES
     left = {one.name: time_left(one, now) for one in under_way if one.phase not in NOT_MOVING_YET}
     latest = max((now + length for length in left.values() if length is not None), default=None)
+    still = next((one for one in under_way if _stands_still(one, now)), None)
     waiting = [one for one in under_way if one.phase in NOT_MOVING_YET]
     queued = [(one, turn) for one in waiting if (turn := _turn(one, on_node(one), now)) is not None]
     if queued:
@@ -102,21 +103,24 @@ def volumes_end(
             not_before = max(bounds, default=None)
             until = sentence(", until about ", turn.at) if turn.at is not None else ""
             told = sentence(f"volume {waits.name} waits its turn: {turn.behind}", until)
-            return VolumesEnd(None, not_before, waits, turn.behind, None, told)
+            return VolumesEnd(None, not_before, waits, turn.behind, still, told)
     if (waits := waiting_volume(under_way, now)) is not None:
         where = f" on {waits.node}" if waits.node else ", not picked up by a node"
         reason = f"volume {waits.name} is {waits.phase}{where}, and nothing of it has moved"
         return VolumesEnd(waiting=waits, reason=reason)
-    still = next((one for one in under_way if _stands_still(one, now)), None)
     if still is not None:
-        where = f" on {still.node}" if still.node else ""
-        length = now - (still.status.start_timestamp or now)
-        name = still.volume or still.name
-        told = sentence(f"volume {name} is {still.phase}{where} for ", length, ", and nothing of it has moved yet")
-        return VolumesEnd(still=still, reason=told)
+        return VolumesEnd(still=still, reason=sentence("volume ", stands_still(still, now)))
     if len(left) == len(under_way) and all(length is not None for length in left.values()):
         return VolumesEnd(latest)
     return NOTHING_MOVES
+
+
+def stands_still(still: DataMovement, now: datetime) -> Text:
+    """`pgdata is InProgress on worker-1 for 6 minutes, and nothing of it has moved yet`."""
+    where = f" on {still.node}" if still.node else ""
+    length = now - (still.status.start_timestamp or now)
+    name = still.volume or still.name
+    return sentence(f"{name} is {still.phase}{where} for ", length, ", and nothing of it has moved yet")
 
 
 class _Turn(msgspec.Struct, frozen=True):
