@@ -111,6 +111,16 @@ def test_a_scene_shows_its_problem(name: str, expected: set[str]) -> None:
     assert found if expected else not found
 
 
+def test_the_scene_of_non_admin_objects_stays_what_it_is() -> None:
+    """Its deletion goes on for long, and Velero works all the while."""
+    box = opened("nonadmin-status")
+    box.settle(timedelta(minutes=15))
+    assert "velero-no-pulse" not in codes(box)
+    nabs = {(item.namespace, item.name): item for item in box.objects() if isinstance(item, NonAdminBackup)}
+    assert nabs["team-a", "to-delete"].phase == "Deleting"
+    assert nabs["team-c", "to-lose"].is_lost
+
+
 def test_in_maintenance_all_schedules_are_paused_and_several_are_due() -> None:
     snapshot = assemble(opened("maintenance").objects())
     assert all(schedule.spec.paused for schedule in snapshot.schedules)

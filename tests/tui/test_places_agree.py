@@ -32,6 +32,7 @@ from foretop_core.rules.triage import Finding, Thresholds, triage
 from foretop_core.rules.triage.nonadmin import refused
 from foretop_core.rules.triage.schedules import forgotten_pauses
 from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.resources.nonadmin import is_left_alone
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from foretop_demo.scenarios import SCENES, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
@@ -170,10 +171,10 @@ def compare_queue_rows(then: Moment) -> None:
     painted = shown.text("name", "position", "waits")
     assert len(painted) == len(shown.items())
     for (run, context), item, (_, _, position, waits) in zip(entries(shown), shown.items(), painted, strict=True):
-        queued = context.queued(run)
+        queued = context.facts(run).item
         assert queued is not None
         pane = text_of(queue_pane(run, context))
-        place = context.waiting_place(run)
+        place = context.facts(run).waiting_place
         assert position == (str(place) if place else "▶")
         assert item["waitingPosition"] == (place or None)
         assert item["position"] == queued.place
@@ -190,11 +191,15 @@ def compare_tenant_places(then: Moment) -> None:
     shown = then.shown("nonadmin")
     painted = shown.text("name", "queue")
     for (entry, context), item, (_, _, queue) in zip(entries(shown), shown.items(), painted, strict=True):
-        if entry.run is None or not (place := context.waiting_place(entry.run)):
+        if entry.run is None or not (place := context.facts(entry.run).waiting_place):
+            continue
+        if is_left_alone(context.facts(entry.run)):
+            assert queue == "not picked up"
+            assert "has not picked it up: no sign of activity from Velero" in text_of(nonadmin_pane(entry, context))
             continue
         assert f"{humanize.ordinal(place)} waiting" in text_of(nonadmin_pane(entry, context))
         assert humanize.ordinal(place) in queue
-        assert item["liveQueuePosition"] == place + context.running_beside(entry.run)
+        assert item["liveQueuePosition"] == place + context.line(entry.run.namespace).running[type(entry.run)]
 
 
 @pytest.mark.parametrize("passed", TIMES, ids=str)

@@ -212,8 +212,8 @@ class DashboardState:
 
     @property
     def has_judged(self) -> bool:
-        """Whether every cluster was looked at once; before that nothing is known to be well."""
-        return all(context in self._judged for context in self.contexts)
+        """Whether every cluster was judged once; before that nothing is known to be well."""
+        return all(context in self._settled or context in self._failed_judging for context in self.contexts)
 
     @property
     def has_loaded(self) -> bool:

@@ -17,7 +17,6 @@ from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.storage_refusal import storage_refusal
-from foretop_core.tables.resources.run_eta import run_eta
 from tests.objects import NOW, backup, location, schedule
 from tests.unit.tables.test_views import Shown
 
@@ -91,7 +90,7 @@ def test_a_backup_in_the_queue_is_refused_when_it_is_its_turn_and_the_next_may_w
     shown = Shown("queue", [BAD, location(), runs, waits, after])
     assert [row[1] for row in shown.text("when")][1:] == ["refused", "~03:03 held"]
     context = shown.render_context()
-    told = render(run_eta(waits, context).sentence, NOW, UTC)
+    told = render(context.facts(waits).told, NOW, UTC)
     assert told == f"Velero refuses it when it is its turn about 03:02:14Z, in 21 minutes, while {WHY}."
     items = {item["name"]: item for item in shown.items()}
     assert (items["copy-2"]["expectedStart"], items["copy-2"]["refusal"]) == (None, WHY)

@@ -59,8 +59,8 @@ def _running(**more: Any) -> list[Resource]:
 def _eta(table: Shown, name: str) -> tuple[str, str, str]:
     """What a row and its pane say."""
     run = next(entry for key, (_, entry) in table.model.table if key.name == name)
-    found = run_eta(run, table.render_context())
-    return found.short, render(found.sentence, NOW), found.waits_for
+    found = table.render_context().facts(run)
+    return run_eta(run, table.render_context()), render(found.told, NOW), found.waits_for
 
 
 def test_a_run_that_waits_for_a_slot_has_an_expected_start() -> None:
@@ -166,7 +166,7 @@ def test_a_run_that_is_finishing_says_so() -> None:
 def test_a_run_that_has_ended_since_has_no_estimate() -> None:
     table = Shown("queue", [location()])
     ended = backup("gone", "", created="02:00:00")
-    assert run_eta(ended, table.render_context()).short == ""
+    assert run_eta(ended, table.render_context()) == ""
     item = QueueView().item(ended, table.render_context())
     assert {name: value for name, value in item.items() if value is not None} == {
         "context": "prod",

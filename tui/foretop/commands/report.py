@@ -146,7 +146,7 @@ def _on_cluster(
             failures.append(Failure(snapshot.context, "its row", snapshot.ref(schedule), problem_text(problem)))
     queue: list[Item] = []
     try:
-        queue = queue_items(snapshot, at)
+        queue = queue_items(snapshot, at, limits or Thresholds())
     except Exception as problem:
         failures.append(Failure(snapshot.context, "the queue", None, problem_text(problem)))
     marked = tuple(with_acknowledgements(judged.findings, own, snapshot.find, lambda _: at))
@@ -238,7 +238,7 @@ def _next(item: dict[str, Any], now: datetime) -> str:
 def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
     start = _when(item["expectedStart"], now)
     return (
-        str(item["position"]),
+        str(item["waitingPosition"] or "▶"),
         item["name"],
         item["owner"],
         item["phase"] or "waiting",

@@ -130,10 +130,10 @@ def _pauses(state: DashboardState) -> Forms:
 
 def _velero(state: DashboardState) -> Forms:
     contexts = _looked_at(state)
-    snapshots = [state.render_context(context).snapshot for context in contexts]
-    versions = {server.version for one in snapshots for server in one.servers.values() if server.version}
+    clusters = [_servers(state, context) for context in contexts]
+    versions = {server.version for one in clusters for server in one.servers if server.version}
     release = " ".join([".".join(span(one).text.split(".")[:2]) for one in versions]) if len(versions) == 1 else ""
-    found = velero_status([_servers(state, context) for context in contexts])
+    found = velero_status(clusters)
     if found is None:
         return ((Span(f"Velero {release}"),), ()) if release else ((),)
     full = _labelled(f"Velero {release}".strip(), found)
@@ -145,8 +145,8 @@ def _velero(state: DashboardState) -> Forms:
 
 def _servers(state: DashboardState, context: str) -> VeleroServers:
     render = state.render_context(context)
-    beats = [render.beat(namespace) for namespace in render.snapshot.velero_namespaces]
-    return VeleroServers(state.health(context), beats, render.now)
+    servers = [render.server(namespace) for namespace in render.snapshot.velero_namespaces]
+    return VeleroServers(state.health(context), servers)
 
 
 def _labelled(label: str, found: StatusLabel) -> Line:

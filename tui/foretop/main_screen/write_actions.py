@@ -122,6 +122,8 @@ class WriteActions:
             return f"You may not read the copies of {key.name}: restore it with a NonAdminRestore of its NAB"
         if key is not None and mine and (why := self._why_not(mine[0], key)):
             return f"{mine[0].title}: {why}"
+        if mine and mine[0].only_in_results and isinstance(page, DetailPage) and page.why_no_list:
+            return f"{mine[0].title}: {page.why_no_list}"
         if mine and mine[0].page:
             return f"{mine[0].title}: on the page {mine[0].page}"
         kinds = list(dict.fromkeys(kind.name for other in rivals for kind in other.kinds))

@@ -18,7 +18,7 @@ def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph,
 
 
 def schedule_text(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    facts, schedule = render.facts(entry), entry.schedule
+    facts, schedule = render.schedule_facts(entry), entry.schedule
     head = Paragraph((span(schedule.name, bold=True), span(f", {_meaning(facts)}{_paused(facts, render)}")))
     body = _unpausing(facts, render) if schedule.spec.paused else _running(facts, render)
     return head, *body, *_last(facts, render)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from foretop.bindings import key_name
 from foretop.panes.empty_state import coming_in, why_lost
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
-from foretop_core.rules.queue import Run, has_ended
+from foretop_core.rules.facts.run_facts import Run, has_ended
+from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Acknowledgement, Finding, ungathered
@@ -66,8 +69,11 @@ def calm(state: DashboardState) -> list[Line]:
         return [line for lines in lost for line in lines]
     if coming := coming_in(state):
         return coming
-    if state.findings or not state.has_judged:
+    if state.findings:
         return []
+    if not state.has_judged:
+        mark = Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING))
+        return [(mark, span(f"{NOT_KNOWN_YET.capitalize()}.", bold=True))]
     if state.acknowledged:
         known = sum(1 for _ in ungathered(state.acknowledged))
         them = "it" if known == 1 else "them"
@@ -148,11 +154,10 @@ def _healthy(state: DashboardState, context: str) -> list[str]:
     runs: tuple[Run, ...] = (*snapshot.backups, *snapshot.restores)
     waiting = sum(not has_ended(run) for run in runs)
     queue = "queue empty" if not waiting else f"{humanize.count(waiting, 'run')} in the queue"
-    beats = [render.beat(namespace) for namespace in snapshot.velero_namespaces]
-    pulses = [beat.pulse for beat in beats if beat.pulse is not None]
+    signs = [sign.at for namespace in snapshot.velero_namespaces if (sign := render.server(namespace).sign) is not None]
     pulse = (
-        f"Velero was last active {humanize.duration(now - max(pulses))} ago"
-        if pulses
+        f"Velero was last active {humanize.duration(max(timedelta(), now - max(signs)))} ago"
+        if signs
         else "no sign of activity from Velero"
     )
     return [f"{healthy}.", f"{queue[0].upper()}{queue[1:]}; {pulse}."]

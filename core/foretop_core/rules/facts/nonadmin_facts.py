@@ -166,7 +166,7 @@ def _explain(
         case Path.CREATE_UPDATE:
             if obj.phase in DELETING:
                 return _explain_api_delete(obj, now)
-            return _explain_making(obj, live, snapshot)
+            return _explain_making(obj, live, now, snapshot)
         case Path.API_DELETE:
             return _explain_api_delete(obj, now)
         case Path.FORCE_DELETE:
@@ -180,7 +180,9 @@ def _explain(
             assert_never(never)
 
 
-def _explain_making(obj: NonAdmin, live: Backup | Restore | None, snapshot: ClusterSnapshot) -> tuple[str, Text]:
+def _explain_making(
+    obj: NonAdmin, live: Backup | Restore | None, now: datetime, snapshot: ClusterSnapshot
+) -> tuple[str, Text]:
     noun = _noun(obj)
     accepted = obj.condition("Accepted")
     if not obj.phase and not is_synced(obj):
@@ -200,6 +202,11 @@ def _explain_making(obj: NonAdmin, live: Backup | Restore | None, snapshot: Clus
         step = "validate its spec" if accepted is None else f"create the Velero {noun}"
         return f"the controller must {step}", f"The controller must {step} next. If this lasts, the controller is down."
     run = run_of(obj, live)
+    silence = snapshot.heartbeat(obj.velero.namespace).silence(now) if obj.velero.namespace else ""
+    if silence and (run is None or run.phase in ("", "New")):
+        return "Velero picks it up", sentence(
+            f"The Velero {noun} is created, and Velero has not picked it up: ", silence, "."
+        )
     following, why = _explain_run(noun, run)
     return following, f"Recreated by the sync from the bucket. {why}" if is_synced(obj) else why
 

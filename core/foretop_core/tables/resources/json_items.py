@@ -9,15 +9,16 @@ from typing import Any
 from foretop_core.errors import Unreadable
 from foretop_core.models import Resource
 from foretop_core.models.velero import RunStatus
+from foretop_core.rules.facts.run_facts import QueueItem, RunFacts, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.queue import QueueItem, queue
 from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.storage_refusal import waiting_refusals
+from foretop_core.rules.triage import Thresholds
 
 Item = dict[str, Any]
+_USUAL_LIMITS = Thresholds()
 
 
 def identity(context: str, item: Resource) -> Item:
@@ -71,41 +72,35 @@ def _coming(facts: ScheduleFacts) -> Item:
     return found
 
 
-def queue_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
+def queue_items(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds = _USUAL_LIMITS) -> list[Item]:
     """What Velero works on and what waits, server by server: backups first, then restores."""
     items: list[Item] = []
     for namespace in snapshot.velero_namespaces:
-        backups = snapshot.backups_by_namespace.get(namespace, ())
-        restores = [restore for restore in snapshot.restores if restore.namespace == namespace]
-        concurrency = snapshot.server(namespace).concurrency
-        silence = snapshot.heartbeat(namespace).silence(now)
-        refusals = waiting_refusals(snapshot, backups)
-        lines = (
-            queue(backups, now=now, concurrency=concurrency, silence=silence, refusals=refusals),
-            queue(restores, now=now, silence=silence),
-        )
-        for line in lines:
-            running = sum(not entry.waits for entry in line.items)
-            for entry in line.items:
-                items.append(queue_item(snapshot.context, entry, now, entry.place - running if entry.waits else 0))
+        line = queue_line(snapshot, namespace, now)
+        for entry in line.by_run.values():
+            facts = run_facts(snapshot, entry.run, now, line, limits.nothing_moved)
+            items.append(queue_item(snapshot.context, facts, entry, now))
     return items
 
 
-def queue_item(context: str, entry: QueueItem, now: datetime, waiting_place: int) -> Item:
-    """`waiting_place` is its place among those that wait, as the table shows it; 0 for one at work."""
+def queue_item(context: str, facts: RunFacts, entry: QueueItem, now: datetime) -> Item:
+    """`waitingPosition` is its place among those that wait, as the table shows it; null for one at work."""
     return {
         **identity(context, entry.run),
         "phase": entry.phase or None,
         "position": entry.place,
-        "waitingPosition": waiting_place or None,
+        "waitingPosition": facts.waiting_place or None,
         "queuePosition": entry.position,
         "owner": str(entry.owner),
         "blockedBy": [run.name for run in entry.blocked_by],
         "blockedWhy": str(entry.hold) if entry.hold else None,
         "startedAt": rfc3339(entry.run.status.start_timestamp),
-        "expectedStart": rfc3339(None if entry.refusal else entry.expected_start),
-        "expectedEnd": rfc3339(entry.expected_end),
+        "expectedStart": rfc3339(facts.expected_start),
+        "expectedEnd": rfc3339(facts.expected_end),
+        "notBefore": rfc3339(facts.not_before),
         "note": render(entry.note, now) or None,
+        "state": facts.state.name.lower(),
+        "waitsFor": facts.waits_for or None,
         "refusal": entry.refusal or None,
     }
 

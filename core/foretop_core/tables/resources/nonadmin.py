@@ -11,10 +11,11 @@ from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import LastingNonAdminFacts, NonAdminFacts, NonAdminState
+from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.lookups import own_run
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.queue import Run, has_ended, live_positions
+from foretop_core.rules.queue import live_positions
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -95,6 +96,8 @@ class NonAdminView(View[NonAdminRow]):
         return entry.item.phase or "New"
 
     def mark(self, entry: NonAdminRow, render: RenderContext) -> StatusGlyph:
+        if entry.run is not None and entry.place and is_left_alone(render.facts(entry.run)):
+            return StatusGlyph.LOOK
         return _label(entry)[0]
 
     def standing(self, entry: NonAdminRow) -> StatusLabel | None:
@@ -189,13 +192,20 @@ def _queue(entry: NonAdminRow, render: RenderContext) -> str:
     """Its place among those that wait; the controller's estimate where nothing can be counted."""
     if entry.run is None:
         return f"~{entry.reported}" if entry.reported else "–"
-    place = render.waiting_place(entry.run)
-    return f"{humanize.ordinal(place)} waiting" if place else _stand(entry)
+    facts = render.facts(entry.run)
+    if is_left_alone(facts):
+        return "not picked up"
+    return f"{humanize.ordinal(facts.waiting_place)} waiting" if facts.waiting_place else _stand(entry)
+
+
+def is_left_alone(facts: RunFacts) -> bool:
+    """Whether a silent server has never seen it: it is in no queue then."""
+    return facts.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not facts.was_picked_up
 
 
 def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
     said = _queue(entry, render)
-    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ()
+    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ("–",) if said == "not picked up" else ()
 
 
 def _progress(entry: NonAdminRow, render: RenderContext) -> str:

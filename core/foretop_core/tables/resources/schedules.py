@@ -104,11 +104,11 @@ class SchedulesView(View[ScheduleRow]):
         return (run_mark(last), "failed last") if last is not None and last in FAULTY else None
 
     def item(self, entry: ScheduleRow, render: RenderContext) -> Item:
-        return schedule_item(render.facts(entry))
+        return schedule_item(render.schedule_facts(entry))
 
 
 def _mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
-    facts = render.facts(entry)
+    facts = render.schedule_facts(entry)
     if facts.state is ScheduleState.PAUSED:
         return StatusGlyph.PAUSED
     if facts.severity is not None:
@@ -118,12 +118,12 @@ def _mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
 
 def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
     """A run that will not be made, or perhaps not, does not look like one that will."""
-    found = SEVERITIES.get(render.facts(entry).coming_state)
+    found = SEVERITIES.get(render.schedule_facts(entry).coming_state)
     return Tone.PLAIN if found is None else _MARKS[found].tone
 
 
 def _next(entry: ScheduleRow, render: RenderContext) -> str:
-    facts, now = render.facts(entry), render.now
+    facts, now = render.schedule_facts(entry), render.now
     if entry.schedule.spec.paused:
         return _if_unpaused(facts)
     if facts.invalid:
@@ -177,14 +177,14 @@ def _skip(entry: ScheduleRow, render: RenderContext) -> str:
 
 
 def last_runs(entry: ScheduleRow, render: RenderContext) -> str:
-    since = runs_since(render.facts(entry))
+    since = runs_since(render.schedule_facts(entry))
     return newest_letters(entry.letters + "".join(run.letter for run in since))
 
 
 def expected_runs(entry: ScheduleRow, render: RenderContext, most: int) -> tuple[ExpectedRun, ...]:
     """At most so many of the last runs that were expected, oldest first, with the backups that were made."""
     past = past_runs(entry.schedule, entry.readings, entry.runs, most)
-    return (*past, *runs_since(render.facts(entry)))[-most:]
+    return (*past, *runs_since(render.schedule_facts(entry)))[-most:]
 
 
 def _meaning(entry: ScheduleRow) -> str:
