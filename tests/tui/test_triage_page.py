@@ -92,9 +92,17 @@ async def test_with_every_schedule_paused_the_screen_is_not_calm_and_enter_shows
 
 
 async def test_with_the_only_schedule_paused_nothing_wrong_is_said_with_what_that_means() -> None:
-    async with screen(FilledSource([location(), schedule(cron="0 * * * *", last="01:00:03", paused=True)])) as shown:
+    async with screen(FilledSource([location(), schedule(cron="0 * * * *", last="02:00:03", paused=True)])) as shown:
         assert "‖ No problems, but no upcoming run:" in shown.text
-        assert "all schedules are paused (1, 1 due); 2 opens them" in shown.text
+        assert "all schedules are paused (1, 0 due); 2 opens them" in shown.text
+
+
+async def test_where_a_paused_schedule_is_overdue_page_and_header_say_so() -> None:
+    late = schedule("late", cron="0 * * * *", last="01:00:03", paused=True)
+    async with screen(FilledSource([location(), late, schedule("good", last="02:00:03")])) as shown:
+        assert "late is paused and overdue" in shown.text
+        assert "No problems" not in shown.text
+        assert "‖ 1/2, 1 over " in shown.status
 
 
 def partly_failed(number: int) -> NonAdminBackup:

@@ -36,6 +36,7 @@ from foretop_core.models.kinds import (
     RequiredPermission,
 )
 from foretop_core.rules import phases
+from foretop_core.rules.facts.run_facts import why_no_files
 
 Applies: TypeAlias = Callable[[Resource, Callable[[], bool]], str]
 """Why it cannot be asked of an object, "" where it can; the second tells whether data is being moved for it.
@@ -137,8 +138,7 @@ def _has_ended(item: Resource, _moves: Callable[[], bool]) -> str:
 
 
 def _has_files(item: Resource, _moves: Callable[[], bool]) -> str:
-    phase = item.phase if isinstance(item, Backup | Restore) else ""
-    return "" if phase in phases.READABLE else f"Velero has stored nothing of it ({phase or 'New'})"
+    return why_no_files(item.status) if isinstance(item, Backup | Restore) else "it has no files"
 
 
 def _is_usable(item: Resource, _moves: Callable[[], bool]) -> str:

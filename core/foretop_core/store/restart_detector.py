@@ -1,4 +1,4 @@
-"""What storage locations show of their Velero over time: a server works at the same second of every minute."""
+"""What objects show of their Velero server over time: when it last wrote to one, and the second of its beat."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from foretop_core.models import BackupStorageLocation
+from foretop_core.models import BackupStorageLocation, DataMovement
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.heartbeat import PERIOD, SERVER_WRITES, LifeSign, signs_in
 
 _REMEMBERED = 16
 _LONGEST_WAIT = timedelta(minutes=5)
@@ -84,3 +85,42 @@ def _is_off_beat(location: BackupStorageLocation, earlier: datetime | None, sync
 def _whole_minutes_apart(earlier: datetime, later: datetime) -> bool:
     gap = later - earlier
     return timedelta() < gap <= _LONGEST_WAIT and gap.total_seconds() % 60 == 0
+
+
+class ActivityTracker:
+    """By cluster and namespace, the newest write that only the Velero server makes, besides its checks of storage.
+
+    A status that a watch shows to change was written just now; of an object in a list only its own times count.
+    """
+
+    def __init__(self) -> None:
+        self._newest: dict[tuple[str, str], LifeSign] = {}
+
+    def worked(self, context: str) -> dict[str, LifeSign]:
+        return {namespace: sign for (where, namespace), sign in self._newest.items() if where == context}
+
+    def note(
+        self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime, *, listed: bool
+    ) -> None:
+        if not isinstance(after, SERVER_WRITES):
+            return
+        place = (key.context, key.namespace)
+        newest = self._newest.get(place)
+        changed = before is not None and not listed and type(before) is type(after) and _is_written(before, after)
+        if changed and (newest is None or newest.at < at):
+            newest = self._newest[place] = LifeSign(at, key.kind, key.name, _did(before, after))
+        for sign in signs_in(after):
+            if sign.at <= at + PERIOD and (newest is None or newest.at < sign.at):
+                newest = self._newest[place] = sign
+
+
+def _is_written(before: Resource, after: Resource) -> bool:
+    """Whether the server wrote to its status; that of a data movement is written by the node agents."""
+    if isinstance(after, DataMovement):
+        return False
+    return bool(getattr(before, "status", None) != getattr(after, "status", None))
+
+
+def _did(before: Resource | None, after: Resource) -> str:
+    phase = getattr(after, "phase", "")
+    return f"is {phase}" if phase and phase != getattr(before, "phase", "") else "has changed"

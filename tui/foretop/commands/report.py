@@ -23,6 +23,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import NONE_GIVEN
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -36,9 +37,9 @@ from foretop_core.rules.triage import (
     with_acknowledgements,
 )
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
+from foretop_core.tables.resources.findings import finding_item
 from foretop_core.tables.resources.json_items import (
     Item,
-    finding_item,
     queue_items,
     schedule_item,
     unreadable_item,
@@ -137,14 +138,15 @@ def _on_cluster(
     judged = triage(snapshot, at, limits)
     failures = list(judged.failures)
     schedules: list[Item] = []
+    grace = (limits or Thresholds()).overdue
     for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name)):
         try:
-            schedules.append(schedule_item(snapshot, schedule, at))
+            schedules.append(schedule_item(schedule_facts(snapshot, schedule, at, grace)))
         except Exception as problem:
             failures.append(Failure(snapshot.context, "its row", snapshot.ref(schedule), problem_text(problem)))
     queue: list[Item] = []
     try:
-        queue = queue_items(snapshot, at)
+        queue = queue_items(snapshot, at, limits or Thresholds())
     except Exception as problem:
         failures.append(Failure(snapshot.context, "the queue", None, problem_text(problem)))
     marked = tuple(with_acknowledgements(judged.findings, own, snapshot.find, lambda _: at))
@@ -200,10 +202,9 @@ def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now:
 
 def _finding_lines(findings: list[dict[str, Any]], now: datetime) -> None:
     for item in findings:
-        place = "/".join(filter(None, (item["namespace"], item["name"])))
         since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
         say()
-        say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['kind']} {place}: {item['what']}{since}")
+        say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['subject']}: {item['what']}{since}")
         say(f"    {item['evidence']}")
         if known := item["acknowledged"]:
             until = f"until {_when(known['until'], now)}" if known["until"] else "until it changes"
@@ -218,12 +219,14 @@ def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
         "paused" if item["paused"] else item["phase"] or "New",
         _next(item, now),
         _when(item["lastBackup"], now) or "never",
-        item["lastOutcome"] or "-",
+        "not known" if item["lastBackupUnknown"] else item["lastBackupPhase"] or "-",
     )
 
 
 def _next(item: dict[str, Any], now: datetime) -> str:
     if item["nextRun"] is None:
+        if "readings" in item:
+            return "not known: depends on the release"
         return "always due" if item["due"] else "none"
     run = datetime.fromisoformat(item["nextRun"])
     if item["due"]:
@@ -235,7 +238,7 @@ def _next(item: dict[str, Any], now: datetime) -> str:
 def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
     start = _when(item["expectedStart"], now)
     return (
-        str(item["position"]),
+        str(item["waitingPosition"] or "▶"),
         item["name"],
         item["owner"],
         item["phase"] or "waiting",

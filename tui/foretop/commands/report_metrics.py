@@ -38,6 +38,7 @@ def _metrics(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Sam
     for name, field, about in (
         ("next_run", "nextRun", "When the schedule is due next."),
         ("last_backup", "lastBackup", "When the schedule last made a backup."),
+        ("last_ended", "lastEndedAt", "When the last backup of the schedule that has ended did so."),
     ):
         yield f"schedule_{name}_timestamp_seconds", about, _times(schedules, field)
     for field, about in (("paused", "Whether it is paused."), ("due", "Whether it is due.")):

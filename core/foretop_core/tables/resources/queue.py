@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.queue import Run, has_ended, owner_of
-from foretop_core.rules.queue.positions import order
+from foretop_core.rules.facts.run_facts import Run, has_ended, order, owner_of
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -51,16 +50,16 @@ class QueueView(View[Run]):
         return run_mark(entry.phase)
 
     def item(self, entry: Run, render: RenderContext) -> Item:
-        found = render.queued(entry)
-        if found is not None:
-            return queue_item(render.snapshot.context, found, render.now, render.waiting_place(entry))
+        facts = render.facts(entry)
+        if facts.item is not None:
+            return queue_item(render.snapshot.context, facts, facts.item, render.now)
         nothing = dict.fromkeys(("position", "waitingPosition", "owner", "blockedBy", "expectedStart"))
         return {**identity(render.snapshot.context, entry), "phase": entry.phase or None, **nothing}
 
 
 def _position(run: Run, render: RenderContext) -> str:
     """Those at work have a sign, those that wait their place among them."""
-    return str(render.waiting_place(run) or _RUNS)
+    return str(render.facts(run).waiting_place or _RUNS)
 
 
 def _name(run: Run) -> str:
@@ -69,10 +68,10 @@ def _name(run: Run) -> str:
 
 def _end_alone(run: Run, render: RenderContext) -> tuple[str, ...]:
     """Where there is no room for how long it has run, or its server has been silent, as well."""
-    short = run_eta(run, render).short
+    short = run_eta(run, render)
     first, _, last = short.partition(" ")
     if "→" in short:
-        return (last,)
+        return (last, last.removeprefix("→ ")) if "after" in last else (last,)
     return (last,) if last == "finishing" else (first,) if first in ("silent", "down", "stalled") else ()
 
 
@@ -103,6 +102,6 @@ _COLUMNS: tuple[Column[Run], ...] = (
         cells=10,
         alike=True,
     ),
-    Column("when", "STARTS/ENDS", lambda run, render: run_eta(run, render).short, _kind_first, briefs=_end_alone),
-    Column("waits", "WAITS FOR", lambda run, render: run_eta(run, render).waits_for, _kind_first),
+    Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone),
+    Column("waits", "WAITS FOR", lambda run, render: render.facts(run).waits_for, _kind_first),
 )
