@@ -122,7 +122,11 @@ def test_a_run_is_submitted_at_a_look_and_several_due_moments_are_one_backup(
     state, draw = given
     for schedule, runs in zip(state.schedules, play(state, draw).made, strict=True):
         made = [run for run in runs if not run.is_lost]
-        assert all(math.isclose((run.submitted - draw.look) % PASS % PASS, 0, abs_tol=1e-6) or math.isclose((run.submitted - draw.look) % PASS, PASS, abs_tol=1e-6) for run in made)
+        assert all(
+            math.isclose((run.submitted - draw.look) % PASS % PASS, 0, abs_tol=1e-6)
+            or math.isclose((run.submitted - draw.look) % PASS, PASS, abs_tol=1e-6)
+            for run in made
+        )
         assert all(run.due <= run.submitted for run in made)
         assert [run.submitted for run in made] == sorted({run.submitted for run in made})
         if schedule.due:
@@ -163,12 +167,21 @@ def test_a_course_with_the_same_draw_is_the_same_course(given: tuple[ServerState
     again = Random()
     assert draw.random is not None
     again.setstate(draw.random.getstate())
-    assert play(state, draw) == play(state, Draw(draw.lengths, draw.running, draw.waiting, [], draw.look, draw.late, again))
+    assert play(state, draw) == play(
+        state, Draw(draw.lengths, draw.running, draw.waiting, [], draw.look, draw.late, again)
+    )
 
 
 def test_velero_that_is_stopped_fails_what_runs_and_makes_what_is_due_when_it_is_back() -> None:
     state = ServerState(
-        1, True, [PlannedSchedule(0, (600.0, 1200.0, 1800.0), most=9)], [OpenRun(0, -1, False, True)], [], [], [1], HOUR,
+        1,
+        True,
+        [PlannedSchedule(0, (600.0, 1200.0, 1800.0), most=9)],
+        [OpenRun(0, -1, False, True)],
+        [],
+        [],
+        [1],
+        HOUR,
         stopped=(300.0, 1500.0),
     )
     course = play(state, Draw([[60.0]], [900.0], [], [], 0.0, LateShares(0.0, 0.0)))

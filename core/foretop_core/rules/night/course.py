@@ -133,9 +133,7 @@ class _Server:
         self.blocked = [False] * len(state.schedules)
         self.pointer = [0] * len(state.schedules)
         self.used = [0] * len(state.schedules)
-        self.next_due = [
-            schedule.due[0] if schedule.due else schedule.first for schedule in state.schedules
-        ]
+        self.next_due = [schedule.due[0] if schedule.due else schedule.first for schedule in state.schedules]
         self.queue: list[_Waiting] = []
         self.pass_pending = False
         self.course = Course(
@@ -287,8 +285,11 @@ class _Server:
         if not self.queue:
             return
         random = self.draw.random
-        if self.state.has_queue and random is not None and random.random() < (
-            self.draw.late.long_queue if len(self.queue) >= LONG_QUEUE else self.draw.late.short_queue
+        if (
+            self.state.has_queue
+            and random is not None
+            and random.random()
+            < (self.draw.late.long_queue if len(self.queue) >= LONG_QUEUE else self.draw.late.short_queue)
         ):
             self.await_pass(at)
         else:

@@ -14,7 +14,6 @@ import msgspec
 
 from foretop_core.models import Backup
 from foretop_core.rules import phases
-from foretop_core.rules.schedule_history import was_synced
 
 REMEMBERED = 20
 _FADES = 0.9
@@ -99,6 +98,12 @@ def known_lengths(runs: Iterable[Backup]) -> tuple[float, ...]:
             found.append((started, max(1.0, seconds)))
     found.sort(reverse=True)
     return tuple(seconds for _, seconds in found[:REMEMBERED])
+
+
+def was_synced(run: Backup) -> bool:
+    """Whether the sync made it from what lies in the bucket: created after it was completed."""
+    done = run.status.completion_timestamp
+    return done is not None and run.created is not None and run.created > done
 
 
 _AT_ONCE = timedelta(seconds=2)

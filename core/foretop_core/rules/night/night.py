@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
@@ -13,9 +14,27 @@ from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import phases
 from foretop_core.rules.cron_dialects.readings import expression
+from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.forecast import base_time, invalid
-from foretop_core.rules.night.course import NO_SCHEDULE, Course, Draw, OpenRun, PlannedSchedule, PlayedRun, ServerState, play
-from foretop_core.rules.night.lengths import FEWEST_TO_BORROW, LateHandovers, Lengths, Source, known_lengths, late_handovers
+from foretop_core.rules.night.course import (
+    NEVER,
+    NO_SCHEDULE,
+    Course,
+    Draw,
+    OpenRun,
+    PlannedSchedule,
+    PlayedRun,
+    ServerState,
+    play,
+)
+from foretop_core.rules.night.lengths import (
+    FEWEST_TO_BORROW,
+    LateHandovers,
+    Lengths,
+    Source,
+    known_lengths,
+    late_handovers,
+)
 from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
 from foretop_core.rules.queue.positions import has_ended, order
 from foretop_core.rules.queue.usual_lengths import Owner, OwnerKind, owner_of
@@ -70,6 +89,14 @@ class ForeseenRun(msgspec.Struct, frozen=True):
     """No run of its own tells how long it takes."""
 
 
+class RunSpan(msgspec.Struct, frozen=True):
+    """One run of one course."""
+
+    submitted: datetime
+    start: datetime
+    end: datetime
+
+
 class Night(msgspec.Struct, frozen=True):
     """The foreseen runs of one server in the order of their likely starts."""
 
@@ -82,6 +109,8 @@ class Night(msgspec.Struct, frozen=True):
     unknown: str = ""
     """Why nothing can be foreseen; "" where it can."""
     late_share: float = 0.0
+    typical: tuple[RunSpan, ...] = ()
+    """Every run of one course, the middle one by its end: counts of several runs at one time are true in it."""
     left_out: Mapping[str, str] = msgspec.field(default_factory=dict)
     """By name, why a schedule has no runs here."""
 
@@ -100,6 +129,8 @@ class ServerModel(msgspec.Struct, frozen=True):
     """Of each schedule."""
     open_lengths: Mapping[str, Lengths]
     """Of each open backup, by name."""
+    expected_ends: Mapping[str, datetime]
+    """Of the backups at work, by name, the ends that their own facts tell."""
     look: float | None
     late: LateHandovers
     left_out: Mapping[str, str]
@@ -137,6 +168,15 @@ class ServerModel(msgspec.Struct, frozen=True):
         return _FINALIZES if random is None else random.expovariate(1 / _FINALIZES)
 
     def _left(self, run: Backup, random: Random | None) -> float:
+        """Around the end that every surface tells; where that is not known, by the lengths of the runs before it."""
+        known = self.expected_ends.get(run.name)
+        if known is not None:
+            left = max(1.0, (known - self.now).total_seconds())
+            if random is None:
+                return left
+            return max(
+                0.5, left * math.exp(random.gauss(0.0, self.open_lengths[run.name].spread)) + random.uniform(-1, 1)
+            )
         started = run.status.start_timestamp
         elapsed = max(0.0, (self.now - started).total_seconds()) if started else 0.0
         return self.open_lengths[run.name].left(elapsed, random, _by_items(run, elapsed))
@@ -217,6 +257,7 @@ def server_model(
             for schedule, _ in planned
         ),
         open_lengths={run.name: of(owner_of(run), claim(run)) for run in open_runs},
+        expected_ends=_expected_ends(snapshot, namespace, now),
         look=None if second is None else _first_look(second, now),
         late=late_handovers(backups, slots),
         left_out=left_out,
@@ -249,6 +290,7 @@ def foresee(model: ServerModel, draws: Sequence[Course], likely: Course) -> Nigh
         model.state.slots,
         len(draws),
         late_share=model.late.share,
+        typical=_spans(_middle(draws, likely), now),
         left_out=model.left_out,
     )
 
@@ -268,7 +310,9 @@ def night(
         return Night(namespace, now, now + length, unknown=f"Velero is {silence}")
     model = server_model(snapshot, namespace, now, now + length, zone)
     random = Random(seed)
-    return foresee(model, [play(model.state, model.draw(random)) for _ in range(draws)], play(model.state, model.draw(None)))
+    return foresee(
+        model, [play(model.state, model.draw(random)) for _ in range(draws)], play(model.state, model.draw(None))
+    )
 
 
 def _open_run(
@@ -281,7 +325,9 @@ def _open_run(
         backup.name,
         None,
         backup.created,
-        Range(start, (start, start), (start, start)) if is_running and start else _range(now, [run.start for run in played]),
+        Range(start, (start, start), (start, start))
+        if is_running and start
+        else _range(now, [run.start for run in played]),
         None if refused else _range(now, [run.end for run in played]),
         Fate.REFUSED if refused else Fate.MADE,
         is_running=is_running,
@@ -296,12 +342,7 @@ def _scheduled_run(
     share = 1 - len(made) / total
     now, refused = model.now, any(run.is_refused for run in made)
     late = sum(run.submitted - max(run.due, 0.0) > 61.0 for run in made)
-    fate = (
-        Fate.LOST if share > 0.5
-        else Fate.REFUSED if refused
-        else Fate.LATE if 2 * late > len(made)
-        else Fate.MADE
-    )
+    fate = Fate.LOST if share > 0.5 else Fate.REFUSED if refused else Fate.LATE if 2 * late > len(made) else Fate.MADE
     submitted = _range(now, [run.submitted for run in made])
     return ForeseenRun(
         Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name),
@@ -316,14 +357,38 @@ def _scheduled_run(
     )
 
 
+def _played(course: Course) -> Iterator[PlayedRun]:
+    yield from course.running
+    yield from course.waiting
+    for runs in course.made:
+        yield from runs
+
+
+def _middle(draws: Sequence[Course], likely: Course) -> Course:
+    """The course that ends in the middle of all."""
+    if not draws:
+        return likely
+    last = [max((run.end for run in _played(course) if run.end < NEVER), default=0.0) for course in draws]
+    return draws[sorted(range(len(draws)), key=last.__getitem__)[len(draws) // 2]]
+
+
+def _spans(course: Course, now: datetime) -> tuple[RunSpan, ...]:
+    def at(seconds: float) -> datetime:
+        return now + timedelta(seconds=seconds)
+
+    return tuple(RunSpan(at(run.submitted), at(run.start), at(run.end)) for run in _played(course) if run.end < NEVER)
+
+
 def _range(now: datetime, seconds: Iterable[float]) -> Range | None:
     """None where half of the courses or more never reach it."""
     known = sorted(seconds)
-    if not known or known[len(known) // 2] == float("inf"):
+    if not known or known[len(known) // 2] == NEVER:
         return None
+
     def at(share: float) -> datetime:
         found = known[min(len(known) - 1, int(share * len(known)))]
         return now + timedelta(seconds=min(found, 400 * 86400.0))
+
     return Range(at(0.5), (at(0.25), at(0.75)), (at(0.05), at(0.95)))
 
 
@@ -384,7 +449,9 @@ def _planned(
     refused = bool(schedule_refusal(snapshot, schedule))
     if parsed.every is not None:
         first = (base + parsed.every - now).total_seconds()
-        return PlannedSchedule(wanted, every=max(1.0, parsed.every.total_seconds()), first=first, is_refused=refused, most=most)
+        return PlannedSchedule(
+            wanted, every=max(1.0, parsed.every.total_seconds()), first=first, is_refused=refused, most=most
+        )
     if parsed.never_fires:
         return PlannedSchedule(wanted, every=1.0, first=0.0, is_refused=refused, most=most)
     due = tuple((run - now).total_seconds() for run in _due(parsed, base, now, until, zone, most))
@@ -403,6 +470,15 @@ def _due(
         yield run
         most -= 1
         run = parsed.next(run)
+
+
+def _expected_ends(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> dict[str, datetime]:
+    line = queue_line(snapshot, namespace, now)
+    return {
+        item.run.name: item.expected_end
+        for item in line.backups.items
+        if not item.waits and item.expected_end is not None and item.expected_end > now
+    }
 
 
 def _first_look(second: int, now: datetime) -> float:
