@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from random import Random
 
 from hypothesis import given
@@ -122,16 +123,13 @@ def test_a_run_is_submitted_at_a_look_and_several_due_moments_are_one_backup(
     state, draw = given
     for schedule, runs in zip(state.schedules, play(state, draw).made, strict=True):
         made = [run for run in runs if not run.is_lost]
-        assert all(
-            math.isclose((run.submitted - draw.look) % PASS % PASS, 0, abs_tol=1e-6)
-            or math.isclose((run.submitted - draw.look) % PASS, PASS, abs_tol=1e-6)
-            for run in made
-        )
+        looks = [(run.submitted - draw.look) / PASS for run in made]
+        assert all(math.isclose(look, round(look), abs_tol=1e-6) for look in looks)
         assert all(run.due <= run.submitted for run in made)
         assert [run.submitted for run in made] == sorted({run.submitted for run in made})
         if schedule.due:
             assert [run.due for run in runs] == list(schedule.due[: len(runs)])
-            for run, after in zip(runs, runs[1:], strict=False):
+            for run, after in pairwise(runs):
                 if run.is_lost:
                     following = next(one for one in runs[runs.index(after) :] if not one.is_lost)
                     assert after.due <= following.submitted

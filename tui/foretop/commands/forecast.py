@@ -78,8 +78,8 @@ def command(
 ) -> int:
     """Foresee the coming backups of every schedule: when they start and end, and which are late or lost.
 
-    Velero's schedules and queue are simulated many times, with lengths drawn from earlier runs. A start or end is the middle
-    of these courses; "9 of 10 by" is its late end. Backups that nobody has asked for yet are not in it.
+    Velero's schedules and queue are simulated many times, with lengths drawn from earlier runs. A start or end is the
+    middle of these courses; "9 of 10 by" is its late end. Backups that nobody has asked for yet are not in it.
 
     Exit code: 0 all runs are made and the window is free, 1 a run will be lost or the window is not free, 2 nothing
     readable, 3 a server cannot be foreseen.
@@ -147,9 +147,8 @@ def _say(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> Non
         say(f"  Nothing can be foreseen: {ahead.unknown}.")
         return
     slots = humanize.count(ahead.slots, "slot")
-    say(
-        f"  {slots}, from {ahead.draws} simulated courses; {ahead.late_share:.0%} of the hand-overs in its queue are late"
-    )
+    late = f"{ahead.late_share:.0%} of the hand-overs in its queue are late"
+    say(f"  {slots}, from {ahead.draws} simulated courses; {late}")
     if one.schedules:
         say()
         table(

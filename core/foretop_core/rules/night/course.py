@@ -118,13 +118,17 @@ class _Waiting(msgspec.Struct):
     is_refused: bool
 
 
+_Event = tuple[float, float, int, int, int, PlayedRun | None, int]
+"""Moment, order within it, number, kind, schedule, and of an end the run with its claim."""
+
+
 class _Server:
     """The state of one course while it is played."""
 
     def __init__(self, state: ServerState, draw: Draw) -> None:
         self.state, self.draw = state, draw
         self.bits = [1 << index for index in range(len(state.conflicts))]
-        self.events: list[tuple[float, float, int, int, object]] = []
+        self.events: list[_Event] = []
         self.counter = 0
         self.free = state.slots - len(state.running)
         self.at_work: dict[int, int] = {}
@@ -143,7 +147,9 @@ class _Server:
             [[] for _ in state.schedules],
         )
 
-    def push(self, at: float, kind: int, what: object, schedule: int = NO_SCHEDULE) -> None:
+    def push(
+        self, at: float, kind: int, schedule: int = NO_SCHEDULE, run: PlayedRun | None = None, claim: int = 0
+    ) -> None:
         """Puts an event on the list, unless it never comes.
 
         Events of the same moment come in the order of a draw: Velero takes the schedules of one look in any order.
@@ -152,7 +158,7 @@ class _Server:
             return
         self.counter += 1
         tie = self.draw.random.random() if self.draw.random and kind != _END else float(self.counter)
-        heappush(self.events, (at, tie, self.counter, kind, (schedule, what)))
+        heappush(self.events, (at, tie, self.counter, kind, schedule, run, claim))
 
     def look_after(self, at: float) -> float:
         """The first look of the server at or after a moment."""
@@ -171,9 +177,9 @@ class _Server:
             self.take(open_run.claim)
             if open_run.holds_schedule and open_run.schedule >= 0:
                 self.holding[open_run.schedule] += 1
-            self.push(draw.running[index], _END, (course.running[index], open_run.claim), open_run.schedule)
-        for index, open_run in enumerate(state.finishing):
-            course.finishing[index].end = draw.finishing[index]
+            self.push(draw.running[index], _END, open_run.schedule, course.running[index], open_run.claim)
+        for finishing, end in zip(course.finishing, draw.finishing, strict=True):
+            finishing.end = end
         for index, open_run in enumerate(state.waiting):
             if not state.has_queue and open_run.schedule >= 0:
                 self.holding[open_run.schedule] += 1
@@ -185,13 +191,13 @@ class _Server:
         for index in range(len(state.schedules)):
             self.plan(index)
         if state.stopped is not None:
-            self.push(state.stopped[0], _RESTART, None)
+            self.push(state.stopped[0], _RESTART)
         if self.queue and self.free > 0:
-            self.push(self.look_after(0.0), _LOOK, None)
+            self.push(self.look_after(0.0), _LOOK)
         while self.events:
-            at, _, _, kind, (schedule, what) = heappop(self.events)
-            if kind == _END:
-                self.end(at, schedule, *what)
+            at, _, _, kind, schedule, run, claim = heappop(self.events)
+            if run is not None:
+                self.end(at, schedule, run, claim)
             elif kind == _SUBMIT:
                 self.submit(at, schedule)
             elif kind == _LOOK:
@@ -205,7 +211,7 @@ class _Server:
         """Puts the next look that finds a schedule due on the list."""
         due = self.next_due[index]
         if due < self.state.until and self.used[index] < self.state.schedules[index].most:
-            self.push(self.look_after(max(due, 0.0)), _SUBMIT, None, index)
+            self.push(self.look_after(max(due, 0.0)), _SUBMIT, index)
 
     def submit(self, at: float, index: int) -> None:
         if at >= self.state.until:
@@ -219,7 +225,7 @@ class _Server:
             self.next_due[index] = at + schedule.every
         else:
             pointer, moments = self.pointer[index] + 1, schedule.due
-            while pointer < len(moments) and moments[pointer] < at:
+            while pointer < len(moments) and moments[pointer] <= at:
                 runs.append(PlayedRun(due, is_lost=True))
                 due, pointer = moments[pointer], pointer + 1
             self.pointer[index] = pointer
@@ -267,15 +273,13 @@ class _Server:
             self.take(waiting.claim)
             if state.has_queue and waiting.schedule >= 0:
                 self.holding[waiting.schedule] += 1
-            self.push(at + waiting.length, _END, (run, waiting.claim), waiting.schedule)
+            self.push(at + waiting.length, _END, waiting.schedule, run, waiting.claim)
         self.queue = kept
         if kept and self.free > 0 >= free:
             # A refused one has taken its slot for this look only: its end makes nobody look again.
             self.await_pass(at)
 
     def end(self, at: float, schedule: int, run: PlayedRun, claim: int) -> None:
-        if run.is_cut:
-            return
         run.end = at
         self.free += 1
         self.at_work[claim] -= 1
@@ -303,12 +307,12 @@ class _Server:
             self.holding[schedule] -= 1
         if self.blocked[schedule] and not self.holding[schedule]:
             self.blocked[schedule] = False
-            self.push(self.look_after(at), _SUBMIT, None, schedule)
+            self.push(self.look_after(at), _SUBMIT, schedule)
 
     def await_pass(self, at: float) -> None:
         if not self.pass_pending:
             self.pass_pending = True
-            self.push(self.look_after(at + 0.001), _LOOK, None)
+            self.push(self.look_after(at + 0.001), _LOOK)
 
     def take(self, claim: int) -> None:
         self.at_work[claim] = self.at_work.get(claim, 0) + 1
@@ -318,20 +322,16 @@ class _Server:
         assert self.state.stopped is not None
         back = self.state.stopped[1]
         if at < back:
-            later = []
-            for event in self.events:
-                if event[3] == _END and event[0] < NEVER:
-                    schedule, (run, claim) = event[4]
-                    if not run.is_cut:
-                        run.is_cut, run.end = True, back
-                        later.append((schedule, claim))
-            self.events = [event for event in self.events if event[3] != _END]
+            cut = [event for event in self.events if event[5] is not None]
+            self.events = [event for event in self.events if event[5] is None]
             heapify(self.events)
             self.at_work.clear()
             self.free = self.state.slots
-            for schedule, _ in later:
+            for _, _, _, _, schedule, run, _ in cut:
+                assert run is not None
+                run.is_cut, run.end = True, back
                 self.release(back, schedule, refused=False)
-            self.push(back, _RESTART, None)
+            self.push(back, _RESTART)
         else:
             self.look(at)
 

@@ -1,4 +1,4 @@
-"""The night in a few numbers: how full it gets, who waits longest, what is late or lost, and what falls into a window."""
+"""The night in a few numbers: how full it gets, who waits longest, what is late or lost, what falls into a window."""
 
 from __future__ import annotations
 
