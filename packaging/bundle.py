@@ -10,6 +10,7 @@ import argparse
 import base64
 import gzip
 import hashlib
+import importlib.util
 import io
 import json
 import platform
@@ -88,7 +89,11 @@ def _options() -> argparse.Namespace:
 
 
 def _fetched() -> Path:
-    go = shutil.which("go") or shutil.which("go", path=str(Path(sys.executable).parent))
+    package = importlib.util.find_spec("go")
+    folders = package.submodule_search_locations or () if package else ()
+    go = shutil.which("go") or next(
+        (found for one in folders if (found := shutil.which("go", path=f"{one}/bin"))), None
+    )
     if go is None:
         raise SystemExit(
             f"bundle: no go on PATH (install it, or give --interpreter the zip file of {MODULE} {MODULE_VERSION})"
@@ -137,25 +142,16 @@ def _is_needed(name: str) -> bool:
 def _install(home: Path, folder: Path) -> None:
     """foretop's own wheel and what it needs, for the interpreter's version and the oldest glibc that has wheels."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    subprocess.run([*pip, "wheel", "--no-deps", "-w", str(folder), str(ROOT)], check=True)
+    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT)], check=True)
     (wheel,) = folder.glob("foretop-*.whl")
+    locked = folder / "lock.txt"
+    locked.write_text((ROOT / "lock.txt").read_text().partition("\n# build:")[0])
     site = home / "lib" / f"python{PYTHON}" / "site-packages"
     platforms = ("manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_12_x86_64", "manylinux_2_5_x86_64")
-    subprocess.run(
-        [
-            *pip,
-            "install",
-            "--no-compile",
-            "--only-binary=:all:",
-            "--implementation=cp",
-            f"--python-version={PYTHON}",
-            *(f"--platform={one}" for one in platforms),
-            f"--target={site}",
-            f"--constraint={ROOT / 'constraints.txt'}",
-            str(wheel),
-        ],
-        check=True,
-    )
+    install = [*pip, "install", "--no-deps", "--no-compile", "--only-binary=:all:", "--implementation=cp"]
+    install += [f"--python-version={PYTHON}", *(f"--platform={one}" for one in platforms), f"--target={site}"]
+    for what in (["--require-hashes", "-r", str(locked)], [str(wheel)]):
+        subprocess.run([*install, *what], check=True)
     _prune_kubernetes(site / "kubernetes")
     for name in ("bin", "pydantic", "pydantic_core"):
         shutil.rmtree(site / name, ignore_errors=True)
@@ -227,7 +223,9 @@ def _write(home: Path, version: str, glibc: str, output: Path) -> Path:
                 tar.addfile(entry)
     body = archive.getvalue()
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_bytes(launcher(body, version, glibc, sum(path.stat().st_blocks for path in home.rglob("*")) * 512) + body)
+    output.write_bytes(
+        launcher(body, version, glibc, sum(path.stat().st_blocks for path in home.rglob("*")) * 512) + body
+    )
     output.chmod(0o755)
     return output
 
