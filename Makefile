@@ -15,15 +15,16 @@ SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") -
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
+# On standard error: the report that make demo prints without a terminal stays clean.
 $(INSTALLED): pyproject.toml lock.txt
-	@echo "Installing foretop and the packages that it runs with into $(VENV). This takes about a minute, once."
+	@echo "Installing foretop and the packages that it runs with into $(VENV). This takes about a minute, once." >&2
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(call LOCKED_BEFORE,dev)
+	@$(call LOCKED_BEFORE,dev) >&2
 	@$(PIP) --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(READY): $(INSTALLED)
-	@echo "Installing the tools of developers into $(VENV)."
+	@echo "Installing the tools of developers into $(VENV)." >&2
 	@$(call LOCKED_BEFORE,go) --quiet
 	@touch $@
 
@@ -44,9 +45,9 @@ test: compiled   ## the tests that need nothing but Python, without the long swe
 test-demo: compiled ## the tests of the simulated cluster: its API server, controllers and scenes
 	$(BIN)/python -m pytest $(SPREAD) tests/demo
 
-GO = command -v go >/dev/null || sed -n '/^\# go:/,$$p' lock.txt | $(PIP) --quiet --require-hashes -r /dev/stdin 2>/dev/null || true
+WITH_GO = command -v go >/dev/null || sed -n '/^\# go:/,$$p' lock.txt | $(PIP) --quiet --require-hashes -r /dev/stdin 2>/dev/null || true
 test-real: compiled  ## the tests against a real API server, built once from its Go modules
-	@$(GO)
+	@$(WITH_GO)
 	@$(BIN)/python -m tests.real.build
 	$(BIN)/python -m pytest tests/real
 
@@ -55,7 +56,7 @@ OWN_USER = $$([ "$$(id -u)" = 0 ] || ! unshare -r true 2>/dev/null || echo unsha
 TEST_VELERO = $(OWN_USER) $(BIN)/python -m pytest tests/velero --dist load --maxschedchunk 1
 
 test-velero: compiled ## the box and foretop beside real Velero servers, built once from their Go modules
-	@$(GO)
+	@$(WITH_GO)
 	@$(BIN)/python -m tests.velero.build
 	$(TEST_VELERO) -n 3 --durations=0
 
@@ -127,7 +128,7 @@ mutants: compiled ## change one operator, comparison, number or condition of the
 	nice $(BIN)/python -m tests.mutants --count $(MUTANTS) --seed $(SEED)
 
 bundle: $(INSTALLED) ## foretop with an interpreter of its own, in one file under dist/
-	@$(GO)
+	@$(WITH_GO)
 	$(BIN)/python packaging/bundle.py $(BUNDLE)
 
 lock: $(READY)   ## pin what pyproject.toml asks for in lock.txt; LOCK=--upgrade takes the newest releases
