@@ -145,13 +145,13 @@ def _install(home: Path, folder: Path) -> None:
     subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT)], check=True)
     (wheel,) = folder.glob("foretop-*.whl")
     locked = folder / "lock.txt"
-    locked.write_text((ROOT / "lock.txt").read_text().partition("\n# build:")[0])
+    own = f"{wheel} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}"
+    locked.write_text((ROOT / "lock.txt").read_text().partition("\n# build:")[0] + f"\n{own}\n")
     site = home / "lib" / f"python{PYTHON}" / "site-packages"
     platforms = ("manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_12_x86_64", "manylinux_2_5_x86_64")
     install = [*pip, "install", "--no-deps", "--no-compile", "--only-binary=:all:", "--implementation=cp"]
     install += [f"--python-version={PYTHON}", *(f"--platform={one}" for one in platforms), f"--target={site}"]
-    for what in (["--require-hashes", "-r", str(locked)], [str(wheel)]):
-        subprocess.run([*install, *what], check=True)
+    subprocess.run([*install, "--require-hashes", "-r", str(locked)], check=True)
     _prune_kubernetes(site / "kubernetes")
     for name in ("bin", "pydantic", "pydantic_core"):
         shutil.rmtree(site / name, ignore_errors=True)

@@ -74,15 +74,17 @@ def test_every_release_in_the_lock_has_checksums_and_no_address() -> None:
 @cache
 def installed() -> set[str]:
     """The names of all that foretop is installed with."""
-    found: set[str] = set()
-    wanted = [one.name for one in direct()]
+    found: set[tuple[str, str]] = set()
+    wanted = direct()
     while wanted:
-        name = canonicalize_name(wanted.pop())
-        if name not in found:
-            found.add(name)
-            needs = [Requirement(line) for line in requires(name) or ()]
-            wanted += [one.name for one in needs if one.marker is None or one.marker.evaluate({"extra": ""})]
-    return found
+        one = wanted.pop()
+        for extra in {"", *one.extras}:
+            key = (canonicalize_name(one.name), extra)
+            if key not in found:
+                found.add(key)
+                needs = [Requirement(line) for line in requires(one.name) or ()]
+                wanted += [need for need in needs if need.marker is None or need.marker.evaluate({"extra": extra})]
+    return {name for name, _ in found}
 
 
 def licence_of(name: str) -> str:
