@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 import msgspec
 
-from foretop_core.actions.guard import guard_plan
+from foretop_core.actions.guard import guard_plan, permit_plan
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.plan_sender import LOOK_FOR, PATIENCE, PlanSender, Replan, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, replace_object
@@ -49,14 +49,24 @@ class PlanExecutor(msgspec.Struct, frozen=True):
     """The context as it is now."""
     patience: float = PATIENCE
     look_for: float = LOOK_FOR
+    confirmed: frozenset[str] = frozenset()
+    """The names of protected contexts that a person has typed or given."""
 
     async def guard(self, plan: Plan) -> None:
         """Raises Refused with the reason where read-only or a missing right stands against it."""
         await guard_plan(plan, self.client, self.access)
 
     async def carry_out(self, plan: Plan, planner: Planner, dry_run: bool = False) -> AsyncIterator[Result]:
-        """Sends the plan; `planner` is asked again for an object that somebody else wrote meanwhile."""
-        executor = PlanSender(self.client, self.journal, self.clock, self.user, dry_run, self.patience, self.look_for)
+        """Sends the plan; `planner` is asked again for an object that somebody else wrote meanwhile.
+
+        Raises ActionRefused, before anything is sent, where the guard gives no permit.
+        """
+        if not plan.steps:
+            return
+        permit = await permit_plan(plan, self.client, self.access, self.confirmed, dry_run)
+        executor = PlanSender(
+            self.client, permit, self.journal, self.clock, self.user, dry_run, self.patience, self.look_for
+        )
         async with aclosing(executor.run(plan, self._replan(plan, planner))) as results:
             async for result in results:
                 yield result

@@ -28,6 +28,7 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
+from foretop_core.config.protection import Protection
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
@@ -78,8 +79,8 @@ class ActionDialog(DialogFrame):
         self.plan_run: PlanRun | None = None
         self.problem = ""
         self._refusal = ""
-        self._production = service.production([key.context for key in targets.keys])
-        """As it was when the dialog was opened: what is to be typed does not change while somebody types it."""
+        self._protections = service.protections([key.context for key in targets.keys])
+        """As they were shown last: a name that is to be typed from now on has not been typed yet."""
         self._asked_rights = False
         self._without_form = False
         self._news: list[Paragraph] = []
@@ -171,6 +172,16 @@ class ActionDialog(DialogFrame):
         return " ".join((*map(_typed, self._production), *([self._wanted_object] if self.intent.dangerous else [])))
 
     @property
+    def _production(self) -> tuple[str, ...]:
+        """The names that are asked for as in production."""
+        return tuple(dict.fromkeys(one.name for one in self._protections if one.name))
+
+    @property
+    def confirmed_service(self) -> ActionService:
+        """Acts by what was typed."""
+        return self.service.with_confirmed(self._production)
+
+    @property
     def _wanted_object(self) -> str:
         return str(self._number) if len(self.keys) > 1 else _typed(self.keys[0].name)
 
@@ -201,6 +212,7 @@ class ActionDialog(DialogFrame):
         if self.dialog_state is not DialogState.ASKING:
             return
         self._notice_namesakes()
+        self._notice_protection()
         try:
             self.planned = self.make_plan()
             self.problem = ""
@@ -222,6 +234,14 @@ class ActionDialog(DialogFrame):
         if again:
             self._news = [plan_text.look(f"{key} was deleted and created again in the meantime.") for key in again]
             self.forget_what_was_typed()
+
+    def _notice_protection(self) -> None:
+        """A cluster that is production since the dialog was opened wants its name as well."""
+        before, self._protections = self._production, self.service.protections(self.contexts)
+        if self._production != before:
+            self.forget_what_was_typed()
+            self.show_wanted()
+            self.show_fields(True)
 
     @property
     def is_impossible(self) -> bool:
@@ -271,6 +291,7 @@ class ActionDialog(DialogFrame):
             yield from self._undone(plan_run)
             return
         yield from self._news
+        yield from (paragraph(f"{why}.", Tone.WARN) for why in self._unexpected_protection())
         if self.planned is not None:
             yield from self._counted(self.planned.plan)
         yield from self.more()
@@ -279,6 +300,14 @@ class ActionDialog(DialogFrame):
             yield from self._proposal(self.planned.plan)
         if self.dialog_state is DialogState.SENDING and plan_run is not None:
             yield paragraph(f"Sending: {len(plan_run.told)} of {len(plan_run.planned.plan.steps)}", bold=True)
+
+    def _unexpected_protection(self) -> Iterator[str]:
+        """Why it is read-only, and why a name is to be typed that is not asked for by the name of the context."""
+        if self.is_read_only:
+            yield from (f"Read-only: {one.read_only}" for one in self._protections if one.read_only)
+        for one in self._protections:
+            if one.production and one != Protection(one.read_only, f"{one.name} is marked production", one.name):
+                yield f"Production: {one.production}"
 
     def _undone(self, plan_run: PlanRun) -> Iterator[Paragraph]:
         """What was put back again: it no longer is as the lines above say."""
@@ -349,7 +378,7 @@ class ActionDialog(DialogFrame):
 
     def _send(self, planned: TrackedPlan) -> None:
         self.dialog_state = DialogState.SENDING
-        self.plan_run = PlanRun(self.service, planned, self.planner(), _toast(self.app))
+        self.plan_run = PlanRun(self.confirmed_service, planned, self.planner(), _toast(self.app))
         self.plan_run.listener = self._moved
         self.cancel.focus()
         self.draw()

@@ -73,8 +73,8 @@ class SettingsApplier:
 
     def _apply(self, before: Settings | None) -> None:
         settings = self._config.settings
-        for context, cluster in self._state.source.clusters.items():
-            cluster.client.protection = self._config.config.protection(context)
+        for cluster in self._state.source.clusters.values():
+            cluster.client.rules.reread()
         if before is None or before.time_zone != settings.time_zone:
             self._state.zoning = zoning(settings.time_zone, self._host.my_zone)
         self._state.shift_ends = settings.shift_ends

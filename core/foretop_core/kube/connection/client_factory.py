@@ -8,14 +8,14 @@ from dataclasses import replace
 import msgspec
 
 from foretop_core.clock import Clock, SystemClock, steady_seconds
-from foretop_core.config.config_file import read_config
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.cluster_protection import ClusterProtection
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
 from foretop_core.kube.connection.connection_budget import ConnectionBudget, connection_budget
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
-from foretop_core.kube.connection.kubeconfig import choose_contexts, read_kubeconfig, reloading
+from foretop_core.kube.connection.kubeconfig import choose_contexts, cluster_identities, read_kubeconfig, reloading
 from foretop_core.kube.connection.oidc import OidcTokens
 
 
@@ -37,20 +37,24 @@ class Connections(msgspec.Struct, frozen=True):
 def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
     """Reads the kubeconfig; what is wrong with it is raised as one line, before anything is sent.
 
-    A context is read-only where the caller or the user's configuration file says so.
+    The protection of each is that of its cluster, by the user's configuration file, the environment and `read_only`.
     """
-    config = read_config(environ)
     plugins = ExecPlugins(clock, environ)
     oidc = OidcTokens(clock)
-    chosen = choose_contexts(options, environ)
+    kubeconfig = read_kubeconfig(options, environ)
+    chosen = choose_contexts(options, environ, kubeconfig)
+    protection = ClusterProtection(
+        read_only,
+        environ,
+        lambda names: cluster_identities(kubeconfig, names, options, environ),
+        trusts_authorities=not options.certificate_authority,
+    )
     budget = connection_budget(len(chosen))
     ticks = steady_seconds if isinstance(clock, SystemClock) else None
 
     def client(context: ContextConfig, budget: ConnectionBudget) -> ApiClient:
         auth = Authenticator(context, reloading(context, options, environ), plugins, clock, oidc)
-        opened = ApiClient(auth, clock, read_only, budget, ticks)
-        opened.protection = config.protection(context.name)
-        return opened
+        return ApiClient(auth, clock, protection, budget, ticks)
 
     def open_more(name: str) -> ApiClient:
         (context,) = choose_contexts(replace(options, contexts=(name,)), environ)
