@@ -18,9 +18,9 @@ from aiohttp.client_reqrep import ConnectionKey
 from foretop_core.kube.connection.aiohttp_pool import explain
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import AuthInfo
-from foretop_core.kube.connection.connection_errors import ApiError, ReadOnlyRefused, Unauthenticated, Unreachable
+from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable, WriteRefused
 from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving
-from tests.wire.watching import connect
+from tests.wire.watching import connect, permit
 
 REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
@@ -35,8 +35,10 @@ async def server() -> AsyncIterator[RoughServer]:
 async def test_with_read_only_on_no_write_leaves_the_process(server: RoughServer, method: str) -> None:
     client = connect(server.url, read_only=True)
     for path in (SCHEDULES, f"{SCHEDULES}/daily", f"{REVIEW}/x", f"{REVIEW}/../{SCHEDULES}"):
-        with pytest.raises(ReadOnlyRefused):
+        with pytest.raises(WriteRefused, match="it has no permit"):
             await client.request(method, path, body={})
+        with pytest.raises(WriteRefused, match="read-only is on"):
+            await client.write(permit(client, method, path), method, path, {}, {})
     await client.close()
     assert server.seen == []
 

@@ -123,11 +123,15 @@ class ActionService:
             warnings |= dict.fromkeys(part.warnings)
         return TrackedPlan(Plan(intent, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
 
-    async def refusal(self, plan: Plan) -> str:
-        """What stands against sending it: read-only, or a right that is missing; "" where nothing does."""
+    async def refusal(self, plan: Plan, *, confirmed: bool = False) -> str:
+        """What stands against sending it: read-only, or a right that is missing; "" where nothing does.
+
+        Of what a person has `confirmed`, also that a name is wanted by now that they were not asked for.
+        """
         for context in dict.fromkeys(step.target.context for step in plan.steps):
             try:
-                await self.executor(context).guard(_part(plan, context))
+                executor = self.executor(context)
+                await (executor.permit if confirmed else executor.guard)(_part(plan, context))
             except ActionRefused as problem:
                 return str(problem)
             except ForetopError as problem:

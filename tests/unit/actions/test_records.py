@@ -56,6 +56,7 @@ from foretop_core.models.wire import Metadata
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.runs import BackupsView
+from foretop_core.config.protection import NO_PROTECTION, Protection
 from tests.objects import NOW, condition
 from tests.objects import backup as a_backup
 from tests.objects import nab as a_nab
@@ -157,7 +158,8 @@ class Asked(AccessReviewer):
 
 
 class Writable:
-    read_only = False
+    async def judge_afresh(self) -> Protection:
+        return NO_PROTECTION
 
 
 @pytest.mark.parametrize("plan", list(_plans()), ids=lambda plan: plan.intent.id)

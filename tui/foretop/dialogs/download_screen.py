@@ -214,7 +214,7 @@ class DownloadScreen(BaseModal[None]):
             self._fetch()
 
     @on(Input.Submitted)
-    def _typed(self, event: Input.Submitted) -> None:
+    def _name_typed(self, event: Input.Submitted) -> None:
         if self.download_state is DownloadState.ASKING:
             event.stop()
             self.query_one("#go").focus()
