@@ -1,4 +1,4 @@
-"""Ways to reach a cluster that the configuration protects: none of them writes without the name that production wants."""
+"""Ways to reach a cluster that the configuration protects: none writes without the name that production wants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, done, hand_in, pausing, planned, wire
 from tests.wire.boxes import box_in_thread, kubeconfig
-from tests.wire.command_fixtures import OBJECTS, Foretop, foretop, held, home
+from tests.wire.command_fixtures import OBJECTS, foretop, held, home
 from tests.wire.test_actions_refused import WRITES, changed_by
 
 __all__ = ["foretop", "home", "wire"]
@@ -32,8 +32,12 @@ PRODUCTION = "contexts: {prod: {production: true}}\n"
 READ_ONLY = "contexts: {prod: {readOnly: true}}\n"
 PAUSE = ("schedule", "pause", "nightly", "--yes")
 NO_NAMESPACES = User(
-    "blind", (Rule(("*",), ("velero.io", "oadp.openshift.io", "apps"), ("*",)), Rule(("create",), ("authorization.k8s.io",), ("*",)))
-)  # fmt: skip
+    "blind",
+    (
+        Rule(("*",), ("velero.io", "oadp.openshift.io", "apps"), ("*",)),
+        Rule(("create",), ("authorization.k8s.io",), ("*",)),
+    ),
+)
 AUTHORITY, OTHER = trustme.CA(), trustme.CA()
 
 
@@ -110,9 +114,7 @@ def _renamed_in_place(place: Place) -> Way:
 
 def _second_file(place: Place) -> Way:
     place.write("second", {"harmless": place.box.url})
-    return Way(
-        arguments=("--context", "harmless"), environ={"KUBECONFIG": f"{place.folder / 'second'}:{place.file}"}
-    )
+    return Way(arguments=("--context", "harmless"), environ={"KUBECONFIG": f"{place.folder / 'second'}:{place.file}"})
 
 
 def _shadowed(place: Place) -> Way:
@@ -254,7 +256,7 @@ def tls_before(box: LocalApiServer) -> Iterator[str]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     AUTHORITY.issue_cert("127.0.0.1", "api.prod.example").configure_cert(context)
     server = socket.create_server(("127.0.0.1", 0))
-    inner = urlsplit(box.url).hostname, urlsplit(box.url).port
+    inner = "127.0.0.1", urlsplit(box.url).port
 
     def pump(source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
@@ -265,12 +267,15 @@ def tls_before(box: LocalApiServer) -> Iterator[str]:
                 one.shutdown(socket.SHUT_RDWR)
 
     def connect(raw: socket.socket) -> None:
-        with suppress(OSError), context.wrap_socket(raw, server_side=True) as outer:
-            with socket.create_connection(inner) as onward:  # type: ignore[arg-type]
-                back = threading.Thread(target=pump, args=(onward, outer), daemon=True)
-                back.start()
-                pump(outer, onward)
-                back.join()
+        with (
+            suppress(OSError),
+            context.wrap_socket(raw, server_side=True) as outer,
+            socket.create_connection(inner) as onward,
+        ):
+            back = threading.Thread(target=pump, args=(onward, outer), daemon=True)
+            back.start()
+            pump(outer, onward)
+            back.join()
 
     def serve() -> None:
         with suppress(OSError):

@@ -5,6 +5,8 @@ The plan is the preview of exactly what is permitted, and checks the state of th
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from foretop_core.actions.plans import VERBS, Plan, PlanStep
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
@@ -36,10 +38,8 @@ async def permit_plan(
     await _check_read_only(plan, client)
     if not dry_run:
         check_confirmed(client, confirmed)
-    try:
+    with suppress(ApiError, Unreachable):
         await _check_rights(plan, access)
-    except (ApiError, Unreachable):
-        pass
     writes = frozenset((step.write.method, write_path(step)) for step in plan.steps)
     return WritePermit(client, writes, confirmed, dry_run)
 

@@ -1,4 +1,4 @@
-"""Settings from the environment: they go over those of the file, and below the flags; none allows what the file refuses."""
+"""Settings from the environment: over those of the file and below the flags; none allows what the file refuses."""
 
 from __future__ import annotations
 

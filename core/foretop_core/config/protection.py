@@ -117,8 +117,9 @@ def protection_of(
     if named or same:
         return Protection(refused, _because(name, named or same, "production"), named or same)
     if doubted:
-        why = f"{name} cannot be told from the cluster of {doubted}, which the configuration protects"
-        return Protection(refused, why, name)
+        has_uid = bool(config.settings.contexts[doubted].cluster_uid)
+        missing = "its own uid cannot be read" if has_uid else f"contexts.{doubted}.clusterUid is not set"
+        return Protection(refused, f"{name} cannot be told from the cluster of {doubted}: {missing}", name)
     return Protection(refused)
 
 

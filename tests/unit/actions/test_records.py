@@ -49,6 +49,7 @@ from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.schedules import plan_delete_schedule
+from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessVerdict, Permission
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, SCHEDULE, RequiredPermission
@@ -56,7 +57,6 @@ from foretop_core.models.wire import Metadata
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.runs import BackupsView
-from foretop_core.config.protection import NO_PROTECTION, Protection
 from tests.objects import NOW, condition
 from tests.objects import backup as a_backup
 from tests.objects import nab as a_nab

@@ -67,7 +67,14 @@ def test_without_the_uid_of_the_protected_one_only_another_authority_tells_anoth
 @pytest.mark.parametrize(
     "server",
     [
-        *("https://prod:443", "https://PROD", "https://prod/", "https://prod.", "https://prod.:443//", "http://prod:443"),
+        *(
+            "https://prod:443",
+            "https://PROD",
+            "https://prod/",
+            "https://prod.",
+            "https://prod.:443//",
+            "http://prod:443",
+        ),
         *("prod", "prod:443", "https://me:secret@prod", "https://prod/.", "https://prod?x=1"),
     ],
 )
@@ -140,7 +147,7 @@ def test_another_name_of_the_cluster_is_protected_by_the_name_that_the_file_has(
 def test_a_connection_in_doubt_asks_for_its_own_name() -> None:
     for settings in (PRODUCTION, READ_ONLY):
         found = protection_of("dev", UNSURE, config(prod=settings), KNOWN)
-        why = "dev cannot be told from the cluster of prod, which the configuration protects"
+        why = "dev cannot be told from the cluster of prod: contexts.prod.clusterUid is not set"
         assert found == Protection("", why, "dev")
     assert protection_of("dev", ELSEWHERE, config(prod=PRODUCTION), {}).name == "dev"
 
@@ -150,7 +157,8 @@ def test_a_uid_in_the_file_ends_the_doubt() -> None:
     other = ClusterIdentity("10.0.0.7:6443", NONE, DEV_UID)
     assert protection_of("dev", other, marked, KNOWN) == Protection()
     assert protection_of("dev", ClusterIdentity(uid=PROD_UID), marked, {}).name == "prod"
-    assert protection_of("dev", UNSURE, marked, KNOWN).name == "dev"
+    why = "dev cannot be told from the cluster of prod: its own uid cannot be read"
+    assert protection_of("dev", UNSURE, marked, KNOWN) == Protection("", why, "dev")
 
 
 def test_another_cluster_is_not_protected() -> None:

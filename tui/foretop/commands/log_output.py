@@ -40,9 +40,7 @@ def trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(command)
-    def with_trust(
-        *arguments: Any, cacert: str, blindly: bool, confirm_context: str | None, **options: Any
-    ) -> Any:
+    def with_trust(*arguments: Any, cacert: str, blindly: bool, confirm_context: str | None, **options: Any) -> Any:
         trust = TlsTrust(cacert, blindly)
         trust.context()
         return command(*arguments, trust=trust, confirmed=confirm_context or "", **options)
@@ -63,9 +61,7 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what can be done with a log; the command is handed `wanted`."""
 
     @functools.wraps(command)
-    def with_wanted(
-        *arguments: Any, search: str, file: str, trust: TlsTrust, confirmed: str, **options: Any
-    ) -> Any:
+    def with_wanted(*arguments: Any, search: str, file: str, trust: TlsTrust, confirmed: str, **options: Any) -> Any:
         return command(*arguments, wanted=LogOptions(search, file, trust, confirmed), **options)
 
     with_options = trust_options(with_wanted)

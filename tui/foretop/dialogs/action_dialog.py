@@ -239,9 +239,9 @@ class ActionDialog(DialogFrame):
         """A cluster that is production since the dialog was opened wants its name as well."""
         before, self._protections = self._production, self.service.protections(self.contexts)
         if self._production != before:
-            self.forget_what_was_typed()
             self.show_wanted()
             self.show_fields(True)
+            self.forget_what_was_typed()
 
     @property
     def is_impossible(self) -> bool:

@@ -49,7 +49,7 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
         "api": _api(state),
         "velero": _velero(state),
         "counts": (_gravest(state),),
-        "read_only": ((Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)) if display_options.read_only else ((),),
+        "read_only": _protection(state, display_options),
         "speed": ((span(f"demo ×{speed:g}", Tone.RUNNING),), ()) if speed != 1.0 else ((),),
         "skew": ((),) if speed != 1.0 else _skew(state),
         "clock": (_time_there(state), ()),
@@ -123,6 +123,20 @@ def _velero(state: DashboardState) -> Forms:
     if found[0] is StatusGlyph.BROKEN:
         return full, said
     return (full, said, alone, ()) if found[0] is StatusGlyph.HEALTHY else (full, ())
+
+
+def _protection(state: DashboardState, display_options: DisplayOptions) -> Forms:
+    """Whether what is looked at may be written to; where another name protects a cluster, by which."""
+    clusters = state.source.clusters
+    found = {name: clusters[name].client.protection for name in _looked_at(state) if name in clusters}
+    if display_options.read_only or any(one.read_only for one in found.values()):
+        return (Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)
+    asked = {name: one.name for name, one in found.items() if one.name}
+    if not asked:
+        return ((),)
+    others = dict.fromkeys(typed for name, typed in asked.items() if typed != name)
+    told = f"PRODUCTION ({cut(', '.join(others), 20)})" if others else "PRODUCTION"
+    return (span(told, Tone.WARN),), (span("PROD", Tone.WARN),)
 
 
 def _servers(state: DashboardState, context: str) -> VeleroServers:

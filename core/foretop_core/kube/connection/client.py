@@ -15,6 +15,7 @@ import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.config.protection import ClusterIdentity, Protection, authorities_of, server_address
+from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.aiohttp_pool import explain, import_in_background, make_pool
 from foretop_core.kube.connection.auth import Authenticator, Credentials
 from foretop_core.kube.connection.clock_skew import ClockSkew
@@ -30,7 +31,6 @@ from foretop_core.kube.connection.connection_errors import (
 )
 from foretop_core.kube.connection.error_answers import api_error, redirected, same_server, too_long
 from foretop_core.kube.connection.secrets_filter import without_secrets
-from foretop_core.errors import ForetopError
 
 if TYPE_CHECKING:
     import aiohttp
@@ -211,9 +211,7 @@ class ApiClient:
         """One write of a plan that the guard has permitted; refused where that does not hold any more."""
         return await self._whole(method, path, params, body, content_type, ANSWER_LIMIT, permit)
 
-    def _check_permit(
-        self, permit: WritePermit, method: str, path: str, params: Mapping[str, str] | None
-    ) -> None:
+    def _check_permit(self, permit: WritePermit, method: str, path: str, params: Mapping[str, str] | None) -> None:
         """Before every sending: the configuration and the kubeconfig may have changed since it was given."""
         found = self.protection
         why = ""

@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from foretop_core.clock import Clock, SystemClock, steady_seconds
+from foretop_core.config.protection import ClusterIdentity, Protection
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
@@ -15,7 +16,13 @@ from foretop_core.kube.connection.cluster_protection import ClusterProtection
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
 from foretop_core.kube.connection.connection_budget import ConnectionBudget, connection_budget
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
-from foretop_core.kube.connection.kubeconfig import choose_contexts, cluster_identities, read_kubeconfig, reloading
+from foretop_core.kube.connection.kubeconfig import (
+    Kubeconfig,
+    choose_contexts,
+    cluster_identities,
+    read_kubeconfig,
+    reloading,
+)
 from foretop_core.kube.connection.oidc import OidcTokens
 
 
@@ -43,12 +50,7 @@ def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock
     oidc = OidcTokens(clock)
     kubeconfig = read_kubeconfig(options, environ)
     chosen = choose_contexts(options, environ, kubeconfig)
-    protection = ClusterProtection(
-        read_only,
-        environ,
-        lambda names: cluster_identities(kubeconfig, names, options, environ),
-        trusts_authorities=not options.certificate_authority,
-    )
+    protection = _protection(kubeconfig, options, environ, read_only)
     budget = connection_budget(len(chosen))
     ticks = steady_seconds if isinstance(clock, SystemClock) else None
 
@@ -65,3 +67,22 @@ def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock
 
     clients = {context.name: client(context, budget) for context in chosen}
     return Connections(clients, plugins, known, open_more)
+
+
+def known_protections(options: ConnectionOptions, environ: Mapping[str, str], read_only: bool) -> dict[str, Protection]:
+    """The protection of each context of the kubeconfig, as far as it can be told without asking its cluster."""
+    kubeconfig = read_kubeconfig(options, environ)
+    protection = _protection(kubeconfig, options, environ, read_only)
+    found = cluster_identities(kubeconfig, kubeconfig.contexts, replace(options, kubeconfig=""), environ)
+    return {name: protection.of(name, next(iter(some), ClusterIdentity())) for name, some in found.items()}
+
+
+def _protection(
+    kubeconfig: Kubeconfig, options: ConnectionOptions, environ: Mapping[str, str], read_only: bool
+) -> ClusterProtection:
+    return ClusterProtection(
+        read_only,
+        environ,
+        lambda names: cluster_identities(kubeconfig, names, options, environ),
+        trusts_authorities=not options.certificate_authority,
+    )

@@ -48,9 +48,7 @@ class ClusterProtection:
         """The protection of a connection by the configuration as it was last read."""
         found = self._judged.get((name, identity))
         if found is None:
-            known = {
-                context: tuple(self._with_uid(one) for one in some) for context, some in self._all_known().items()
-            }
+            known = {context: tuple(self._with_uid(one) for one in some) for context, some in self._all_known().items()}
             found = protection_of(name, identity, self._config, known, self._read_only)
             self._judged[name, identity] = found
         return found
