@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import socket
 import ssl
 import threading
@@ -398,3 +400,52 @@ def test_a_context_that_becomes_production_while_a_command_asks_is_not_written_t
     assert run(["schedule", "pause", "nightly"]) == 1
     assert "prod is marked production" in capsys.readouterr().out
     assert changed_by(wire) == []
+
+
+def test_doctor_prints_the_uid_and_what_protects_the_cluster(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    taken(place, "--cluster")
+    run(["doctor", "--context", "dev", "--cluster", "prod"])
+    printed = capsys.readouterr().out
+    assert f"cluster: clusterUid: {place.uid}" in printed
+    assert "protection: dev is the cluster of prod, which is marked production; prod is to be typed" in printed
+    run(["doctor", "--context", "prod"])
+    assert f"set contexts.prod.clusterUid: {place.uid}" in capsys.readouterr().out
+    place.config.write_text("contexts: {elsewhere: {production: true}}\n")
+    run(["doctor"])
+    printed = capsys.readouterr().out
+    assert "prod cannot be told from the cluster of elsewhere: contexts.elsewhere.clusterUid is not set" in printed
+    assert "run foretop doctor in the protected context, and set its clusterUid" in printed
+
+
+def test_the_effective_settings_say_what_protects_each_context(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.write(
+        "kubeconfig",
+        {"prod": place.box.url, "other": f"{place.box.url}/", "dev": "http://127.0.0.1:1", "us": "https://us"},
+    )
+    place.config.parent.mkdir(parents=True)
+    place.config.write_text("contexts: {prod: {production: true}, us: {readOnly: true}}\n")
+    assert run(["config", "show"]) == 0
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.partition("CONTEXT ")[2].splitlines()]
+    found = {name: " ".join(rest.split()) for name, rest in lines[1:]}
+    assert found == {
+        "prod": "after typing prod prod is marked production",
+        "other": "after typing prod other is the cluster of prod, which is marked production",
+        "dev": "after typing dev dev cannot be told from the cluster of prod: contexts.prod.clusterUid is not set",
+        "us": "refused us is marked readOnly",
+    }
+    assert run(["config", "show", "-o", "json"]) == 0
+    shown = {one["context"]: one for one in json.loads(capsys.readouterr().out)["protection"]}
+    assert shown["other"]["confirm"] == "prod"
+    assert shown["us"]["readOnly"] == "us is marked readOnly"
+
+
+def test_only_the_guard_makes_permits() -> None:
+    """A permit that somebody else makes is a way around the guard."""
+    made = []
+    for package in ("core/foretop_core", "tui/foretop"):
+        for path in Path(package).rglob("*.py"):
+            calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+            made += [path.name for call in calls if isinstance(call.func, ast.Name) and call.func.id == "WritePermit"]
+    assert made == ["guard.py"]
