@@ -181,16 +181,18 @@ async def test_a_cluster_that_cannot_be_told_from_a_protected_one_wants_its_name
     file = tmp_path / "foretop" / "config.yaml"
     file.write_text("contexts: {prod: {production: true}}\n")
     async with stand("quiet", tmp_path, monkeypatch) as at:
-        assert "PRODUCTION" in at.shown.lines[0]
+        assert "PRODUCTION?" in at.shown.lines[0]
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("t")
-        await at.see("Type minicluster to confirm (production)")
+        await at.see("Type minicluster to confirm (as in production)")
         await at.see("minicluster cannot be told from the cluster of prod: contexts.prod.clusterUid is not set.")
         uid = at.object("Namespace", "kube-system", "")["metadata"]["uid"]
         file.write_text(f"contexts: {{prod: {{production: true, clusterUid: {uid}}}}}\n")
         await at.shown.press("escape", "t")
         await at.see("Type prod to confirm (production)")
         await at.see("minicluster is the cluster of prod, which is marked production.")
+        assert "PRODUCTION" in at.shown.lines[0]
+        assert "PRODUCTION?" not in at.shown.lines[0]
         await at.shown.press(*"prod", "enter")
         await at.send()
         await at.see("✓ made 02:3")

@@ -62,6 +62,8 @@ class Protection(msgspec.Struct, frozen=True):
     """Why a name is to be typed before a write."""
     name: str = ""
     """The name to type: of the context that is protected, or of the connection where that is in doubt."""
+    in_doubt: bool = False
+    """It is not known to be a protected cluster, and cannot be told from one."""
 
 
 NO_PROTECTION = Protection()
@@ -119,7 +121,7 @@ def protection_of(
     if doubted:
         has_uid = bool(config.settings.contexts[doubted].cluster_uid)
         missing = "its own uid cannot be read" if has_uid else f"contexts.{doubted}.clusterUid is not set"
-        return Protection(refused, f"{name} cannot be told from the cluster of {doubted}: {missing}", name)
+        return Protection(refused, f"{name} cannot be told from the cluster of {doubted}: {missing}", name, True)
     return Protection(refused)
 
 

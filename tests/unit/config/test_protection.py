@@ -148,7 +148,7 @@ def test_a_connection_in_doubt_asks_for_its_own_name() -> None:
     for settings in (PRODUCTION, READ_ONLY):
         found = protection_of("dev", UNSURE, config(prod=settings), KNOWN)
         why = "dev cannot be told from the cluster of prod: contexts.prod.clusterUid is not set"
-        assert found == Protection("", why, "dev")
+        assert found == Protection("", why, "dev", in_doubt=True)
     assert protection_of("dev", ELSEWHERE, config(prod=PRODUCTION), {}).name == "dev"
 
 
@@ -158,7 +158,7 @@ def test_a_uid_in_the_file_ends_the_doubt() -> None:
     assert protection_of("dev", other, marked, KNOWN) == Protection()
     assert protection_of("dev", ClusterIdentity(uid=PROD_UID), marked, {}).name == "prod"
     why = "dev cannot be told from the cluster of prod: its own uid cannot be read"
-    assert protection_of("dev", UNSURE, marked, KNOWN) == Protection("", why, "dev")
+    assert protection_of("dev", UNSURE, marked, KNOWN) == Protection("", why, "dev", in_doubt=True)
 
 
 def test_another_cluster_is_not_protected() -> None:

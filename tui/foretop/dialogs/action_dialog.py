@@ -28,7 +28,6 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.config.protection import Protection
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
@@ -177,6 +176,12 @@ class ActionDialog(DialogFrame):
         return tuple(dict.fromkeys(one.name for one in self._protections if one.name))
 
     @property
+    def _production_word(self) -> str:
+        if not self._production:
+            return ""
+        return "as in production" if all(one.in_doubt for one in self._protections if one.name) else "production"
+
+    @property
     def confirmed_service(self) -> ActionService:
         """Acts by what was typed."""
         return self.service.with_confirmed(self._production)
@@ -191,7 +196,7 @@ class ActionDialog(DialogFrame):
         several = self.intent.dangerous and len(self.keys) > 1
         names = (*self._production, *([self.keys[0].name] if self.intent.dangerous else []))
         parts = [
-            "production" if self._production else "",
+            self._production_word,
             "the number of objects" if several else "",
             "the end of its name" if not several and any(name != _typed(name) for name in names) else "",
         ]
@@ -306,8 +311,8 @@ class ActionDialog(DialogFrame):
         if self.is_read_only:
             yield from (f"Read-only: {one.read_only}" for one in self._protections if one.read_only)
         for one in self._protections:
-            if one.production and one != Protection(one.read_only, f"{one.name} is marked production", one.name):
-                yield f"Production: {one.production}"
+            if one.production and one.production != f"{one.name} is marked production":
+                yield f"{'As in production' if one.in_doubt else 'Production'}: {one.production}"
 
     def _undone(self, plan_run: PlanRun) -> Iterator[Paragraph]:
         """What was put back again: it no longer is as the lines above say."""

@@ -149,7 +149,7 @@ def _protection(client: ApiClient) -> Check:
         return Check("protection", CheckStatus.OK, "none: nothing in the configuration protects this cluster")
     name, uid = client.config.name, client.identity.uid
     remedy = f"set contexts.{name}.clusterUid: {uid}" if found.name == name and uid else ""
-    if "cannot be told" in found.production:
+    if found.in_doubt:
         remedy = "run foretop doctor in the protected context, and set its clusterUid"
     told = f"{found.production}; {found.name} is to be typed before a write"
     return Check("protection", CheckStatus.NOTE, told, remedy)
