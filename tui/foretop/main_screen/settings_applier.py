@@ -74,7 +74,8 @@ class SettingsApplier:
     def _apply(self, before: Settings | None) -> None:
         settings = self._config.settings
         for cluster in self._state.source.clusters.values():
-            cluster.client.rules.reread()
+            if (config := cluster.client.rules.changed()) is not None:
+                cluster.client.rules.use(config)
         if before is None or before.time_zone != settings.time_zone:
             self._state.zoning = zoning(settings.time_zone, self._host.my_zone)
         self._state.shift_ends = settings.shift_ends

@@ -154,11 +154,13 @@ class ApiClient:
         """The protection by the configuration file and by the cluster as they are at this moment."""
         try:
             async with asyncio.timeout(_FILE_LIMIT):
-                await asyncio.to_thread(self.rules.reread)
+                config = await asyncio.to_thread(self.rules.changed)
         except TimeoutError:
             raise WriteRefused(
                 "Nothing was sent", "the configuration file cannot be looked at", "is its disk there?"
             ) from None
+        if config is not None:
+            self.rules.use(config)
         if self.rules.protects_clusters:
             await self.learn_uid()
         return self.protection

@@ -60,11 +60,16 @@ class ClusterProtection:
             self._uids[place] = identity.uid
             self._judged.clear()
 
-    def reread(self) -> None:
-        """Takes the configuration file up where it has changed; waits for the disk."""
-        if self._environ is not None and file_stamp(self._config.path) != self._config.stamp:
-            self._config, self._known = read_config(self._environ), None
-            self._judged.clear()
+    def changed(self) -> ConfigFile | None:
+        """The configuration file where it has changed since it was read; waits for the disk, and changes nothing."""
+        if self._environ is None or file_stamp(self._config.path) == self._config.stamp:
+            return None
+        return read_config(self._environ)
+
+    def use(self, config: ConfigFile) -> None:
+        """Judges by this configuration from now on."""
+        self._config, self._known = config, None
+        self._judged.clear()
 
     def _all_known(self) -> ClusterIdentities:
         if self._known is None:
