@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -40,6 +41,26 @@ async def test_with_read_only_on_no_write_leaves_the_process(server: RoughServer
         with pytest.raises(WriteRefused, match="read-only is on"):
             await client.write(permit(client, method, path), method, path, {}, {})
     await client.close()
+    assert server.seen == []
+
+
+async def test_a_permit_is_for_the_writes_of_its_plan_and_for_its_client_alone(server: RoughServer) -> None:
+    client, other = connect(server.url), connect(server.url)
+    path = f"{SCHEDULES}/daily"
+    given = permit(client, "PATCH", path)
+    for sender, method, place in (
+        (other, "PATCH", path),
+        (client, "DELETE", path),
+        (client, "PATCH", f"{SCHEDULES}/weekly"),
+        (client, "patch", path),
+    ):
+        with pytest.raises(WriteRefused, match="it is not in the plan that was permitted"):
+            await sender.write(given, method, place, {}, {})
+    for params in ({}, {"dryRun": ""}):
+        with pytest.raises(WriteRefused, match="only a dry run was permitted"):
+            await client.write(replace(given, dry_run=True), "PATCH", path, params, {})
+    await client.close()
+    await other.close()
     assert server.seen == []
 
 

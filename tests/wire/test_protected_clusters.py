@@ -336,6 +336,16 @@ def test_no_command_writes_to_production_without_its_name(command: tuple[str, ..
     assert place.box.storage.version == before
 
 
+def test_a_drill_cleans_nothing_up_in_production_without_its_name(place: Place, wire: Wire) -> None:
+    taken(place, "its own name")
+    label = {"foretop.io/drill": "x"}
+    left = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "left", "labels": label}}
+    place.box.storage.create(place.box.storage.kind("Namespace"), left)
+    assert run(["drill", "shop", "--yes", "--context", "prod"]) in (2, 3)
+    assert changed_by(wire) == []
+    assert place.box.storage.find(place.box.storage.kind("Namespace"), "", "left") is not None
+
+
 @pytest.mark.parametrize("command", [("backup", "logs", "ended"), ("restore", "results", "back")])
 def test_what_is_fetched_by_a_request_wants_the_name_too(command: tuple[str, ...], place: Place, wire: Wire) -> None:
     taken(place, "its own name")
