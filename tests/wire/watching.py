@@ -9,7 +9,8 @@ from random import Random
 
 from foretop_core.clock import SystemClock
 from foretop_core.kube.connection.auth import Authenticator
-from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.client import ApiClient, WritePermit
+from foretop_core.kube.connection.cluster_protection import ClusterProtection
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.watching.reflector import Reflector
@@ -124,7 +125,12 @@ def connect(url: str, read_only: bool = False, identity: AuthInfo | None = None)
     config = ContextConfig(name="rough", server=url, identity=identity or AuthInfo(token="secret"))
     clock = SystemClock()
     auth = Authenticator(config, lambda: config, ExecPlugins(clock, {}), clock)
-    return ApiClient(auth, clock, read_only)
+    return ApiClient(auth, clock, ClusterProtection(read_only))
+
+
+def permit(client: ApiClient, method: str, path: str, *confirmed: str) -> WritePermit:
+    """As the guard would give it for this one write."""
+    return WritePermit(client, frozenset({(method, path)}), frozenset(confirmed))
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
+from foretop_core.actions.guard import write_path
 from foretop_core.actions.journal import CHANGED, NOT_SENT, SENDING, Journal, JournalEntry
 from foretop_core.actions.lost_response_check import WriteEvidence, keep_looking, verify_write
 from foretop_core.actions.plans import Plan, PlanStep
@@ -18,7 +19,7 @@ from foretop_core.actions.write_answer import check_answer
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
-from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
+from foretop_core.kube.connection.client import MERGE_PATCH, ApiClient, Response, WritePermit
 from foretop_core.kube.connection.connection_errors import ApiError, NotConnected, Unreachable
 from foretop_core.models import decode
 from foretop_core.models.kinds import kind_of_ref
@@ -74,6 +75,7 @@ class PlanSender(msgspec.Struct, frozen=True):
     """Sends the steps of a plan and judges what came of each."""
 
     client: ApiClient
+    permit: WritePermit
     journal: Journal
     clock: Clock
     user: str
@@ -225,18 +227,17 @@ class PlanSender(msgspec.Struct, frozen=True):
         return sending.note(Result(step, outcome, str(problem)))
 
     async def _send(self, step: PlanStep) -> Response:
-        target, write = step.target, step.write
+        write = step.write
         dry = {"dryRun": "All"} if self.dry_run else {}
         # Without Strict a release that lacks a field drops it without a word: an unpause would lose its skip.
         managed = {"fieldManager": OWN_MANAGER, "fieldValidation": "Strict", **dry}
+        path = write_path(step)
         if write.method == "POST":
-            path = api_paths.collection(kind_of_ref(target), target.namespace)
-            return await self.client.request("POST", path, managed, write.body)
-        path = api_paths.item(kind_of_ref(target), target.namespace, target.name)
+            return await self.client.write(self.permit, "POST", path, managed, write.body)
         if write.method == "DELETE":
-            return await self.client.request("DELETE", path, dry, write.body, JSON)
+            return await self.client.write(self.permit, "DELETE", path, dry, write.body)
         form = MERGE_PATCH if write.form == "merge" else STRATEGIC_PATCH
-        return await self.client.request("PATCH", path, managed, write.body, form)
+        return await self.client.write(self.permit, "PATCH", path, managed, write.body, form)
 
     def entry(self, step: PlanStep, number: str, result: str) -> JournalEntry:
         target = step.target

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from foretop_core.actions.action_catalog import INTENTS, LATER_INTENTS, ActionRecord
-from foretop_core.kube.access.accessible_namespaces import watch_permissions
+from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ, watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
 SUBJECT = "SUBJECT"
@@ -69,7 +69,7 @@ def role_needs(holder: RoleHolder) -> RoleNeeds:
             return RoleNeeds(everywhere=others, beside_velero=(*beside, *acting))
         case RoleHolder.OADP_TENANT:
             own = tuple(needed for needed in others if needed.kind.namespaced)
-            return RoleNeeds(in_own_namespaces=(*own, *acting))
+            return RoleNeeds(everywhere=(CLUSTER_READ,), in_own_namespaces=(*own, *acting))
         case RoleHolder.NOBODY:
             return RoleNeeds()
 

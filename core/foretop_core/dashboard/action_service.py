@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 
@@ -17,6 +18,7 @@ from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
+from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.session_downloads import SessionDownloads
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
@@ -64,6 +66,7 @@ class ActionService:
         self._environ = environ
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
+        self._confirmed: frozenset[str] = frozenset()
         self.downloads = SessionDownloads()
         self.zone: tzinfo = UTC
 
@@ -82,12 +85,19 @@ class ActionService:
         return None if isinstance(found, UnreadableObject) else found
 
     def is_read_only(self, contexts: Sequence[str]) -> bool:
-        return any(self._clusters[context].client.read_only for context in contexts)
+        return any(one.read_only for one in self.protections(contexts))
 
-    def production(self, contexts: Sequence[str]) -> tuple[str, ...]:
-        """Those of the contexts that the configuration marks as production."""
+    def protections(self, contexts: Sequence[str]) -> tuple[Protection, ...]:
+        """The protection of each of these contexts, as far as they are reached and have any."""
         reached = [name for name in dict.fromkeys(contexts) if name in self._clusters]
-        return tuple(name for name in reached if self._clusters[name].client.protection.production)
+        found = [self._clusters[name].client.protection for name in reached]
+        return tuple(one for one in found if one != NO_PROTECTION)
+
+    def with_confirmed(self, names: Iterable[str]) -> ActionService:
+        """The same service for writes that a person has confirmed by these names, and for no others."""
+        found = copy(self)
+        found._confirmed = frozenset(names)
+        return found
 
     def client(self, context: str) -> ApiClient:
         return self._clusters[context].client
@@ -113,11 +123,15 @@ class ActionService:
             warnings |= dict.fromkeys(part.warnings)
         return TrackedPlan(Plan(intent, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
 
-    async def refusal(self, plan: Plan) -> str:
-        """What stands against sending it: read-only, or a right that is missing; "" where nothing does."""
+    async def refusal(self, plan: Plan, *, confirmed: bool = False) -> str:
+        """What stands against sending it: read-only, or a right that is missing; "" where nothing does.
+
+        Of what a person has `confirmed`, also that a name is wanted by now that they were not asked for.
+        """
         for context in dict.fromkeys(step.target.context for step in plan.steps):
             try:
-                await self.executor(context).guard(_part(plan, context))
+                executor = self.executor(context)
+                await (executor.permit if confirmed else executor.guard)(_part(plan, context))
             except ActionRefused as problem:
                 return str(problem)
             except ForetopError as problem:
@@ -171,6 +185,7 @@ class ActionService:
             Journal(default_path(self._environ)),
             self.user(context),
             partial(self.snapshot, context),
+            confirmed=self._confirmed,
         )
 
     def user(self, context: str) -> str:

@@ -49,6 +49,7 @@ from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.schedules import plan_delete_schedule
+from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessVerdict, Permission
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, SCHEDULE, RequiredPermission
@@ -157,7 +158,8 @@ class Asked(AccessReviewer):
 
 
 class Writable:
-    read_only = False
+    async def judge_afresh(self) -> Protection:
+        return NO_PROTECTION
 
 
 @pytest.mark.parametrize("plan", list(_plans()), ids=lambda plan: plan.intent.id)

@@ -139,7 +139,11 @@ def test_the_command_prints_manifests_for_kubectl(capsys: pytest.CaptureFixture[
 def test_a_tenant_gets_a_role_in_each_namespace(capsys: pytest.CaptureFixture[str]) -> None:
     found = printed(capsys, "oadp-tenant", "-n", "team-a", "-n", "team-b")
     assert [one["metadata"]["namespace"] for one in found if one["kind"] == "Role"] == ["team-a", "team-b"]
-    assert {one["kind"] for one in found} == {"Role", "RoleBinding"}
+    assert {one["kind"] for one in found} == {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
+    (everywhere,) = [one["rules"] for one in found if one["kind"] == "ClusterRole"]
+    assert everywhere == [
+        {"apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"]}
+    ]
 
 
 @pytest.mark.parametrize(

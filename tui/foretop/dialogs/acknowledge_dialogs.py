@@ -128,7 +128,7 @@ class AcknowledgeDialog(FindingsDialog):
 
     def update_choices(self) -> None:
         for part in self.query("#wanted, .confirm"):
-            part.display = self.is_shared
+            part.display = self.is_shared and bool(self.wanted)
 
     def request(self, context: str) -> AcknowledgeRequest:
         length = _LENGTHS[self.query_one("#until", OptionCycler).at]

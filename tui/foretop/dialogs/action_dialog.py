@@ -78,8 +78,8 @@ class ActionDialog(DialogFrame):
         self.plan_run: PlanRun | None = None
         self.problem = ""
         self._refusal = ""
-        self._production = service.production([key.context for key in targets.keys])
-        """As it was when the dialog was opened: what is to be typed does not change while somebody types it."""
+        self._protections = service.protections([key.context for key in targets.keys])
+        """As they were shown last: a name that is to be typed from now on has not been typed yet."""
         self._asked_rights = False
         self._without_form = False
         self._news: list[Paragraph] = []
@@ -171,6 +171,22 @@ class ActionDialog(DialogFrame):
         return " ".join((*map(_typed, self._production), *([self._wanted_object] if self.intent.dangerous else [])))
 
     @property
+    def _production(self) -> tuple[str, ...]:
+        """The names that are asked for as in production."""
+        return tuple(dict.fromkeys(one.name for one in self._protections if one.name))
+
+    @property
+    def _production_word(self) -> str:
+        if not self._production:
+            return ""
+        return "as in production" if all(one.in_doubt for one in self._protections if one.name) else "production"
+
+    @property
+    def confirmed_service(self) -> ActionService:
+        """Acts by what was typed."""
+        return self.service.with_confirmed(self._production)
+
+    @property
     def _wanted_object(self) -> str:
         return str(self._number) if len(self.keys) > 1 else _typed(self.keys[0].name)
 
@@ -180,7 +196,7 @@ class ActionDialog(DialogFrame):
         several = self.intent.dangerous and len(self.keys) > 1
         names = (*self._production, *([self.keys[0].name] if self.intent.dangerous else []))
         parts = [
-            "production" if self._production else "",
+            self._production_word,
             "the number of objects" if several else "",
             "the end of its name" if not several and any(name != _typed(name) for name in names) else "",
         ]
@@ -201,6 +217,7 @@ class ActionDialog(DialogFrame):
         if self.dialog_state is not DialogState.ASKING:
             return
         self._notice_namesakes()
+        self._notice_protection()
         try:
             self.planned = self.make_plan()
             self.problem = ""
@@ -221,6 +238,14 @@ class ActionDialog(DialogFrame):
         self._uids |= uids
         if again:
             self._news = [plan_text.look(f"{key} was deleted and created again in the meantime.") for key in again]
+            self.forget_what_was_typed()
+
+    def _notice_protection(self) -> None:
+        """A cluster that is production since the dialog was opened wants its name as well."""
+        before, self._protections = self._production, self.service.protections(self.contexts)
+        if self._production != before:
+            self.show_wanted()
+            self.show_fields(True)
             self.forget_what_was_typed()
 
     @property
@@ -271,6 +296,7 @@ class ActionDialog(DialogFrame):
             yield from self._undone(plan_run)
             return
         yield from self._news
+        yield from (paragraph(f"{why}.", Tone.WARN) for why in self._unexpected_protection())
         if self.planned is not None:
             yield from self._counted(self.planned.plan)
         yield from self.more()
@@ -279,6 +305,14 @@ class ActionDialog(DialogFrame):
             yield from self._proposal(self.planned.plan)
         if self.dialog_state is DialogState.SENDING and plan_run is not None:
             yield paragraph(f"Sending: {len(plan_run.told)} of {len(plan_run.planned.plan.steps)}", bold=True)
+
+    def _unexpected_protection(self) -> Iterator[str]:
+        """Why it is read-only, and why a name is to be typed that is not asked for by the name of the context."""
+        if self.is_read_only:
+            yield from (f"Read-only: {one.read_only}" for one in self._protections if one.read_only)
+        for one in self._protections:
+            if one.production and one.production != f"{one.name} is marked production":
+                yield f"{'As in production' if one.in_doubt else 'Production'}: {one.production}"
 
     def _undone(self, plan_run: PlanRun) -> Iterator[Paragraph]:
         """What was put back again: it no longer is as the lines above say."""
@@ -349,7 +383,7 @@ class ActionDialog(DialogFrame):
 
     def _send(self, planned: TrackedPlan) -> None:
         self.dialog_state = DialogState.SENDING
-        self.plan_run = PlanRun(self.service, planned, self.planner(), _toast(self.app))
+        self.plan_run = PlanRun(self.confirmed_service, planned, self.planner(), _toast(self.app))
         self.plan_run.listener = self._moved
         self.cancel.focus()
         self.draw()

@@ -149,7 +149,7 @@ class DrillDialog(ActionDialog):
             self.replan()  # It says what has changed since.
             return
         self.progress = DrillProgress(
-            self.service, planned.plan, backup, self._request(), limit, first, _toast(self.app)
+            self.confirmed_service, planned.plan, backup, self._request(), limit, first, _toast(self.app)
         )
         self._go_on(self.progress.run())
 

@@ -34,7 +34,7 @@ class PlanRun:
         plan = self.planned.plan
         probes = [self._probe(place) for place in range(len(plan.steps))]
         try:
-            self.problem = await self._service.refusal(plan)
+            self.problem = await self._service.refusal(plan, confirmed=True)
             if not self.problem:
                 await self._send()
         except ForetopError as problem:

@@ -73,8 +73,9 @@ class SettingsApplier:
 
     def _apply(self, before: Settings | None) -> None:
         settings = self._config.settings
-        for context, cluster in self._state.source.clusters.items():
-            cluster.client.protection = self._config.config.protection(context)
+        for cluster in self._state.source.clusters.values():
+            if (config := cluster.client.rules.changed()) is not None:
+                cluster.client.rules.use(config)
         if before is None or before.time_zone != settings.time_zone:
             self._state.zoning = zoning(settings.time_zone, self._host.my_zone)
         self._state.shift_ends = settings.shift_ends

@@ -103,6 +103,7 @@ class ClusterWatcher:
             async with asyncio.TaskGroup() as group:
                 for kind in self.kinds:
                     group.create_task(self._follow(kind))
+                group.create_task(self._learn_cluster())
                 await asyncio.Event().wait()
         finally:
             await self._end(tuple(self._watches))
@@ -164,8 +165,20 @@ class ClusterWatcher:
             absent = self._tell_absent(absent, missing)
             await self._until_next_look(kind, found, elsewhere)
 
+    async def _learn_cluster(self) -> None:
+        """Which cluster it is, where that decides about its protection; the guard asks again before every write."""
+        if self.client.rules.protects_clusters:
+            await self._wait_for_first()
+            # Whatever goes wrong, a cluster that is not known is protected the more.
+            with suppress(Exception):
+                await self.client.learn_uid()
+
     async def _let_first_go_ahead(self, kind: Kind) -> None:
-        if not self._not_begun or kind.name in self._first:
+        if kind.name not in self._first:
+            await self._wait_for_first()
+
+    async def _wait_for_first(self) -> None:
+        if not self._not_begun:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(self._timing.go_ahead):
