@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from foretop.cli import run
-from foretop_core.actions.action_catalog import INTENTS, LATER_INTENTS, told_rights
+from foretop_core.actions.action_catalog import INTENTS, told_rights
 from foretop_core.actions.roles import RoleHolder, role_intents, role_manifests, role_needs, role_rules
 from foretop_core.kube.access.access_reviewer import AccessRule, AccessRules
 from foretop_core.kube.access.accessible_namespaces import NAMESPACE_READS, may_list, watch_permissions
@@ -71,7 +71,7 @@ def test_a_tenant_watches_all_tenants_kinds_of_own_namespaces_and_nothing_of_the
 
 def test_the_doctor_looks_at_every_permission_of_every_action() -> None:
     told = needed(right for right, _, _ in told_rights())
-    every = (*INTENTS, *LATER_INTENTS)
+    every = INTENTS
     assert told == {one for intent in every for one in needed((*intent.rights, *intent.reads))}
 
 
