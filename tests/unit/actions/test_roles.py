@@ -54,7 +54,7 @@ def test_a_cluster_admin_can_watch_every_kind_and_ask_for_every_action() -> None
 
 def test_every_action_belongs_to_the_velero_admin_or_to_the_tenant_or_to_the_cluster_s_administrators() -> None:
     admin, tenant = role_intents(RoleHolder.VELERO_ADMIN), role_intents(RoleHolder.OADP_TENANT)
-    assert {intent.id for intent in (*admin, *tenant)} == {intent.id for intent in INTENTS} - {"drill"}
+    assert {intent.id for intent in (*admin, *tenant)} == {intent.id for intent in INTENTS} - {"drill", "drill-cleanup"}
     assert {intent.id for intent in admin} & {intent.id for intent in tenant} == {"acknowledge", "unacknowledge"}
     acting = {right for right in role_needs(RoleHolder.OADP_TENANT).in_own_namespaces if right.verb == "patch"}
     assert {right.kind for right in acting} == {NAB, NAR}

@@ -37,7 +37,7 @@ from foretop_core.actions.drills import (
     plan_later_cleanup,
 )
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.errors import BadInput
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
@@ -205,8 +205,11 @@ def _tell_deleted(plan: Plan, left: list[str], write_options: WriteOptions) -> N
 
 
 async def _tell_earlier(at: CommandSession) -> None:
-    """What is still there of others is named, and left alone."""
-    found = await leftovers(at.executor)
+    """What is still there of others is named, and left alone; a journal that cannot be read is refused later."""
+    try:
+        found = await leftovers(at.executor)
+    except ForetopError:
+        return
     going = [str(one.objects[-1].target) for one in found if one.is_going]
     left = [str(one.objects[-1].target) for one in found if not one.is_going]
     if going:

@@ -54,7 +54,7 @@ class DrillDialog(ActionDialog):
         self.progress: DrillProgress | None = None
         self._left: tuple[LeftDrill, ...] = ()
         self._quotas = ""
-        self._id = DrillRequest("", "").id
+        self._drill_id = DrillRequest("", "").id
 
     @property
     def _cluster(self) -> str:
@@ -89,7 +89,7 @@ class DrillDialog(ActionDialog):
 
     def _request(self) -> DrillRequest:
         into = self.query_one("#into", Prompt).value.strip() or drill_name(self._namespace, self.opened)
-        return DrillRequest(self._namespace, into, self.query_one("#secrets", OptionCycler).at == 1, self._id)
+        return DrillRequest(self._namespace, into, self.query_one("#secrets", OptionCycler).at == 1, self._drill_id)
 
     def _limit(self) -> timedelta:
         typed = self.query_one("#limit", Prompt).value.strip() or str(USUAL_LIMIT)
