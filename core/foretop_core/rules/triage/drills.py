@@ -24,7 +24,10 @@ UNPROVEN = "drill-unproven"
 
 
 def left_over_drills(records: Sequence[DrillRecord]) -> Rule:
-    """The rule for what the journal, which has these records, proves; drills that are still going are no finding."""
+    """The rule for what the journal, which has these records, proves; drills that are still going are no finding.
+
+    Such a finding names no related object: a key on it would delete that one without a proof.
+    """
 
     def drill_leftovers(snapshot: ClusterSnapshot, now: datetime, _limits: Thresholds) -> Iterator[Finding]:
         for drill in left_drills(labelled_objects(snapshot), records, now):
@@ -48,7 +51,6 @@ def _left_over(drill: LeftDrill) -> Finding:
         "left over from a drill",
         join_sentences((made, *_told(drill.unproven)), " "),
         f"Delete what foretop created (ctrl+d), or with: foretop drill --clean-up {subject.target.name}",
-        tuple(one.target for one in own if one is not subject),
     )
 
 
@@ -62,7 +64,6 @@ def _unproven(drill: LeftDrill) -> Finding:
         "has the label of a drill, not proven to be foretop's",
         join_sentences(tuple(_told(drill.objects)), " "),
         "Ask who created it. foretop leaves it alone; where nobody needs it, delete it with kubectl.",
-        tuple(one.target for one in drill.objects if one is not subject),
     )
 
 
