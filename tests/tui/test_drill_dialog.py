@@ -94,7 +94,7 @@ async def test_what_only_has_the_label_is_named_and_never_offered(
         await at.shown.press("slash", *"wiki-trial", "enter")
         await at.see("has the label of a drill", "kubectl --context minicluster delete namespaces wiki-trial")
         await at.shown.press("ctrl+d")
-        await at.see("it only has the label of a drill", "kubectl --context minicluster delete", "Nothing to send")
+        await at.see("it only has the label of a drill", "kubectl --context minicluster delete")
         assert left(at) == {"Namespace", "ConfigMap"}
 
 
@@ -117,7 +117,7 @@ async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(
             "left over from a drill", "foretop drill --clean-up legacy-trial", "The drill restored legacy from"
         )
         await at.shown.press("ctrl+d")
-        await at.see("Delete what the drill left", "left alone", "with foretop", "Nothing to send")
+        await at.see("Delete what the drill left", "left alone", "with foretop", "choose what to delete")
         at.dialog.query_one("#confirm", Prompt).value = "legacy-trial"
         await at.send()
         assert left(at) == {"Namespace", "ConfigMap", "Restore"}
@@ -125,7 +125,7 @@ async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(
             at.dialog.query_one(f"#{kind}", OptionCycler).action_turn(1)
         await at.see("restore openshift-adp/legacy-trial is deleted", "namespace legacy-trial is deleted")
         await at.send()
-        await at.see("2 of 2 done")
+        await at.see("Deleted: restore openshift-adp/legacy-trial and namespace legacy-trial.")
         kinds = {one.kind for one in at.journal if one.method == "DELETE"}
         assert kinds == {"Restore", "Namespace"}
         names = [body["metadata"]["name"] for body in at.box.storage.list(at.box.storage.kind("ConfigMap"), HOME)]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from textual import work
 from textual.widget import Widget
 
 from foretop.dialogs import plan_text
-from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.action_dialog import ActionDialog, DialogState
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.drill_run import deletion_planner, leftovers, plan_deletion
+from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
@@ -114,3 +116,27 @@ class DrillCleanupDialog(ActionDialog):
 
     def _counted(self, plan: Plan) -> list[Paragraph]:
         return []
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        """Each object by its kind: all of a drill have the same name."""
+        if not plan.steps:
+            return [paragraph("Nothing is deleted yet: choose what to delete.")] if self._steps() else []
+        said = [
+            paragraph(f"{step.changes[0]}: {step.forecast}", label=" " if at else "Write")
+            for at, step in enumerate(plan.steps)
+        ]
+        said += [plan_text.look(warning) for step in plan.steps for warning in step.warnings]
+        return [*said, plan_text.command_line(plan.steps, self.cells, copies=not isinstance(self.focused, Prompt))]
+
+    def _said(self) -> Iterator[Paragraph]:
+        if self.dialog_state is not DialogState.DONE or self.plan_run is None:
+            yield from super()._said()
+            return
+        results = [told.result for told in self.plan_run.told]
+        if done := [str(one.step.target) for one in results if one.outcome is Outcome.DONE]:
+            yield paragraph(f"Deleted: {humanize.join(done)}.")
+        for one in results:
+            if one.outcome is not Outcome.DONE:
+                yield paragraph(f"{one.step.target} is still there: {one.error or one.outcome.value}", Tone.BAD)
+        if self.plan_run.problem:
+            yield paragraph(self.plan_run.problem, Tone.BAD)
