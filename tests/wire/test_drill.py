@@ -118,7 +118,10 @@ def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_only_
         with monkeypatch.context() as patched:
             patched.setattr("foretop.commands.drill._clean_up", _cut_off)
             assert at.drill("shop", "--yes", "--with-secrets", "--into", "shop-trial") == 130
-        assert "still there: foretop drill --clean-up shop-trial" in capsys.readouterr().err
+        assert (
+            "namespace shop-trial, configmap shop-trial and restore shop-trial: foretop drill --clean-up shop-trial"
+            in (capsys.readouterr().err)
+        )
         assert at.left() == ["shop-trial"] * 3
         storage = at.box.storage
         made = {kind: storage.list(storage.kind(kind), "shop-trial")[0] for kind in ("Deployment", "StatefulSet")}

@@ -109,7 +109,10 @@ class ActionRecord(msgspec.Struct, frozen=True):
     words: tuple[str, ...] = ()
     """What else finds it in the palette."""
     hint: str = ""
-    """The sentence of a finding's pane, `{}` for the object; "" where the action is not a remedy: deleting never is."""
+    """The sentence of a finding's pane, `{}` for the object; "" where the action is not a remedy.
+
+    Deleting is one only for what a drill left.
+    """
     fetches: bool = False
     """It fetches a file and changes nothing: a viewer takes the place of the dialog."""
     follow_up: FollowUp = FollowUp.NOTHING
@@ -543,7 +546,7 @@ DRILL_CLEANUP = ActionRecord(
     dangerous=True,
     applies=_is_of_drill,
     short="delete",
-    footer=_EARLY,
+    footer=_LATE,
     hint="delete what its drill left",
     words=("left over", "clean up"),
     for_administrators=True,

@@ -139,7 +139,8 @@ async def _carry_out(
         _show(at, run, result, write_options)
         cleaned = await _clean_up(at, run.made, write_options)
     except (asyncio.CancelledError, KeyboardInterrupt, click.Abort):
-        say_to(f"Interrupted. What it created is still there: foretop drill --clean-up {run.request.into}", err=True)
+        made = humanize.join([f"{one.kind.lower()} {one.name}" for one in run.made]) or "what it has created"
+        say_to(f"Interrupted. Still there may be {made}: foretop drill --clean-up {run.request.into}", err=True)
         raise
     return DONE if not result.report.failed and cleaned else SOME_FAILED
 

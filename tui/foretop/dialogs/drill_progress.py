@@ -57,6 +57,7 @@ class DrillProgress:
         executor = self._service.executor(self._context)
         run = DrillRun(executor, self._backup, self._request)
         try:
+            await executor.guard(self._plan)
             await require_journal(executor, self._request.namespace)
             self.result = await run.carry_out(self._plan, self._limit, lambda news: self._tell(f"Restore: {news}"))
         except Exception as problem:
