@@ -23,7 +23,7 @@ from foretop_core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
-from foretop_core.actions.drills import plan_note
+from foretop_core.actions.drills import DrillRequest, plan_note
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.plan_executor import PlanExecutor
@@ -103,9 +103,12 @@ def unacknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: dateti
     return plan_unacknowledge(snapshot, chosen, overdue(snapshot, chosen), now)
 
 
+DRILLED = DrillRequest("shop", "shop-trial")
+
+
 def noting_a_drill(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     """The one write of a drill to an object that was there before."""
-    return plan_note(snapshot, next(iter(items)), "shop", DrillOutcome(NOW, timedelta(minutes=4)), now)
+    return plan_note(snapshot, next(iter(items)), DRILLED, DrillOutcome(NOW, timedelta(minutes=4)), now)
 
 
 PLANNERS: list[tuple[Select, Planner]] = [
