@@ -167,11 +167,13 @@ class Dashboard(SerialKeyApp):
         try:
             self._source = await self._opened()
             from foretop_core.actions.acknowledgement_file import acknowledgements_of
+            from foretop_core.dashboard.drill_journal import DrillJournal
             from foretop_core.dashboard.state import DashboardState
 
             self._source.start(FIRST_KINDS.get(self.display_options.page, frozenset()))
             own = acknowledgements_of(os.environ)
-            state = DashboardState(self._source, asyncio.get_running_loop().time, own)
+            drills = DrillJournal(os.environ, waits=False)
+            state = DashboardState(self._source, asyncio.get_running_loop().time, own, drills)
             self._follow_config(state)
             self.main_screen.attach(state)
             await self._pump(state)

@@ -37,6 +37,10 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     patch: dict[str, Any]
     result: str
     id: str = ""
+    uid: str = ""
+    """The uid of the object; of one that is being made, as soon as the server has answered."""
+    drill: str = ""
+    """The id of the drill that it was written for."""
 
 
 SENDING = "sending"

@@ -13,15 +13,15 @@ from msgspec.structs import replace
 
 from foretop_core.actions.guard import write_path
 from foretop_core.actions.journal import CHANGED, NOT_SENT, SENDING, Journal, JournalEntry
-from foretop_core.actions.lost_response_check import WriteEvidence, keep_looking, verify_write
+from foretop_core.actions.lost_response_check import WriteEvidence, judge_write, keep_looking, verify_write
 from foretop_core.actions.plans import Plan, PlanStep
-from foretop_core.actions.write_answer import check_answer
+from foretop_core.actions.write_answer import check_answer, read_object
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import MERGE_PATCH, ApiClient, Response, WritePermit
 from foretop_core.kube.connection.connection_errors import ApiError, NotConnected, Unreachable
-from foretop_core.models import decode
+from foretop_core.models import Resource, decode
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
@@ -218,13 +218,30 @@ class PlanSender(msgspec.Struct, frozen=True):
         try:
             if found is WriteEvidence.NOT_DONE and not self.dry_run:
                 found = await keep_looking(self.client, sending.current, self.patience, self.look_for)
+            answer = await self._made(sending.current) if found is WriteEvidence.DONE else b""
         except asyncio.CancelledError:
             sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
             raise
         if found is WriteEvidence.DONE:
-            return sending.note(Result(step, Outcome.DONE))
+            return sending.note(Result(step, Outcome.DONE, answer=answer))
         outcome = Outcome.FAILED if found is WriteEvidence.NOT_DONE else Outcome.UNKNOWN
         return sending.note(Result(step, outcome, str(problem)))
+
+    async def _made(self, step: PlanStep) -> bytes:
+        """What a drill has made where the answer was lost: its id, which nobody else knows, is on the object.
+
+        Nothing where the object cannot be read; of other new objects nobody needs the uid.
+        """
+        target = step.target
+        if step.write.method != "POST" or not step.drill:
+            return b""
+        try:
+            path = api_paths.item(kind_of_ref(target), target.namespace, target.name)
+            body = (await self.client.request("GET", path)).body
+            found = read_object(step, body)
+        except ForetopError:
+            return b""
+        return body if judge_write(step, found) is WriteEvidence.DONE else b""
 
     async def _send(self, step: PlanStep) -> Response:
         write = step.write
@@ -239,7 +256,8 @@ class PlanSender(msgspec.Struct, frozen=True):
         form = MERGE_PATCH if write.form == "merge" else STRATEGIC_PATCH
         return await self.client.write(self.permit, "PATCH", path, managed, write.body, form)
 
-    def entry(self, step: PlanStep, number: str, result: str) -> JournalEntry:
+    def entry(self, step: PlanStep, number: str, result: str, made: str = "") -> JournalEntry:
+        """`made` is the uid of what the step has created."""
         target = step.target
         return JournalEntry(
             at=rfc3339(self.clock.now()) or "",
@@ -253,6 +271,8 @@ class PlanSender(msgspec.Struct, frozen=True):
             patch=step.write.body,
             result=result,
             id=number,
+            uid=made or step.uid,
+            drill=step.drill,
         )
 
 
@@ -278,7 +298,8 @@ class _Sending:
             return result
         told = f"{result.outcome.value}: {result.error}" if result.error else result.outcome.value
         try:
-            self._sender.journal.append(self._sender.entry(self.current, self._id, told))
+            made = _uid_of(result.answer) if self.current.write.method == "POST" else ""
+            self._sender.journal.append(self._sender.entry(self.current, self._id, told, made))
         except ForetopError as problem:
             return replace(result, error="; ".join(filter(None, (result.error, str(problem)))))
         return result
@@ -287,6 +308,14 @@ class _Sending:
     def _silent(self) -> bool:
         """A rehearsal is not in the journal, nor what read-only holds back."""
         return self._sender.dry_run or self._sender.client.read_only
+
+
+def _uid_of(answer: bytes) -> str:
+    """Of an object that the server has answered with."""
+    try:
+        return decode(Resource, answer).metadata.uid if answer else ""
+    except ForetopError:
+        return ""
 
 
 def _known(result: Result) -> asyncio.Future[Result]:

@@ -53,6 +53,8 @@ class PlanStep(msgspec.Struct, frozen=True):
     """What a new object is made from, or is to delete."""
     progress: str = ""
     """`61 % moved`: how far the object is. It goes on by itself, so that nobody agrees to it."""
+    drill: str = ""
+    """The id of the drill that it is part of, for the journal."""
 
     @property
     def forecast_and_progress(self) -> str:

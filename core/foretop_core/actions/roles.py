@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.actions.action_catalog import INTENTS, LATER_INTENTS, ActionRecord
+from foretop_core.actions.action_catalog import INTENTS, ActionRecord
 from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ, watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
@@ -44,7 +44,7 @@ def role_intents(holder: RoleHolder) -> tuple[ActionRecord, ...]:
     """The actions that a role is for."""
     match holder:
         case RoleHolder.CLUSTER_ADMIN:
-            return (*INTENTS, *LATER_INTENTS)
+            return INTENTS
         case RoleHolder.VELERO_ADMIN:
             return tuple(one for one in _local_intents() if any(kind in BESIDE_VELERO for kind in one.kinds))
         case RoleHolder.OADP_TENANT:

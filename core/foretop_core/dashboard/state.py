@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from foretop_core.actions.acknowledgement_file import AcknowledgementFile
 from foretop_core.actions.managed_by import owner_warning
 from foretop_core.config.settings import DEFAULT_SETTINGS
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.failure_log import FailureLog
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
@@ -62,9 +63,13 @@ class DashboardState:
     """One beat of the pump sees one moment: everything drawn in it is of the same second."""
 
     def __init__(
-        self, source: ClusterSession, ticks: Callable[[], float], own: AcknowledgementFile | None = None
+        self,
+        source: ClusterSession,
+        ticks: Callable[[], float],
+        own: AcknowledgementFile | None = None,
+        drills: DrillJournal | None = None,
     ) -> None:
-        """`own` is what the person at the terminal has acknowledged for themselves."""
+        """`own` is what the person at the terminal has acknowledged for themselves, `drills` has what they drilled."""
         self.source = source
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
@@ -82,6 +87,7 @@ class DashboardState:
         """The revision of the findings: higher whenever a new look at the clusters found something else."""
         self._ticks = ticks
         self._own = own
+        self._drills = drills
         self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
         self._read_own = -_SOONEST.total_seconds()
@@ -253,7 +259,9 @@ class DashboardState:
         self._judged[context] = (self.clock(context), self._version(context))
         if self._is_coming_in(context):
             return
-        found = triage(self.store.snapshot(context), now, self.thresholds)
+        snapshot = self.store.snapshot(context)
+        records = self._drills.records(snapshot) if self._drills is not None else None
+        found = triage(snapshot, now, self.thresholds, drill_records=records)
         self._failed_rules[context] = found.failures
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)

@@ -18,6 +18,7 @@ from foretop.commands.output import emit, file_help, output_option, say, table, 
 from foretop.commands.report_metrics import metrics_text
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.config.thresholds_from_settings import thresholds_of
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
@@ -106,7 +107,8 @@ def report_snapshots(
     """Prints the report on some clusters, and answers with its exit code; `apart` parts off what is acknowledged."""
     now = snapshots[0][1]
     own = acknowledgements_of(os.environ).read()
-    parts = [_on_cluster(snapshot, at, limits, own, apart=apart) for snapshot, at in snapshots]
+    drills = DrillJournal(os.environ, waits=True)
+    parts = [_on_cluster(snapshot, at, limits, own, drills, apart=apart) for snapshot, at in snapshots]
     found = [judged for _, judged in parts]
     names = ("schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
     answer = {
@@ -130,11 +132,12 @@ def _on_cluster(
     at: datetime,
     limits: Thresholds | None,
     own: OwnAcknowledgements,
+    drills: DrillJournal,
     *,
     apart: bool,
 ) -> tuple[dict[str, list[Item]], Triage]:
     """The report on one cluster; a part that fails is left out, and is a finding instead."""
-    judged = triage(snapshot, at, limits)
+    judged = triage(snapshot, at, limits, drill_records=drills.records(snapshot))
     failures = list(judged.failures)
     schedules: list[Item] = []
     for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name)):

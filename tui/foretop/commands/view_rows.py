@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
@@ -40,7 +41,8 @@ class PrintedTable(ABC):
     def __init__(self, session: Session, watched: Collection[str] | None) -> None:
         self.changed = asyncio.Event()
         self._session = session
-        self._state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ))
+        drills = DrillJournal(os.environ, waits=True)
+        self._state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
         self._feed = session.store.feed.subscribe(watched, self.changed.set)
         self.titles: list[tuple[str, bool]] = []
         """Of each column, and whether it is for wide output only."""
