@@ -89,7 +89,7 @@ class PlanSender(msgspec.Struct, frozen=True):
         answer was lost, the next ones are sent; the results come in the order of the plan.
         """
         if not self.dry_run and not self.client.read_only:
-            self.journal.check()
+            await self.journal.check_in_thread()
         gone = ""
         ahead: deque[asyncio.Future[Result]] = deque()
         try:
@@ -115,12 +115,12 @@ class PlanSender(msgspec.Struct, frozen=True):
         try:
             found = await self._send_until_answered(sending, replan)
         except asyncio.CancelledError:
-            sending.note(Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
+            await sending.note(Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
             raise
         if isinstance(found, _Lost):
             return await self._lost(sending, found.problem)
         result, gone = found
-        return _known(sending.note(result)), gone
+        return _known(await sending.note(result)), gone
 
     async def _send_until_answered(self, sending: _Sending, replan: Replan) -> tuple[Result, str] | _Lost:
         step, refusal = sending.agreed, ""
@@ -128,7 +128,7 @@ class PlanSender(msgspec.Struct, frozen=True):
             return changed
         for _ in range(MOST_TRIES):
             try:
-                sending.intend()
+                await sending.intend()
             except ForetopError as problem:
                 return Result(step, Outcome.NOT_SENT, str(problem)), ""
             try:
@@ -203,11 +203,11 @@ class PlanSender(msgspec.Struct, frozen=True):
         try:
             found = await verify_write(self.client, sending.current, self.patience)
         except asyncio.CancelledError:
-            sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
+            await sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
             raise
         gone = "" if found.answered else str(problem)
         if isinstance(problem, NotConnected):
-            return _known(sending.note(Result(step, Outcome.NOT_SENT, str(problem)))), gone
+            return _known(await sending.note(Result(step, Outcome.NOT_SENT, str(problem)))), gone
         return asyncio.ensure_future(self._found_out(sending, problem, found)), gone
 
     async def _found_out(self, sending: _Sending, problem: ForetopError, found: WriteEvidence) -> Result:
@@ -217,12 +217,12 @@ class PlanSender(msgspec.Struct, frozen=True):
             if found is WriteEvidence.NOT_DONE and not self.dry_run:
                 found = await keep_looking(self.client, sending.current, self.patience, self.look_for)
         except asyncio.CancelledError:
-            sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
+            await sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
             raise
         if found is WriteEvidence.DONE:
-            return sending.note(Result(step, Outcome.DONE))
+            return await sending.note(Result(step, Outcome.DONE))
         outcome = Outcome.FAILED if found is WriteEvidence.NOT_DONE else Outcome.UNKNOWN
-        return sending.note(Result(step, outcome, str(problem)))
+        return await sending.note(Result(step, outcome, str(problem)))
 
     async def _send(self, step: PlanStep) -> Response:
         target, write = step.target, step.write
@@ -264,20 +264,20 @@ class _Sending:
         self._id = secrets.token_hex(8)
         self._written: PlanStep | None = None
 
-    def intend(self) -> None:
+    async def intend(self) -> None:
         """Raises where it cannot be written down: it is not sent then."""
         if self._silent or self._written is self.current:
             return
-        self._sender.journal.append(self._sender.entry(self.current, self._id, SENDING))
+        await self._sender.journal.append_in_thread(self._sender.entry(self.current, self._id, SENDING))
         self._written = self.current
 
-    def note(self, result: Result) -> Result:
+    async def note(self, result: Result) -> Result:
         """The write is done or refused by now: a journal that fails is told, and takes nothing back."""
         if self._written is None:
             return result
         told = f"{result.outcome.value}: {result.error}" if result.error else result.outcome.value
         try:
-            self._sender.journal.append(self._sender.entry(self.current, self._id, told))
+            await self._sender.journal.append_in_thread(self._sender.entry(self.current, self._id, told))
         except ForetopError as problem:
             return replace(result, error="; ".join(filter(None, (result.error, str(problem)))))
         return result

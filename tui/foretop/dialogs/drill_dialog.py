@@ -100,7 +100,7 @@ class DrillDialog(ActionDialog):
             raise BadInput(f"{typed!r} is not a valid time limit", "", f"give minutes from 1 to {LONGEST_LIMIT}")
         return timedelta(minutes=minutes)
 
-    @work(exit_on_error=False)
+    @work
     async def _look(self) -> None:
         """At what an earlier drill has left, and at the quotas: neither is watched."""
         executor = self.service.executor(self._cluster)
@@ -114,7 +114,7 @@ class DrillDialog(ActionDialog):
         assert isinstance(field, DialogField)
         field.display = bool(self._left)
 
-    @work(exclusive=True, exit_on_error=False, group="rights")
+    @work(exclusive=True, group="rights")
     async def _ask_rights(self, planned: TrackedPlan) -> None:
         """Who may not delete it afterwards is told before anything is made."""
         plan = planned.plan
@@ -165,7 +165,7 @@ class DrillDialog(ActionDialog):
         self.show_fields(False)
         self.cancel.focus()
         self.draw()
-        self.app.run_worker(work, exit_on_error=False)
+        self.app.run_worker(work)
 
     def _moved(self) -> None:
         if self.progress is not None and not self.progress.is_running:

@@ -114,7 +114,7 @@ class ScreenActions:
         title = "Pause windows: enter goes to the first schedule of one, U there resumes all of it"
         self.host.app.push_screen(ChoicePicker(title, labels, self.host.display_options.ascii), chosen)
 
-    def do_handover(self) -> None:
+    async def do_handover(self) -> None:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""
         # With the first hand-over: no page needs it to be drawn.
         from foretop.dialogs.handover_screen import HandoverScreen
@@ -122,7 +122,7 @@ class ScreenActions:
         from foretop_core.dashboard.handover import handover_text
 
         if (state := self.host.state) is not None:
-            told = handover_of(state, os.environ)
+            told = await handover_of(state, os.environ)
             text, markdown = (handover_text(told, state.zone, markdown=form) for form in (False, True))
             self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
 

@@ -287,8 +287,16 @@ class WriteActions:
 
         assert self.host.state is not None
         if self._service is None or self._service.source is not self.host.state.source:
-            self._service = ActionService(self.host.state.source, os.environ, self._tell_undone, self._unmark)
+            self._service = ActionService(
+                self.host.state.source, os.environ, self._tell_undone, self._unmark, self._tell_failed
+            )
         return self._service
+
+    def _tell_failed(self, what: str, target: ObjectRef, problem: Exception) -> None:
+        """In a toast, and among the findings."""
+        if self.host.state is not None:
+            failure = self.host.state.note_failure(what, target, problem)
+            self.host.app.notify(str(failure), severity="error")
 
     def _tell_undone(self, undone: UndoneChange) -> None:
         """In a toast, and for a while among the findings."""

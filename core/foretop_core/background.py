@@ -1,0 +1,61 @@
+"""Work beside the event loop: calls that may block, in threads, and tasks that are started again when they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
+
+from foretop_core.errors import ForetopError
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+async def in_thread(work: Callable[[], T], limit: float | None = None) -> T:
+    """The answer of a call that may block: a file, a lock, a resolver. TimeoutError after so many seconds.
+
+    Each has a daemon thread of its own, so that one which never returns holds up neither the others nor the exit.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+
+    def settle(outcome: Callable[[], None]) -> None:
+        if not answer.done():
+            outcome()
+
+    def run() -> None:
+        try:
+            outcome = partial(answer.set_result, work())
+        except BaseException as problem:
+            outcome = partial(answer.set_exception, problem)
+        # The loop may have ended meanwhile: then nobody waits for it.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, outcome)
+
+    threading.Thread(target=run, name="foretop-blocking-call", daemon=True).start()
+    async with asyncio.timeout(limit):
+        return await answer
+
+
+async def keep_running(
+    name: str,
+    work: Callable[[], Awaitable[None]],
+    failed: Callable[[Exception], Awaitable[None]],
+) -> None:
+    """Runs a task that has no end until it is cancelled; one that ends all the same is started again.
+
+    `failed` shows the failure, and waits for as long as its back-off says.
+    """
+    while True:
+        try:
+            await work()
+            problem: Exception = ForetopError(f"{name} has ended", "it should not end")
+        except Exception as found:
+            problem = found
+        _log.error("%s failed and is started again", name, exc_info=problem)
+        await failed(problem)
