@@ -13,6 +13,8 @@ from typing import TypeVar
 from foretop_core.errors import ForetopError
 
 T = TypeVar("T")
+FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
+"""Seconds."""
 _log = logging.getLogger(__name__)
 
 
@@ -45,17 +47,27 @@ async def in_thread(work: Callable[[], T], limit: float | None = None) -> T:
 async def keep_running(
     name: str,
     work: Callable[[], Awaitable[None]],
-    failed: Callable[[Exception], Awaitable[None]],
+    failed: Callable[[Exception, float], None],
+    wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    first: float = FIRST_DELAY,
+    longest: float = LONGEST_DELAY,
 ) -> None:
-    """Runs a task that has no end until it is cancelled; one that ends all the same is started again.
+    """Runs a task that has no end until it is cancelled: one that fails, or ends, is started again after a while.
 
-    `failed` shows the failure, and waits for as long as its back-off says.
+    `failed` shows it, with the seconds until then; they double from the first delay to the longest, and begin anew
+    once the task has run for longer than that.
     """
+    loop, delay = asyncio.get_running_loop(), first
     while True:
+        begun = loop.time()
         try:
             await work()
-            problem: Exception = ForetopError(f"{name} has ended", "it should not end")
+            problem: Exception = ForetopError(f"{name} ended", "it should not end")
         except Exception as found:
             problem = found
-        _log.error("%s failed and is started again", name, exc_info=problem)
-        await failed(problem)
+        if loop.time() - begun > longest:
+            delay = first
+        _log.error("%s failed and starts again in %.1f s", name, delay, exc_info=problem)
+        failed(problem, delay)
+        await wait(delay)
+        delay = min(2 * delay, longest)
