@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -11,11 +10,12 @@ from functools import partial
 from typing import TypeVar
 
 from foretop_core.errors import ForetopError
+from foretop_core.logs import logger
 
 T = TypeVar("T")
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
 """Seconds."""
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 async def in_thread(work: Callable[[], T], limit: float | None = None) -> T:

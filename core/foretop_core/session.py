@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from foretop_core.background import keep_running
+from foretop_core.background import in_thread, keep_running
 from foretop_core.clock import Clock, ShiftedClock, SystemClock
 from foretop_core.config.thresholds_from_settings import thresholds_of
 from foretop_core.errors import ForetopError
@@ -108,15 +109,15 @@ class Session:
             cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.snapshot(context)
         )
 
-    def other_contexts(self) -> tuple[str, ...]:
+    async def other_contexts(self) -> tuple[str, ...]:
         """The contexts of the kubeconfig that are not watched."""
-        return tuple(name for name in self.connections.known() if name not in self._clusters)
+        return tuple(name for name in await in_thread(self.connections.known) if name not in self._clusters)
 
     async def add_context(self, name: str) -> None:
         """Watches another context of the kubeconfig from now on; one that does not answer is not added."""
         if name in self._clusters:
             return
-        client = self.connections.open_more(name)
+        client = await in_thread(partial(self.connections.open_more, name))
         try:
             await _check_reachable(client)
         except BaseException:

@@ -20,11 +20,13 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
 from foretop_core.kube.connection.connection_errors import ApiError, NotConnected, Unreachable
+from foretop_core.logs import logger
 from foretop_core.models import decode
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
 
+_log = logger(__name__)
 MOST_TRIES = 5
 """Velero writes the same object; that often in a row it does not."""
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
@@ -156,6 +158,7 @@ class PlanSender(msgspec.Struct, frozen=True):
             except ForetopError as problem:
                 return Result(step, Outcome.NOT_SENT, str(problem)), ""
             except Exception as problem:  # whatever it is, the write may have been made
+                _log.exception("sending %s %s failed", step.write.method, step.target)
                 return _Lost(ForetopError("Internal error in foretop", f"{type(problem).__name__}: {problem}"))
             else:
                 return Result(step, Outcome.DONE, answer=response.body), ""
@@ -276,6 +279,7 @@ class _Sending:
         if self._written is None:
             return result
         told = f"{result.outcome.value}: {result.error}" if result.error else result.outcome.value
+        _log.info("%s %s: %s", result.step.write.method, result.step.target, told)
         try:
             await self._sender.journal.append_in_thread(self._sender.entry(self.current, self._id, told))
         except ForetopError as problem:

@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.background import in_thread
 from foretop_core.config.allowed_names import BUILT_IN_THEMES
 from foretop_core.config.config_file import ConfigFile, file_stamp, read_config
 from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import Settings
 from foretop_core.config.theme_memory import remember_theme, remembered_theme
+
+# Deferred imports: a command line that opens no screen waits for no event loop.
 
 AT_START = ("page", "default_contexts", "groups", "namespaces", "velero_namespace", "velero_version", "mouse")
 """Settings that take effect at the next start only."""
@@ -56,11 +57,15 @@ class LiveConfig:
 
     async def choose_theme(self, name: str) -> None:
         """A choice on the screen, for this run and, where nothing else names a theme, for the next ones."""
+        from foretop_core.background import in_thread
+
         self._chosen_theme = name
         await in_thread(partial(remember_theme, self._environ, name))
 
     async def poll(self) -> Settings | None:
         """The settings before, where the file has changed since; None for nothing new."""
+        from foretop_core.background import in_thread
+
         found = await in_thread(self._changed)
         if found is None:
             return None

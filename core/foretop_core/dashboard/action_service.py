@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import partial
@@ -23,6 +22,7 @@ from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.logs import logger
 from foretop_core.models import Resource
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import failure_line
@@ -30,7 +30,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.store.unreadable import UnreadableObject
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 class TrackedPlan(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from foretop_core.dashboard.failure_log import FailureLog
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.logs import logger
 from foretop_core.models import DataMovement, Resource
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
@@ -47,6 +48,7 @@ from foretop_core.tables.resources.visibility_findings import (
 )
 from foretop_core.tables.text.time_zones import TimeZoneSetting
 
+_log = logger(__name__)
 _LOOK_AGAIN = timedelta(seconds=10)
 _SOONEST = timedelta(seconds=1)
 _SHARE, _IDLE_SHARE = 40, 300
@@ -244,7 +246,10 @@ class DashboardState:
         try:
             self._judge(context)
         except Exception as problem:
-            self._failed_judging[context] = (Failure(context, "judging", None, problem_text(problem)),)
+            failed = (Failure(context, "judging", None, problem_text(problem)),)
+            if failed != self._failed_judging.get(context):
+                _log.error("judging %s failed", context, exc_info=problem)
+            self._failed_judging[context] = failed
         else:
             self._failed_judging.pop(context, None)
 
@@ -254,6 +259,8 @@ class DashboardState:
         if self._is_coming_in(context):
             return
         found = triage(self.store.snapshot(context), now, self.thresholds)
+        for failure in set(found.failures).difference(self._failed_rules.get(context, ())):
+            _log.error("%s", failure)
         self._failed_rules[context] = found.failures
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)

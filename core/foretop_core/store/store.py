@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
 
 from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.logs import logger
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
@@ -26,7 +26,7 @@ from foretop_core.store.store_sink import StoreSink
 from foretop_core.store.unreadable import UnreadableObject, kind_of, unreadable_object
 
 R = TypeVar("R", bound=Resource)
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 class Store:

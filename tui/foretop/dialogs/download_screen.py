@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from enum import Enum, auto
 from typing import ClassVar
 
@@ -24,6 +23,7 @@ from foretop_core.actions.plans import Plan
 from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, file_plan, likely_file_owner, why_no_file
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
+from foretop_core.logs import logger
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import failure_line
@@ -31,7 +31,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import width
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 _BAR = 30
 _ONCE = "foretop asks once: later logs, results and lists of this cluster are fetched at once until you quit."

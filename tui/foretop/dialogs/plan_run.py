@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 
 from foretop.dialogs.plan_text import StepReport
@@ -13,10 +12,11 @@ from foretop_core.actions.velero_pickup import Probe, ProgressReport, follow_wri
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.pickup_probes import probe_for, timeout_for
 from foretop_core.errors import ForetopError
+from foretop_core.logs import logger
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import failure_line
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 class PlanRun:

@@ -78,10 +78,12 @@ class ScreenActions:
         rows = page.rows
 
         def chosen(place: int | None) -> None:
-            if place is None:
-                return
+            if place is not None:
+                self.host.run_worker(write(ExportFormat.CSV if place == 0 else ExportFormat.JSON))
+
+        async def write(form: ExportFormat) -> None:
             try:
-                path, count = save(rows, page.page_id, ExportFormat.CSV if place == 0 else ExportFormat.JSON)
+                path, count = await save(rows, page.page_id, form)
             except OSError as problem:
                 self.host.app.notify(f"Not saved: {problem.strerror}: {problem.filename}", severity="error")
             else:
@@ -159,7 +161,7 @@ class ScreenActions:
             case "do":
                 await self.host.action_do(rest)
             case "ns" | "ctx" if self.host.state is not None:
-                ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
+                await ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
             case "explain" if rest in EXPLANATIONS:
                 screen = ExplanationScreen(EXPLANATIONS[rest], self.host.display_options.ascii)
                 self.host.app.push_screen(screen)
