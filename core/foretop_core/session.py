@@ -68,6 +68,7 @@ class Session:
         self.connections = connections
         self.namespaces = named.namespaces if named else ()
         self.local_clock = clock or SystemClock()
+        self._timing = timing or WatchTimings()
         self._clocks = {name: self._clock_of(client) for name, client in connections.clients.items()}
 
         def watcher(name: str, client: ApiClient) -> ClusterWatcher:
@@ -221,7 +222,8 @@ class Session:
                 health = WatchHealth(WatchState.STALE, now, error, retry_at, is_fault=True)
                 self.store.health.report(task_scope(context, kind), health)
 
-        await keep_running(name, work, failed)
+        first, longest = self._timing.first_delay, self._timing.longest_delay
+        await keep_running(name, work, failed, first=first, longest=longest)
 
     def _note_working(self, kind: Kind) -> None:
         for context in self.contexts:

@@ -109,7 +109,7 @@ def test_what_cannot_be_used_is_one_line(tmp_path: Path, capsys: pytest.CaptureF
     for path in ("file/log", "pipe", "."):
         assert run(["--log-file", str(tmp_path / path), "config", "path"]) == 2
         assert f"The log file {tmp_path / path} cannot be written: " in capsys.readouterr().err
-    with pytest.raises(BadInput, match="FORETOP_LOG=loud is not a level .give debug, info, warning, error"):
+    with pytest.raises(BadInput, match=r"FORETOP_LOG=loud is not a level .give debug, info, warning, error"):
         start_log(None, {"FORETOP_LOG": "loud"})
 
 

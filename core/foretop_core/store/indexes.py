@@ -172,12 +172,16 @@ class CountIndex(Generic[M]):
     def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
         if before is not None and after is not None:
             return
-        place = (key.context, key.namespace)
-        count = self._counts.get(place, 0)
         if before is None:
-            self._counts[place] = count + 1
-        elif count > 1:
-            self._counts[place] = count - 1
+            place = (key.context, key.namespace)
+            self._counts[place] = self._counts.get(place, 0) + 1
+        else:
+            self.discard(key, before)
+
+    def discard(self, key: ObjectRef, _item: M) -> None:
+        place = (key.context, key.namespace)
+        if self._counts[place] > 1:
+            self._counts[place] -= 1
         else:
             del self._counts[place]
 
@@ -255,10 +259,8 @@ class Indexes:
         """Take out an object that could not be moved: some indexes have it as it was, others as it is."""
         for item in (before, after):
             for index in () if item is None else self._of_model(type(item)):
-                if isinstance(index, CountIndex):
-                    if item is before:
-                        index.move(key, before, None)
-                else:
+                # It counts last, so that it still has what was before.
+                if item is before or not isinstance(index, CountIndex):
                     # What cannot tell where the object is has not taken it in.
                     with suppress(Exception):
                         index.discard(key, item)

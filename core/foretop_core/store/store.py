@@ -154,7 +154,7 @@ class Store:
             self.slots.note(key, before, after, at)
             self.restarts.note(key, before, after)
         except Exception as problem:
-            self.indexes.move(key, after, None)
+            self.indexes.discard(key, after, None)
             after = self._set_aside(key, after, problem)
         self.feed.publish(key, before, after)
         self._notify()
