@@ -190,7 +190,8 @@ def test_a_command_that_waits_for_the_lock_can_be_interrupted(tmp_path: Path) ->
 
 
 _WAITS_LONG = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from foretop_core.actions import journal
 from foretop.cli import main
 lock = journal.lock_file

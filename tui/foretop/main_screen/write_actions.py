@@ -295,7 +295,8 @@ class WriteActions:
     def _tell_failed(self, what: str, target: ObjectRef, problem: Exception) -> None:
         """In a toast, and among the findings."""
         if self.host.state is not None:
-            failure = self.host.state.note_failure(what, target, problem)
+            # Not at the object: it changes soon after a write, and a failure at it would be forgotten then.
+            failure = self.host.state.note_failure(f"{what} to {target.name}", None, problem)
             self.host.app.notify(str(failure), severity="error")
 
     def _tell_undone(self, undone: UndoneChange) -> None:
