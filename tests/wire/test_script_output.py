@@ -277,7 +277,9 @@ def test_the_command_of_a_watch_that_is_ended_from_outside_ends_with_it(number: 
         started = tmp_path / "started"
         os.mkfifo(started)
         hook = f"sleep 600 & echo $$ $! > {started}; wait"
-        base = [sys.executable, "-m", "foretop", "--kubeconfig", kubeconfig(made, tmp_path)]
+        # Whoever runs the tests may ignore a SIGHUP, and then this would too.
+        plain = f"import signal; signal.signal({number:d}, signal.SIG_DFL); from foretop.cli import main; main()"
+        base = [sys.executable, "-c", plain, "--kubeconfig", kubeconfig(made, tmp_path)]
         watch = [*base, "watch", "--existing", "--severity", "error", "--exec", hook]
         with subprocess.Popen(watch) as watching:
             processes = [int(one) for one in started.read_text().split()]
