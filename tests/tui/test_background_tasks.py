@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 from pathlib import Path
 from typing import Any
@@ -134,12 +133,12 @@ async def test_acknowledgements_that_another_process_has_locked_are_one_line_in_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
-        await at.shown.until(lambda: bool(at.shown.names()))
+        await at.shown.until(lambda: at.shown.app.main_screen.page is not None and bool(at.shown.names()))
         file = acknowledgements_of({"XDG_STATE_HOME": str(tmp_path)})
         with hold(file.path.with_name(f"{file.path.name}.lock")):
             await at.shown.press("h")
             await at.see("Known until")
+            await at.shown.press(*"known")
             await at.send()
-            await asyncio.sleep(0)
             await at.see("another process has locked it for 3 s")
         assert file.read() == {}

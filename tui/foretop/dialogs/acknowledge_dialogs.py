@@ -32,6 +32,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
+from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.findings import key_of, subject_text
 from foretop_core.tables.text.terminal_text import clean, cut_end
 
@@ -87,13 +88,13 @@ class FindingsDialog(ActionDialog):
     @work(exclusive=True, group="keeping")
     async def keep(self, keeping: Awaitable[None], done: Callable[[], None]) -> None:
         """Waits for the file of one's own; where it cannot be written the dialog says why and stays."""
-        self.dialog_state = DialogState.SENDING
+        self.dialog_state, self._news = DialogState.SENDING, []
         try:
             await keeping
         except Exception as problem:
-            self.problem = failure_line(problem)
+            self._news = [paragraph(failure_line(problem), Tone.BAD)]
         self.dialog_state = DialogState.ASKING
-        if self.problem:
+        if self._news:
             self.draw()
         else:
             done()
