@@ -103,12 +103,14 @@ SEED ?= 1
 chaos-share: compiled ## broken on purpose, from a seed: two minutes of the table in docs/measurements.md
 	$(CHAOS) objects 2000 --seed $(SEED)
 	$(CHAOS) store 100 --seed $(SEED)
+	$(CHAOS) tasks 10 --seed $(SEED)
 	$(CHAOS) writes 10 --seed $(SEED)
 	$(CHAOS) deaths 4 --seed $(SEED)
 
 chaos: compiled  ## broken on purpose: ten minutes of the table, with a real API server where it is built
 	$(CHAOS) objects 20000 --seed $(SEED)
 	$(CHAOS) store 300 --seed $(SEED)
+	$(CHAOS) tasks 50 --seed $(SEED)
 	$(CHAOS) writes 60 --seed $(SEED)
 	$(CHAOS) deaths 10 --seed $(SEED)
 	$(CHAOS) real 100 --seed $(SEED)
@@ -117,6 +119,7 @@ chaos: compiled  ## broken on purpose: ten minutes of the table, with a real API
 chaos-full: compiled ## the whole table
 	$(CHAOS) objects 100000 --seed $(SEED)
 	$(CHAOS) store --seed $(SEED)
+	$(CHAOS) tasks --seed $(SEED)
 	$(CHAOS) writes --seed $(SEED)
 	$(CHAOS) deaths --seed $(SEED)
 	$(CHAOS) real --seed $(SEED)

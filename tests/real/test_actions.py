@@ -87,7 +87,7 @@ async def hand_in(
     clock = SystemClock()
     path = await asyncio.to_thread(cluster.kubeconfig, user)
     ((context, client),) = connect(ConnectionOptions(kubeconfig=str(path)), {}, clock, read_only).clients.items()
-    journal = Journal(folder / "journal.jsonl")
+    journal = Journal(folder / "journal")
 
     def snapshot() -> ClusterSnapshot:
         return look(cluster, namespace, context)

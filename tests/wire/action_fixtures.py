@@ -124,7 +124,7 @@ async def hand_in(
     path = box.kubeconfig(folder / f"kubeconfig-{user}", user)
     connections = connect(ConnectionOptions(kubeconfig=str(path)), environ or {}, clock, read_only)
     client = connections.clients["minicluster"]
-    journal = Journal(folder / "journal.jsonl")
+    journal = Journal(folder / "journal")
     try:
         access = AccessReviewer(client, clock)
         yield PlanExecutor(client, access, clock, journal, user, lambda: world_in(box), patience, look_for)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from random import Random
+from typing import Any, TypeVar
 
 from foretop_core.clock import SystemClock
 from foretop_core.kube.connection.auth import Authenticator
@@ -21,8 +22,21 @@ from foretop_core.models.wire import Resource
 from foretop_core.store import Store, UnreadableObject
 from tests.wire.faulty_server import RoughServer
 
+T = TypeVar("T")
 # A wait ends when the thing happens; this is for machines that have much else to do.
 PATIENCE = 120.0
+
+
+def fails_once(plain: Callable[..., T]) -> Callable[..., T]:
+    """The same function, which raises when it is first called."""
+    left = [RuntimeError("once")]
+
+    def failing(*arguments: Any, **options: Any) -> T:
+        if left:
+            raise left.pop()
+        return plain(*arguments, **options)
+
+    return failing
 
 
 class Noticed:

@@ -21,11 +21,13 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import MERGE_PATCH, ApiClient, Response, WritePermit
 from foretop_core.kube.connection.connection_errors import ApiError, NotConnected, Unreachable
+from foretop_core.logs import logger
 from foretop_core.models import Resource, decode
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
 
+_log = logger(__name__)
 MOST_TRIES = 5
 """Velero writes the same object; that often in a row it does not."""
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
@@ -91,7 +93,7 @@ class PlanSender(msgspec.Struct, frozen=True):
         answer was lost, the next ones are sent; the results come in the order of the plan.
         """
         if not self.dry_run and not self.client.read_only:
-            self.journal.check()
+            await self.journal.check_in_thread()
         gone = ""
         ahead: deque[asyncio.Future[Result]] = deque()
         try:
@@ -117,12 +119,12 @@ class PlanSender(msgspec.Struct, frozen=True):
         try:
             found = await self._send_until_answered(sending, replan)
         except asyncio.CancelledError:
-            sending.note(Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
+            await sending.note(Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
             raise
         if isinstance(found, _Lost):
             return await self._lost(sending, found.problem)
         result, gone = found
-        return _known(sending.note(result)), gone
+        return _known(await sending.note(result)), gone
 
     async def _send_until_answered(self, sending: _Sending, replan: Replan) -> tuple[Result, str] | _Lost:
         step, refusal = sending.agreed, ""
@@ -130,7 +132,7 @@ class PlanSender(msgspec.Struct, frozen=True):
             return changed
         for _ in range(MOST_TRIES):
             try:
-                sending.intend()
+                await sending.intend()
             except ForetopError as problem:
                 return Result(step, Outcome.NOT_SENT, str(problem)), ""
             try:
@@ -158,6 +160,7 @@ class PlanSender(msgspec.Struct, frozen=True):
             except ForetopError as problem:
                 return Result(step, Outcome.NOT_SENT, str(problem)), ""
             except Exception as problem:  # whatever it is, the write may have been made
+                _log.exception("sending %s %s failed", step.write.method, step.target)
                 return _Lost(ForetopError("Internal error in foretop", f"{type(problem).__name__}: {problem}"))
             else:
                 return Result(step, Outcome.DONE, answer=response.body), ""
@@ -205,11 +208,11 @@ class PlanSender(msgspec.Struct, frozen=True):
         try:
             found = await verify_write(self.client, sending.current, self.patience)
         except asyncio.CancelledError:
-            sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
+            await sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
             raise
         gone = "" if found.answered else str(problem)
         if isinstance(problem, NotConnected):
-            return _known(sending.note(Result(step, Outcome.NOT_SENT, str(problem)))), gone
+            return _known(await sending.note(Result(step, Outcome.NOT_SENT, str(problem)))), gone
         return asyncio.ensure_future(self._found_out(sending, problem, found)), gone
 
     async def _found_out(self, sending: _Sending, problem: ForetopError, found: WriteEvidence) -> Result:
@@ -220,12 +223,12 @@ class PlanSender(msgspec.Struct, frozen=True):
                 found = await keep_looking(self.client, sending.current, self.patience, self.look_for)
             answer = await self._made(sending.current) if found is WriteEvidence.DONE else b""
         except asyncio.CancelledError:
-            sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
+            await sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
             raise
         if found is WriteEvidence.DONE:
-            return sending.note(Result(step, Outcome.DONE, answer=answer))
+            return await sending.note(Result(step, Outcome.DONE, answer=answer))
         outcome = Outcome.FAILED if found is WriteEvidence.NOT_DONE else Outcome.UNKNOWN
-        return sending.note(Result(step, outcome, str(problem)))
+        return await sending.note(Result(step, outcome, str(problem)))
 
     async def _made(self, step: PlanStep) -> bytes:
         """What a drill has made where the answer was lost: its id, which nobody else knows, is on the object.
@@ -285,21 +288,22 @@ class _Sending:
         self._id = secrets.token_hex(8)
         self._written: PlanStep | None = None
 
-    def intend(self) -> None:
+    async def intend(self) -> None:
         """Raises where it cannot be written down: it is not sent then."""
         if self._silent or self._written is self.current:
             return
-        self._sender.journal.append(self._sender.entry(self.current, self._id, SENDING))
+        await self._sender.journal.append_in_thread(self._sender.entry(self.current, self._id, SENDING))
         self._written = self.current
 
-    def note(self, result: Result) -> Result:
+    async def note(self, result: Result) -> Result:
         """The write is done or refused by now: a journal that fails is told, and takes nothing back."""
         if self._written is None:
             return result
         told = f"{result.outcome.value}: {result.error}" if result.error else result.outcome.value
+        _log.info("%s %s: %s", result.step.write.method, result.step.target, told)
         try:
             made = _uid_of(result.answer) if self.current.write.method == "POST" else ""
-            self._sender.journal.append(self._sender.entry(self.current, self._id, told, made))
+            await self._sender.journal.append_in_thread(self._sender.entry(self.current, self._id, told, made))
         except ForetopError as problem:
             return replace(result, error="; ".join(filter(None, (result.error, str(problem)))))
         return result

@@ -24,11 +24,15 @@ from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.logs import logger
 from foretop_core.models import Resource
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.store.unreadable import UnreadableObject
+
+_log = logger(__name__)
 
 
 class TrackedPlan(msgspec.Struct, frozen=True):
@@ -54,15 +58,19 @@ class ActionService:
         environ: Mapping[str, str],
         tell_undone: Callable[[UndoneChange], None] | None = None,
         tell_done: Callable[[ObjectRef], None] | None = None,
+        tell_failed: Callable[[str, ObjectRef, Exception], object] | None = None,
     ) -> None:
         """`tell_undone` hears of every write that somebody undoes within five minutes, `tell_done` of every object
-        that an action was asked for and carried out on."""
+        that an action was asked for and carried out on, `tell_failed` of a watch that has failed."""
         self.source = source
         self._tell_undone = tell_undone
         self._tell_done = tell_done
+        self._tell_failed = tell_failed
         self._watched: dict[ObjectRef, asyncio.Task[None]] = {}
         self.undone: dict[ObjectRef, UndoneChange] = {}
         """What was put back since it was last written here."""
+        self.unwatched: dict[ObjectRef, str] = {}
+        """What is no longer watched for that, and why."""
         self._environ = environ
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
@@ -157,6 +165,7 @@ class ActionService:
         if (before := self._watched.pop(target, None)) is not None:
             before.cancel()
         self.undone.pop(target, None)
+        self.unwatched.pop(target, None)
         if self._tell_undone is not None:
             task = self._watched[target] = asyncio.create_task(self._watch_for_undoing(result))
             task.add_done_callback(lambda done: self._forget(target, done))
@@ -164,17 +173,25 @@ class ActionService:
     def _forget(self, target: ObjectRef, task: asyncio.Task[None]) -> None:
         if self._watched.get(target) is task:
             del self._watched[target]
-        if not task.cancelled():
-            task.exception()
 
     async def _watch_for_undoing(self, result: Result) -> None:
+        target = result.step.target
+        try:
+            await self._look_for_undoing(result)
+        except Exception as problem:
+            _log.exception("the watch for who undoes a write to %s failed", target)
+            self.unwatched[target] = failure_line(problem)
+            if self._tell_failed is not None:
+                self._tell_failed("watching for who undoes a write", target, problem)
+
+    async def _look_for_undoing(self, result: Result) -> None:
         found = await watch_for_undoing(self.source, result)
         if found is None or self._tell_undone is None:
             return
         self.undone[found.target] = found
         self._tell_undone(found)
         with contextlib.suppress(ForetopError):
-            Journal(default_path(self._environ)).append(undone_entry(found))
+            await Journal(default_path(self._environ)).append_in_thread(undone_entry(found))
 
     def executor(self, context: str) -> PlanExecutor:
         cluster = self._clusters[context]

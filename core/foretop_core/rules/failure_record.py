@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 
@@ -21,6 +22,8 @@ _MAY_BE_SECRET = re.compile(
     r"|[A-Za-z0-9+/=_.~%-]{16,}"
 )
 """What a token, a signature or a password in an address looks like; long names look so too, and are named elsewhere."""
+
+_IN_ADDRESS = re.compile(r"(?<=://)[^\s/@]{1,500}@")
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -47,6 +50,16 @@ def problem_text(problem: BaseException) -> str:
     told = _MAY_BE_SECRET.sub("…", " ".join(str(problem).split()))
     text = f"{type(problem).__name__}: {told}" if told else type(problem).__name__
     return text if len(text) <= LONGEST_PROBLEM else f"{text[: LONGEST_PROBLEM - 1]}…"
+
+
+def without_address_secrets(text: str) -> str:
+    """A text without user and password in addresses."""
+    return _IN_ADDRESS.sub("…", text)
+
+
+def failure_line(problem: BaseException) -> str:
+    """For a person: an error that was foreseen in its own words, any other as a fault of foretop's own."""
+    return str(problem) if isinstance(problem, ForetopError) else f"Internal error in foretop: {problem_text(problem)}"
 
 
 def failing_object(way: TracebackType | None) -> Resource | None:

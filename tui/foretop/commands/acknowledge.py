@@ -94,7 +94,7 @@ async def _acknowledge(
             return await _share(at, found, request, write_options)
         new = [request.of(finding, at.now, at.context) for finding in found]
         if not write_options.dry_run:
-            acknowledgements_of(os.environ).add(new, at.now)
+            await acknowledgements_of(os.environ).add_in_thread(new, at.now)
         marked = [replace(finding, acknowledged=one) for finding, one in zip(found, new, strict=True)]
         _print(marked, at.now, write_options)
         return DONE

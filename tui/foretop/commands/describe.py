@@ -63,6 +63,7 @@ async def _describe(kind: Kind, name: str, session_options: SessionOptions, *, d
         missing = await _fetch_more(session, context, resource)
         drills = DrillJournal(os.environ, waits=True)
         state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
+        await state.read_acknowledgements()
         state.judge(at_once=True)
         findings = _findings((*state.findings, *state.acknowledged), key, state.now(context))
         listed = await _resources(session, context, resource, missing) if details else []

@@ -146,7 +146,7 @@ async def _get(
         _, bad = await wait_synced(session)
         bad += _namespaces_unseen(session) if view_name == "protection" else []
         warn(bad)
-        source.pump()
+        await source.refresh()
         # A deleted namespace has a row of its own where copies of it are left.
         if view_name != "protection" or not source.items():
             _refuse_missing(session)

@@ -49,7 +49,9 @@ async def _handover(
     async with running_session(replace(session_options, with_velero=True)) as session:
         _, bad = await wait_synced(session)
         state = DashboardState(session, time.monotonic, acknowledgements_of(environ), DrillJournal(environ, waits=True))
+        await state.read_acknowledgements()
         state.judge(at_once=True)
-        click.echo(handover_text(handover_of(state, environ), display_zone(zone_name, environ), markdown=markdown))
+        told = await handover_of(state, environ)
+        click.echo(handover_text(told, display_zone(zone_name, environ), markdown=markdown))
         warn(bad)
         return 1 if bad else 0

@@ -29,6 +29,7 @@ from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
 from foretop_core.rules import humanize
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.session import Session
 
@@ -287,11 +288,14 @@ async def _follow(
 async def _watch_undone(at: CommandSession, results: list[Result], minutes: int, reporter: ActionReporter) -> bool:
     """Whether somebody has undone one of them; the journal has it too."""
     done = [result for result in results if result.outcome is Outcome.DONE]
-    found = await asyncio.gather(*(watch_for_undoing(at.session, result, 60.0 * minutes) for result in done))
+    watches = (watch_for_undoing(at.session, result, 60.0 * minutes) for result in done)
+    found = await asyncio.gather(*watches, return_exceptions=True)
     for result, undone in zip(done, found, strict=True):
-        if undone is not None:
+        if isinstance(undone, BaseException):
+            reporter.undone(result.step, f"not watched for who undoes it: {failure_line(undone)}")
+        elif undone is not None:
             reporter.undone(result.step, f"{undone.brief} at {humanize.time(undone.at, at.now)}")
-            at.executor.journal.append(undone_entry(undone))
+            await at.executor.journal.append_in_thread(undone_entry(undone))
     return any(found)
 
 

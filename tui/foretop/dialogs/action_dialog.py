@@ -32,6 +32,7 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean, cut, width
 
@@ -212,7 +213,7 @@ class ActionDialog(DialogFrame):
     @on(Input.Changed)
     def replan(self) -> None:
         """What is shown is what would happen now, not what would have happened when the dialog was opened."""
-        if self.dialog_state is DialogState.DONE and self.service.undone:
+        if self.dialog_state is DialogState.DONE and (self.service.undone or self.service.unwatched):
             self.draw()
         if self.dialog_state is not DialogState.ASKING:
             return
@@ -264,11 +265,16 @@ class ActionDialog(DialogFrame):
     def show_fields(self, shown: bool) -> None:
         super().show_fields(shown and not self.is_impossible)
 
-    @work(exclusive=True, exit_on_error=False, group="rights")
+    @work(exclusive=True, group="rights")
     async def _ask_rights(self, planned: TrackedPlan) -> None:
         """A right that is missing is named before anything is sent."""
-        self._refusal = await self.service.refusal(planned.plan)
-        self.draw()
+        try:
+            self._refusal = await self.service.refusal(planned.plan)
+        except Exception as problem:
+            self._refusal = failure_line(problem)
+            raise
+        finally:
+            self.draw()
 
     def draw(self) -> None:
         self.is_asking = self.dialog_state is DialogState.ASKING
@@ -321,6 +327,8 @@ class ActionDialog(DialogFrame):
             if undone is not None:
                 at = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
                 yield plan_text.look(f"{undone.target.name}: {undone.brief} at {at}.")
+            elif why := self.service.unwatched.get(told.result.step.target):
+                yield plan_text.look(f"{told.result.step.target.name}: not watched for who undoes it. {why}.")
 
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go
@@ -387,7 +395,7 @@ class ActionDialog(DialogFrame):
         self.plan_run.listener = self._moved
         self.cancel.focus()
         self.draw()
-        self.app.run_worker(self.plan_run.run(), exit_on_error=False)
+        self.app.run_worker(self.plan_run.run())
 
     def _moved(self) -> None:
         plan_run = self.plan_run

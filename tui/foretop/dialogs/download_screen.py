@@ -26,11 +26,15 @@ from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, file_p
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
+from foretop_core.logs import logger
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import width
+
+_log = logger(__name__)
 
 _BAR = 30
 _ONCE = "foretop asks once: later logs, results and lists of this cluster are fetched at once until you quit."
@@ -133,15 +137,17 @@ class DownloadScreen(BaseModal[None]):
         owner = self._owner()
         return file_plan(self.executor, owner, self.file) if owner is not None else None
 
-    @work(exit_on_error=False, exclusive=True)
+    @work(exclusive=True)
     async def _fetch(self) -> None:
         self.download_state = DownloadState.FETCHING
         self.draw()
         try:
             await self.get()
-        except ForetopError as problem:
+        except Exception as problem:
+            if not isinstance(problem, ForetopError):
+                _log.exception("fetching %s of %s failed", self.file.noun, self.key)
             self.download_state = DownloadState.REFUSED
-            self.said = [paragraph(str(problem), Tone.BAD)]
+            self.said = [paragraph(failure_line(problem), Tone.BAD)]
             self.draw()
             self.query_one("#cancel").focus()
             return

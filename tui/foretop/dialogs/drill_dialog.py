@@ -98,7 +98,7 @@ class DrillDialog(ActionDialog):
             raise BadInput(f"{typed!r} is not a valid time limit", "", f"give minutes from 1 to {LONGEST_LIMIT}")
         return timedelta(minutes=minutes)
 
-    @work(exit_on_error=False)
+    @work
     async def _look(self) -> None:
         """At what an earlier drill has left, and at the quotas: neither is watched."""
         executor = self.service.executor(self._cluster)
@@ -107,7 +107,7 @@ class DrillDialog(ActionDialog):
         self._left = await leftovers(executor)
         self.draw()
 
-    @work(exclusive=True, exit_on_error=False, group="rights")
+    @work(exclusive=True, group="rights")
     async def _ask_rights(self, planned: TrackedPlan) -> None:
         """Who may not delete it afterwards is told before anything is made."""
         plan = planned.plan
@@ -161,7 +161,7 @@ class DrillDialog(ActionDialog):
         self.show_fields(False)
         self.cancel.focus()
         self.draw()
-        self.app.run_worker(work, exit_on_error=False)
+        self.app.run_worker(work)
 
     def _moved(self) -> None:
         if self.progress is not None and not self.progress.is_running:

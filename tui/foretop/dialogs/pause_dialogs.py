@@ -134,7 +134,7 @@ class PauseDialog(ActionDialog):
         self._batch = secrets.token_hex(3)
         self._learn_users()
 
-    @work(exit_on_error=False)
+    @work
     async def _learn_users(self) -> None:
         """Who paused it is written on the schedule."""
         for context in self.contexts:

@@ -51,9 +51,9 @@ class SettingsApplier:
         self._apply(None)
         self._complain(self._take_keys())
 
-    def poll(self, ticks: float) -> bool:
-        """Looks at the file from time to time; whether it has changed and was taken up."""
-        before = self._config.poll(ticks)
+    async def poll(self) -> bool:
+        """Looks at the file; whether it has changed and was taken up."""
+        before = await self._config.poll()
         if before is None:
             return False
         self._apply(before)

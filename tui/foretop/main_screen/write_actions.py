@@ -298,8 +298,17 @@ class WriteActions:
 
         assert self.host.state is not None
         if self._service is None or self._service.source is not self.host.state.source:
-            self._service = ActionService(self.host.state.source, os.environ, self._tell_undone, self._unmark)
+            self._service = ActionService(
+                self.host.state.source, os.environ, self._tell_undone, self._unmark, self._tell_failed
+            )
         return self._service
+
+    def _tell_failed(self, what: str, target: ObjectRef, problem: Exception) -> None:
+        """In a toast, and among the findings."""
+        if self.host.state is not None:
+            # Not at the object: it changes soon after a write, and a failure at it would be forgotten then.
+            failure = self.host.state.note_failure(f"{what} to {target.name}", None, problem)
+            self.host.app.notify(str(failure), severity="error")
 
     def _tell_undone(self, undone: UndoneChange) -> None:
         """In a toast, and for a while among the findings."""

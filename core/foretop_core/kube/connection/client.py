@@ -31,12 +31,14 @@ from foretop_core.kube.connection.connection_errors import (
 )
 from foretop_core.kube.connection.error_answers import api_error, redirected, same_server, too_long
 from foretop_core.kube.connection.secrets_filter import without_secrets
+from foretop_core.logs import logger
 
 if TYPE_CHECKING:
     import aiohttp
 
 # Deferred imports: aiohttp takes 0.2 s to load; a thread loads it while the first frame is painted.
 
+_log = logger(__name__)
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 REVIEWS = frozenset(
@@ -124,6 +126,7 @@ class ApiClient:
         self._told: tuple[tuple[str, ...], str] | None = None
         self._time = ClockSkew(ticks)
         self._pool: aiohttp.ClientSession | None = None
+        self._making = asyncio.Lock()
         self._made_for: tuple[ContextConfig, bytes, bytes] | None = None
 
     @property
@@ -340,6 +343,7 @@ class ApiClient:
                     )
             except (aiohttp.ClientError, OSError, ValueError) as problem:
                 raise self._explained(problem, credentials) from None
+            _log.debug("%s %s: %s", method, path, response.status)
             self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
             elsewhere = same_server(response, address) if method == "GET" else ""
             if not elsewhere:
@@ -367,9 +371,11 @@ class ApiClient:
         wanted = (self.config, credentials.certificate, credentials.key)
         if self._pool is not None and self._made_for == wanted:
             return self._pool
-        old = self._pool
-        pool = make_pool(self.config, credentials)
-        self._pool, self._made_for = pool, wanted
+        async with self._making:
+            if self._pool is not None and self._made_for == wanted:
+                return self._pool
+            pool = await make_pool(self.config, credentials)
+            old, self._pool, self._made_for = self._pool, pool, wanted
         if old is not None:
             await old.close()
         return pool
