@@ -162,7 +162,15 @@ def test_a_shell_completes(shell: str, script: str, found: list[str], environ: d
     assert said == found, done.stderr
 
 
-PLANTED = ("foretop.py", "sitecustomize.py", "usercustomize.py", "json.py", "yaml.py", "click.py", "foretop/__init__.py")
+PLANTED = (
+    "foretop.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "json.py",
+    "yaml.py",
+    "click.py",
+    "foretop/__init__.py",
+)
 
 
 def test_the_tab_key_runs_nothing_of_the_current_folder(environ: dict[str, str], tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from textual.app import App
 
 from foretop.terminal.textual_internals import write_to_terminal
+from foretop_core.process_group import find_program
 from foretop_core.tables.text.terminal_text import clean
 
 
@@ -39,9 +40,8 @@ def _through_screen(app: App[Any], text: str) -> None:
 
 def _to_tmux(text: str) -> bool:
     try:
-        done = subprocess.run(
-            ["tmux", "load-buffer", "-w", "-"], input=text.encode(), capture_output=True, timeout=2, check=False
-        )
+        command = [find_program("tmux", os.environ), "load-buffer", "-w", "-"]
+        done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=2, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
