@@ -148,7 +148,7 @@ def test_an_editor_is_never_run_out_of_the_current_folder(
         (folder / "editor").chmod(0o700)
     (draft := tmp_path / "draft.yaml").write_text("")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ForetopError, match="Cannot edit .*set EDITOR"):
+    with pytest.raises(ForetopError, match=r"Cannot edit .*set EDITOR"):
         run_editor(draft, {"EDITOR": named, "PATH": f"{os.pathsep}.{os.pathsep}sub"})
     assert not (tmp_path / "ran").exists()
 

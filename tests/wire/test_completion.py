@@ -223,7 +223,10 @@ QUOTED = {
     "bash": """COMP_WORDS=(foretop --context min); COMP_CWORD=2; _foretop_complete 2>/dev/null
 for word in "${COMPREPLY[@]}"; do eval "printf '%s\\n' $word"; done""",
     "fish": "for word in (complete -C 'foretop --context min'); string escape -- $word | string unescape; end",
-    "zsh": """compadd() { while [[ $1 != -- ]]; do [[ $1 == *Q* ]] && print unquoted; shift; done; shift; print -rl -- $@; }
+    "zsh": """compadd() {
+    while [[ $1 != -- ]]; do [[ $1 == *Q* ]] && print unquoted; shift; done
+    shift; print -rl -- $@
+}
 words=(foretop --context min); CURRENT=3; _foretop""",
 }
 """Whatever is put on the line is read by the shell as exactly that name; fish and zsh quote it themselves."""
