@@ -162,7 +162,10 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
     if schedule.spec.paused:
         return _if_unpaused(entry, render)
     if entry.is_refused:
-        return "invalid cron" if isinstance(entry.readings[-1].parsed, CronError) else "refused"
+        parsed = entry.readings[-1].parsed
+        if isinstance(parsed, CronError):
+            return "too long" if parsed.is_too_long else "invalid cron"
+        return "refused"
     if entry.dialect is None:
         return f"{len(entry.readings)} readings"
     if entry.never_fires:

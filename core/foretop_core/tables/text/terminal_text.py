@@ -22,7 +22,7 @@ They hide messages, and make two names look the same. A selector that only choos
 _IS_UNSEEN = re.compile(f"[{UNSEEN}]")
 _MARKS = frozenset({"Mn", "Me", "Mc"})
 _MOST_MARKS = 4
-LONGEST = 32 * 1024
+LONGEST = 16 * 1024
 """So many characters of one text are shown: nobody reads more, and folding them takes time."""
 _LONGEST_KEPT = 256
 """Longer texts are measured each time: thousands of them would take much memory."""
