@@ -18,6 +18,7 @@ from pathlib import Path
 from random import Random
 
 from foretop_demo.in_process_api import InProcessApi
+from foretop_demo.kinds import Kind
 from foretop_demo.local_api_server import LocalApiServer
 from tests.terminal import Terminal, cpu_seconds, resident_megabytes
 
@@ -29,7 +30,8 @@ _BETWEEN_KEYS = 0.5
 _LOOK = 30.0
 _WARM = 60.0
 """Seconds until the level that the memory must keep to."""
-_PHASES = ("New", "BackingOff", "Created")
+_UNDER_WAY, _REFUSED = 0.04, 0.01
+"""Shares of the NABs that are on their way, and that were refused; the others have ended."""
 _PAGES = {"3": "NonAdmin", "4": "Queue", "1": "Triage", "7": "Backups", "5": "Calendar"}
 """The keys, and the tab that each lights up: opening a page is what takes longest."""
 Say = Callable[[str], None]
@@ -117,21 +119,31 @@ def _judge(looks: list[Look]) -> list[str]:
 async def _serve(kubeconfig: Path) -> None:
     async with LocalApiServer() as box:
         dice = Random(1)
-        names = _fill(box.storage)
+        names = _fill(box.storage, dice)
         box.kubeconfig(kubeconfig)
         print(f"{OBJECTS:,} NABs, {A_SECOND} changes a second", flush=True)
         nab = box.storage.kind("NonAdminBackup")
         due = time.monotonic()
         while True:
             for _ in range(A_SECOND // 10):
-                namespace, name = dice.choice(names)
-                status = {"phase": dice.choice(_PHASES), "queueInfo": {"estimatedQueuePosition": dice.randrange(1000)}}
-                box.storage.patch_status(nab, namespace, name, status)
+                _change(box.storage, nab, *dice.choice(names), dice)
             due += 0.1
             await asyncio.sleep(max(0.0, due - time.monotonic()))
 
 
-def _fill(storage: InProcessApi) -> list[tuple[str, str]]:
+def _change(storage: InProcessApi, nab: Kind, namespace: str, name: str, dice: Random) -> None:
+    rolled = dice.random()
+    under_way = rolled < _UNDER_WAY
+    velero = {"phase": "InProgress" if under_way else "Completed", "progress": {"itemsBackedUp": dice.randrange(1000)}}
+    status = {
+        "phase": "BackingOff" if rolled > 1 - _REFUSED else "Created",
+        "queueInfo": {"estimatedQueuePosition": dice.randrange(1, 1000) if under_way else 0},
+        "veleroBackup": {"name": name, "namespace": "velero", "nacuuid": name, "status": velero},
+    }
+    storage.patch_status(nab, namespace, name, status)
+
+
+def _fill(storage: InProcessApi, dice: Random) -> list[tuple[str, str]]:
     nab = storage.kind("NonAdminBackup")
     for team in range(_TEAMS):
         storage.create(storage.kind("Namespace"), {"kind": "Namespace", "metadata": {"name": f"team-{team:03}"}})
@@ -147,6 +159,8 @@ def _fill(storage: InProcessApi) -> list[tuple[str, str]]:
                 "status": {"phase": "Created", "conditions": [accepted]},
             },
         )
+        # Changed once before it is seen: what grows later is foretop, and not the objects.
+        _change(storage, nab, namespace, name, dice)
     return names
 
 

@@ -29,6 +29,11 @@ LONGEST = 4096
 _SHOWN = 40
 
 
+def shown(text: str) -> str:
+    """An expression for a column or a line; of one that is too long the beginning, and that it is."""
+    return text if len(text) <= LONGEST else f"{text[:_SHOWN]}… (too long: {len(text):,} characters)"
+
+
 def quoted(text: str) -> str:
     """An expression for a sentence; of one that is too long the beginning, so that the sentence can be read."""
     return repr(text) if len(text) <= LONGEST else f"{text[:_SHOWN]!r}… ({len(text):,} characters)"
