@@ -9,7 +9,7 @@ import random
 import resource
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -111,7 +111,7 @@ def try_objects(number: int, seed: int, outcome: Outcome) -> None:
     outcome.grown = max(outcome.grown, _peak_megabytes() - peak)
 
 
-def filled_source(items: Sequence[Resource]) -> FilledSource:
+def filled_source(items: list[Resource]) -> FilledSource:
     """A cluster of these alone, with every watch live."""
     source = FilledSource(items, at=FIXED_START)
     for kind in KINDS:
