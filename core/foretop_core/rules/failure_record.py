@@ -14,6 +14,8 @@ from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 
 LONGEST_PROBLEM = 300
+_MOST_READ = 4096
+"""Characters that are looked through for secrets, which takes longer than twice as long for twice as many."""
 _MAY_BE_SECRET = re.compile(
     r"(?<=://)\S+@"
     r"|(?i:(?<=\bbearer )|(?<=\bbasic ))\S+"
@@ -47,7 +49,11 @@ class Failure(msgspec.Struct, frozen=True):
 
 def problem_text(problem: BaseException) -> str:
     """An exception in one line of bounded length, without the way to it and without what could be a secret."""
-    told = _MAY_BE_SECRET.sub("…", " ".join(str(problem).split()))
+    told = str(problem)
+    if len(told) > _MOST_READ:
+        # The word that is cut may be half of a secret.
+        told = f"{told[:_MOST_READ].rpartition(' ')[0]} …"
+    told = _MAY_BE_SECRET.sub("…", " ".join(told.split()))
     text = f"{type(problem).__name__}: {told}" if told else type(problem).__name__
     return text if len(text) <= LONGEST_PROBLEM else f"{text[: LONGEST_PROBLEM - 1]}…"
 

@@ -195,7 +195,7 @@ def _tell(changes: Iterable[RowChange], source: PrintedTable, form: str) -> None
     if form == "json":
         for change in changes:
             event = {"type": change.type, "object": change.item}
-            sys.stdout.write(json.dumps(event, separators=(",", ":"), ensure_ascii=False) + "\n")
+            sys.stdout.write(without_controls(json.dumps(event, separators=(",", ":"), ensure_ascii=False)) + "\n")
         return
     painted = {row.key: row for row in source.rows()}
     for change in changes:

@@ -20,6 +20,7 @@ from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.background import in_thread
 from foretop_core.config.thresholds_from_settings import thresholds_of
 from foretop_core.dashboard.drill_journal import DrillJournal
+from foretop_core.cron import shown
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
@@ -221,7 +222,7 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime) -> None:
 def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
     return (
         "/".join(filter(None, (item["namespace"], item["name"]))),
-        item["schedule"],
+        shown(item["schedule"]),
         "paused" if item["paused"] else item["phase"] or "New",
         _next(item, now),
         _when(item["lastBackup"], now) or "never",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
-from foretop_core.cron import CronError
+from foretop_core.cron import CronError, quoted
 from foretop_core.rules import humanize
 from foretop_core.rules.cluster_unpause_forecast import forecast_choices
 from foretop_core.rules.coming_runs import coming_run_obstacle
@@ -42,7 +42,8 @@ def _meaning(entry: ScheduleRow) -> str:
         return f"{entry.schedule.spec.schedule}, which Velero releases read differently"
     parsed = entry.readings[0].parsed
     if isinstance(parsed, CronError):
-        return f"{entry.schedule.spec.schedule!r} is not a valid cron expression"
+        why = "too long" if parsed.is_too_long else "not a valid cron expression"
+        return f"{quoted(entry.schedule.spec.schedule)} is {why}"
     return parsed.describe()
 
 

@@ -12,6 +12,7 @@ from textual.app import App
 
 from foretop.terminal.textual_internals import write_to_terminal
 from foretop_core.background import in_thread
+from foretop_core.process_group import find_program
 from foretop_core.tables.text.terminal_text import clean
 
 
@@ -51,9 +52,8 @@ def _through_screen(app: App[Any], text: str) -> None:
 
 def _to_tmux(text: str) -> bool:
     try:
-        done = subprocess.run(
-            ["tmux", "load-buffer", "-w", "-"], input=text.encode(), capture_output=True, timeout=2, check=False
-        )
+        command = [find_program("tmux", os.environ), "load-buffer", "-w", "-"]
+        done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=2, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from foretop_core.cron import CronError, Dialect
+from foretop_core.cron import CronError, Dialect, shown
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
@@ -162,7 +162,10 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
     if schedule.spec.paused:
         return _if_unpaused(entry, render)
     if entry.is_refused:
-        return "invalid cron" if isinstance(entry.readings[-1].parsed, CronError) else "refused"
+        parsed = entry.readings[-1].parsed
+        if isinstance(parsed, CronError):
+            return "too long" if parsed.is_too_long else "invalid cron"
+        return "refused"
     if entry.dialect is None:
         return f"{len(entry.readings)} readings"
     if entry.never_fires:
@@ -263,7 +266,7 @@ def _outcome(entry: ScheduleRow) -> str:
 _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
-    plain("cron", "CRON", lambda entry: entry.schedule.spec.schedule),
+    plain("cron", "CRON", lambda entry: shown(entry.schedule.spec.schedule)),
     plain("meaning", "MEANING", _meaning, wide=True),
     Column(
         "next",
