@@ -89,6 +89,12 @@ SEVERITIES = {
     ScheduleState.REFUSED: Severity.WARNING,
     ScheduleState.PARTLY_FAILED: Severity.WARNING,
 }
+ARGO_TRACKING_ID = "argocd.argoproj.io/tracking-id"
+"""Names the object that it is on, so that newer releases of Argo CD see that a copy on another object is a copy."""
+_ARGO_LABEL = "argocd.argoproj.io/instance"
+_SHARED_LABEL = "app.kubernetes.io/instance"
+"""Argo CD's label by default, and many charts' as well: it says nothing unless Argo CD has written the schedule."""
+_ARGO_WRITERS = frozenset({"argocd-controller", "argocd-application-controller"})
 _WORST_FIRST = tuple(ScheduleState)
 _OUTCOMES = {
     "Failed": ScheduleState.FAILED,
@@ -425,7 +431,26 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
     @property
     def severity(self) -> Severity | None:
         """How grave its state is; None where there is nothing to do about it."""
-        return Severity.WARNING if self.is_overdue_pause else SEVERITIES.get(self.state)
+        found = SEVERITIES.get(self.state)
+        return Severity.WARNING if self.is_overdue_pause or (found is None and self.prunable) else found
+
+    @cached_property
+    def argo_label(self) -> str:
+        """The label by which Argo CD knows the schedule; "" where it does not."""
+        if self.schedule.label(_ARGO_LABEL):
+            return _ARGO_LABEL
+        shared = self.schedule.label(_SHARED_LABEL)
+        written = shared and any(one.manager in _ARGO_WRITERS for one in self.schedule.metadata.managed_fields)
+        return _SHARED_LABEL if written else ""
+
+    @property
+    def prunable(self) -> tuple[Backup, ...]:
+        """Its backups that Argo CD takes for its own by a copy of that label; one with an owner is left alone."""
+        label = "" if self.schedule.annotation(ARGO_TRACKING_ID) else self.argo_label
+        if not label:
+            return ()
+        mark = self.schedule.label(label)
+        return tuple(run for run in self.runs if not run.metadata.owner_references and run.label(label) == mark)
 
 
 def schedule_facts(
