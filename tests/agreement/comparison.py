@@ -17,10 +17,10 @@ from tests.agreement.situations import SCENE_NAMES, Situation, recording, scene
 from tests.agreement.statements import Statement, contradict
 from tests.agreement.surfaces import Surfaces
 
-_OFTEN = (*("volumes",) * 3, "maintenance", "outage")
-"""Scenes with volumes that move, with all schedules paused, and with tenants who wait."""
-_SHORT = 4
-"""Such a scene begins anew after so many situations: its volumes are moved soon."""
+_SOON = timedelta(minutes=3)
+"""When the volumes of tenants are under way in the scene that has them."""
+_SHORT = 3
+"""A scene that is begun for what it begins with begins anew after so many situations."""
 _A_DAY = timedelta(hours=25)
 _SELDOM = 3
 """The default scene has by far the most objects: it is asked every third time."""
@@ -110,7 +110,8 @@ def situations(seed: int) -> Iterator[Situation]:
     """
     makers: list[Callable[[int], Iterator[Situation]]] = [
         *(lambda number, name=name: scene(name, number) for name in SCENE_NAMES),
-        *(lambda number, name=name: islice(scene(name, number), _SHORT) for name in _OFTEN),
+        *[lambda number: islice(scene("volumes", number, _SOON), _SHORT)] * 4,
+        *[lambda number: islice(scene("maintenance", number), _SHORT)] * 2,
         lambda number: scene("maintenance", number, _A_DAY),
         *(lambda number, name=name: recording(name, number) for name in recordings.NAMES),
     ]

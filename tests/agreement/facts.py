@@ -738,8 +738,9 @@ def _(seen: Surfaces) -> Stated:
 @states("expected end", "page of the queue")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("queue").items():
-        if minute := find(r"→ (\d\d:\d\d)", row["when"]):
-            yield _subject(key), rounded_minute(minute, seen.now)
+        if found := re.search(r"→ (after )?(\d\d:\d\d)", row["when"]):
+            minute = rounded_minute(found[2], seen.now)
+            yield _subject(key), Span(minute.low, float("inf")) if found[1] else minute
 
 
 @states("expected end", "pane of the queue")
@@ -770,7 +771,7 @@ def _(seen: Surfaces) -> Stated:
     for key, item in seen.items("movements").items():
         left = find(rf"^({SHORT})$", seen.rows("movements")[key]["left"])
         if left and item["node"] and item["phase"] == "InProgress":
-            low = until(left, seen.now).low  # type: ignore[union-attr]
+            low = until(left, seen.now).low
             end = datetime.fromtimestamp(low, seen.now.tzinfo)
             place = (item["namespace"], item["node"])
             moving[place] = max(end, moving.get(place, end))

@@ -121,7 +121,8 @@ def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     shown = Shown("nonadmin", [SILENT, mine, tenant])
     assert shown.text("queue") == [["▲", "not picked up"]]
     _, (_, entry) = next(iter(shown.model.table))
-    told = shown.model.view.explain(entry, shown.render_context())
+    context = shown.render_context()
+    told = context.text(entry.facts(context).why)
     assert told.endswith(
         "is created, and Velero has not picked it up: no sign of activity from Velero since 02:26:03Z."
     )
