@@ -115,14 +115,19 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
     """What holds of a schedule until it or one of its backups changes; each is worked out when first asked for."""
 
     schedule: Schedule
-    runs: tuple[Backup, ...]
-    """Its own backups, the last one that was submitted first."""
+    known_runs: tuple[Backup, ...] | None
+    """Its runs, where they have been put in order already."""
     readings: tuple[Reading, ...]
     """How its server may read the expression: one where that is known or makes no difference."""
     zone: tzinfo = UTC
     """The zone of an expression that names none."""
 
     # The last backup
+
+    @cached_property
+    def runs(self) -> tuple[Backup, ...]:
+        """Its own backups, the last one that was submitted first."""
+        return self.known_runs or ()
 
     @property
     def last_backup(self) -> Backup | None:
@@ -226,6 +231,11 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
     """For so long a run may be due before it is overdue."""
     known_beat: Heartbeat | None = None
     """The beat of its server, where it has been worked out already."""
+
+    @cached_property
+    def runs(self) -> tuple[Backup, ...]:
+        """Looked up in the snapshot where they are not known: who asks for the next run alone does not pay for them."""
+        return self.snapshot.runs(self.schedule) if self.known_runs is None else self.known_runs
 
     @property
     def why_no_last(self) -> str:
@@ -459,7 +469,7 @@ def schedule_facts(
     """The facts of a schedule at a moment."""
     return ScheduleFacts(
         schedule,
-        snapshot.runs(schedule),
+        None,
         snapshot.readings(schedule),
         zone,
         snapshot=snapshot,
