@@ -8,7 +8,7 @@ from foretop.widgets.styles import BOLD
 from foretop_core.actions.action_catalog import DECIDE_STORAGE
 from foretop_core.models import BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
-from foretop_core.rules.heartbeat import unchecked_for
+from foretop_core.rules.facts.server_facts import unchecked_for
 from foretop_core.rules.storage_users import credential_text, storage_use, where_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone

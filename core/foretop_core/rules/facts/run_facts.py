@@ -18,7 +18,8 @@ from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
 from foretop_core.rules.movement_rate import rate, time_left
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
-from foretop_core.rules.queue.positions import Run, has_ended, order
+from foretop_core.rules.queue.positions import Run, has_ended, live_positions, order
+from foretop_core.rules.queue.queue_faults import Positions
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
 from foretop_core.rules.queue.usual_lengths import Owner, OwnerKind, RunHistory, owner_of, run_history, usual_length
 from foretop_core.rules.queue.volumes import VolumesEnd, stands_still, volumes_end
@@ -30,6 +31,7 @@ __all__ = [
     "DataProgress",
     "Owner",
     "OwnerKind",
+    "Positions",
     "QueueItem",
     "QueueLine",
     "Run",
@@ -39,6 +41,7 @@ __all__ = [
     "data_progress",
     "has_ended",
     "last_progress",
+    "live_positions",
     "order",
     "owner_of",
     "queue_line",

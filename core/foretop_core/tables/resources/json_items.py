@@ -9,10 +9,10 @@ from typing import Any
 from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore, Schedule
 from foretop_core.models.velero import RunStatus
-from foretop_core.rules.facts.run_facts import QueueItem, RunFacts, queue_line, run_facts
+from foretop_core.rules.facts.run_facts import Positions, QueueItem, RunFacts, queue_line, run_facts
+from foretop_core.rules.facts.server_facts import server_facts
 from foretop_core.rules.forecast import expected_start, is_due, next_run
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.queue import Positions
 from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.schedule_history import last_outcome
 from foretop_core.rules.sentences import render
@@ -67,6 +67,25 @@ def _coming(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Ite
             for reading in readings
         ]
     return found
+
+
+def server_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
+    """The Velero servers of a cluster, and whether each is alive."""
+    found = [server_facts(snapshot, namespace, now) for namespace in snapshot.velero_namespaces]
+    return [
+        {
+            "context": snapshot.context,
+            "namespace": server.namespace,
+            "state": server.word,
+            "silentSince": rfc3339(server.since),
+            "lastSign": rfc3339(server.sign.at) if server.sign is not None else None,
+            "lastSignOf": str(server.sign) if server.sign is not None else None,
+            "reason": render(server.reason, now) or None,
+            "version": server.version or None,
+            "slots": server.slots,
+        }
+        for server in found
+    ]
 
 
 def queue_items(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds = _USUAL_LIMITS) -> list[Item]:

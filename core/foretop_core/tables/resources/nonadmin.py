@@ -12,10 +12,9 @@ from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended
+from foretop_core.rules.facts.run_facts import Positions, Run, RunFacts, RunState, has_ended, live_positions
 from foretop_core.rules.nonadmin_lifecycle import lifecycle
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.queue import Positions, live_positions
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext

@@ -13,6 +13,7 @@ from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.cluster_unpause_forecast import forecast_unpause, is_run_due
 from foretop_core.rules.cron_dialects import Reading
+from foretop_core.rules.facts.server_facts import PERIOD
 from foretop_core.rules.forecast import (
     GRACE,
     Choice,
@@ -21,7 +22,6 @@ from foretop_core.rules.forecast import (
     next_run,
     overdue,
 )
-from foretop_core.rules.heartbeat import PERIOD
 from foretop_core.rules.phases import FAULTY, WAITING
 from foretop_core.rules.schedule_history import history, last_outcome
 from foretop_core.rules.snapshot import Verdicts

@@ -17,7 +17,7 @@ from foretop_core.models.kinds import BACKUP, NABSL, NABSL_REQUEST, REPOSITORY, 
 from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.heartbeat import unchecked_for
+from foretop_core.rules.facts.server_facts import unchecked_for
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.storage_users import storage_use
 from foretop_core.store import Store
