@@ -86,7 +86,7 @@ tour: compiled   ## every key in the views and windows at four sizes, by pilot a
 
 CHAOS = $(BIN)/python -m tests.chaos
 SEED ?= 1
-chaos-share: compiled ## broken on purpose, from a seed: two minutes of the table in tests/README.md
+chaos-share: compiled ## broken on purpose, from a seed: two minutes of the table in docs/measurements.md
 	$(CHAOS) objects 2000 --seed $(SEED)
 	$(CHAOS) store 100 --seed $(SEED)
 	$(CHAOS) writes 10 --seed $(SEED)

@@ -1,4 +1,4 @@
-"""The exit codes of all commands, once: the README and the manual page have them from here."""
+"""The exit codes of all commands, once: the manual and the manual page have them from here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README says about the configuration is so."""
+"""What the manual says about the configuration is so."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from foretop_core.config.cross_setting_checks import check_settings
 from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import Settings
 
-_SECTION = (
-    (Path(__file__).parents[3] / "README.md").read_text().partition("\n## Configuration\n")[2].partition("\n## ")[0]
-)
+_MANUAL = (Path(__file__).parents[3] / "docs" / "manual.md").read_text()
+_SECTION = _MANUAL.partition("\n## Configuration\n")[2].partition("\n## ")[0]
 
 
-def test_the_example_file_of_the_readme_is_read_without_a_complaint() -> None:
+def test_the_example_file_of_the_manual_is_read_without_a_complaint() -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", _SECTION, re.DOTALL)
     found = read_settings(example)
     check_settings(found)
@@ -24,5 +23,5 @@ def test_the_example_file_of_the_readme_is_read_without_a_complaint() -> None:
     assert found.settings.contexts["prod-eu"].production
 
 
-def test_the_variables_of_the_readme_are_those_that_are_read() -> None:
+def test_the_variables_of_the_manual_are_those_that_are_read() -> None:
     assert set(re.findall(r"`(FORETOP_\w+)`", _SECTION)) == set(VARIABLES.values())

@@ -1,4 +1,4 @@
-"""The commands of the README: each is known with its options, and each that ends by itself runs against the box."""
+"""The commands of README and manual: each is known with its options; each that ends by itself runs against the box."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from tests.wire.boxes import kubeconfig
 from tests.wire.command_fixtures import still_box
 
 __all__ = ["still_box"]
-_README = (Path(__file__).parents[2] / "README.md").read_text()
+_ROOT = Path(__file__).parents[2]
+_PAGES = "".join((_ROOT / page).read_text() for page in ("README.md", "docs/manual.md", "CONTRIBUTING.md"))
 _SHOWN = re.compile(r"^ {4}(foretop\b.*)$|`(foretop(?: [^`]*)?)`", re.MULTILINE)
 _PLACEHOLDER = {"WHO": "auditor", "KIND": "schedule", "NAME": "nightly", "velero/daily": "velero/nightly"}
 _READS = ("get", "describe", "report", "doctor", "explain", "next", "primer", "upgrade-check", "journal", "completion")
@@ -28,7 +29,7 @@ spec: {schedule: 30 2 * * 1-5}
 
 def shown() -> list[str]:
     """Every command in a block or between backquotes, without comment and pipe; those with alternatives one by one."""
-    found = ["".join(match.groups("")).replace("\\|", "|") for match in _SHOWN.finditer(_README)]
+    found = ["".join(match.groups("")).replace("\\|", "|") for match in _SHOWN.finditer(_PAGES)]
     plain = [re.split(r"  +#| \| ", command)[0].strip() for command in found]
     return sorted({one for command in plain for one in _alternatives(command)})
 
@@ -42,7 +43,7 @@ def _alternatives(command: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", shown())
-def test_a_command_of_the_readme_exists_with_its_options(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_of_the_pages_exists_with_its_options(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*shlex.split(command)[1:], "--help"]) == 0, capsys.readouterr().err
 
 
@@ -51,13 +52,13 @@ def ending() -> list[str]:
     return [one for one in shown() if one.split()[1:2] and one.split()[1] in _READS and "--watch" not in one]
 
 
-def test_the_readme_has_commands() -> None:
+def test_the_pages_have_commands() -> None:
     assert len(shown()) > 30
     assert len(ending()) > 15
 
 
 @pytest.mark.parametrize("command", ending())
-def test_a_command_of_the_readme_runs(
+def test_a_command_of_the_pages_runs(
     command: str,
     still_box: LocalApiServer,
     tmp_path: Path,
