@@ -115,21 +115,18 @@ class ActivityTracker:
             return
         place = (key.context, key.namespace)
         newest = self._newest.get(place)
-        changed = before is not None and not listed and type(before) is type(after) and _is_written(before, after)
-        if changed and (newest is None or newest.at < at):
-            newest = self._newest[place] = LifeSign(at, key.kind, key.name, _did(before, after))
+        # The status of a data movement is written by the node agents.
+        seen = not listed and isinstance(before, SERVER_WRITES) and not isinstance(after, DataMovement)
+        if seen and getattr(before, "status", None) != after.status:
+            # Nothing that the object tells of the past is newer than this.
+            if newest is None or newest.at < at:
+                self._newest[place] = LifeSign(at, key.kind, key.name, _did(before, after))
+            return
         for sign in signs_in(after):
             if sign.at > at + PERIOD:
                 self._ahead.setdefault(place, deque(maxlen=_REMEMBERED)).append(sign)
             elif newest is None or newest.at < sign.at:
                 newest = self._newest[place] = sign
-
-
-def _is_written(before: Resource, after: Resource) -> bool:
-    """Whether the server wrote to its status; that of a data movement is written by the node agents."""
-    if isinstance(after, DataMovement):
-        return False
-    return bool(getattr(before, "status", None) != getattr(after, "status", None))
 
 
 def _did(before: Resource | None, after: Resource) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from foretop_core.models import Backup, Restore
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.facts.run_facts import Run, has_ended, order, owner_of
 from foretop_core.store import Store
@@ -23,7 +23,7 @@ _BAR, _SHORT_BAR = 10, 3
 class QueueView(View[Run]):
     name = "queue"
     kinds = watched = frozenset({BACKUP.name, RESTORE.name})
-    context_kinds = frozenset({DEPLOYMENT.name})
+    context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "position"
     in_groups = False
     fields = (*View.fields, "owner")
