@@ -36,7 +36,6 @@ from foretop_core.models.kinds import (
     RequiredPermission,
 )
 from foretop_core.rules import phases
-from foretop_core.rules.facts.run_facts import why_no_files
 
 Applies: TypeAlias = Callable[[Resource, Callable[[], bool]], str]
 """Why it cannot be asked of an object, "" where it can; the second tells whether data is being moved for it.
@@ -138,7 +137,7 @@ def _has_ended(item: Resource, _moves: Callable[[], bool]) -> str:
 
 
 def _has_files(item: Resource, _moves: Callable[[], bool]) -> str:
-    return why_no_files(item.status) if isinstance(item, Backup | Restore) else "it has no files"
+    return phases.why_no_files(item.phase) if isinstance(item, Backup | Restore) else "it has no files"
 
 
 def _is_usable(item: Resource, _moves: Callable[[], bool]) -> str:

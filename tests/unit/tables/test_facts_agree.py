@@ -103,7 +103,7 @@ def test_a_report_numbers_the_queue_as_the_table_does(capsys: pytest.CaptureFixt
     waits = backup("next", "Queued", created="02:40:00", queuePosition=1)
     objects = [location(), *runs, waits]
     items = queue_items(assemble(objects), NOW)
-    print_report({"at": "", "findings": [], "notSeen": [], "schedules": [], "queue": items}, NOW)
+    print_report({"at": "", "servers": [], "findings": [], "notSeen": [], "schedules": [], "queue": items}, NOW)
     lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[-4:]]
     assert lines == [["▶", "a"], ["▶", "b"], ["▶", "c"], ["1", "next"]]
     shown = Shown("queue", objects)

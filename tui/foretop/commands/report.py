@@ -42,6 +42,7 @@ from foretop_core.tables.resources.json_items import (
     Item,
     queue_items,
     schedule_item,
+    server_items,
     unreadable_item,
     unseen_item,
 )
@@ -109,7 +110,7 @@ def report_snapshots(
     own = acknowledgements_of(os.environ).read()
     parts = [_on_cluster(snapshot, at, limits, own, apart=apart) for snapshot, at in snapshots]
     found = [judged for _, judged in parts]
-    names = ("schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
+    names = ("servers", "schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
     answer = {
         "at": rfc3339(now),
         **{name: [item for part, _ in parts for item in part[name]] for name in names},
@@ -144,8 +145,10 @@ def _on_cluster(
             schedules.append(schedule_item(schedule_facts(snapshot, schedule, at, grace)))
         except Exception as problem:
             failures.append(Failure(snapshot.context, "its row", snapshot.ref(schedule), problem_text(problem)))
+    servers: list[Item] = []
     queue: list[Item] = []
     try:
+        servers = server_items(snapshot, at)
         queue = queue_items(snapshot, at, limits or Thresholds())
     except Exception as problem:
         failures.append(Failure(snapshot.context, "the queue", None, problem_text(problem)))
@@ -155,6 +158,7 @@ def _on_cluster(
     findings = (*map(failure_finding, failures), *aggregated(counted))
     return (
         {
+            "servers": servers,
             "schedules": schedules,
             "queue": queue,
             "findings": [finding_item(finding, at) for finding in findings],
@@ -172,6 +176,8 @@ def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
 
 def print_report(answer: dict[str, Any], now: datetime) -> None:
     say(f"As of {answer['at']}")
+    for server in answer["servers"]:
+        say(_server_line(server, now))
     known = answer.get("acknowledged", [])
     _findings(answer["findings"], answer["notSeen"], now, also_known=bool(known))
     if known:
@@ -188,6 +194,14 @@ def print_report(answer: dict[str, Any], now: datetime) -> None:
         say(f"Queue ({len(answer['queue'])})")
         head = ("", "NAME", "FROM", "PHASE", "STARTS", "WAITS FOR")
         table(head, [_queue_row(item, now) for item in answer["queue"]])
+
+
+def _server_line(item: dict[str, Any], now: datetime) -> str:
+    """`Velero in openshift-adp: silent since 02:16:03Z`; of one that is not known, why not."""
+    where = " ".join(filter(None, ("Velero", item["context"], "in", item["namespace"])))
+    since = f" since {_when(item['silentSince'], now)}" if item["silentSince"] else ""
+    reason = f" ({item['reason']})" if item["reason"] and item["reason"] != item["state"] else ""
+    return f"{where}: {item['state']}{since}{reason}"
 
 
 def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now: datetime, *, also_known: bool) -> None:

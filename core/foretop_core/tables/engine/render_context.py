@@ -27,8 +27,7 @@ from foretop_core.rules.facts.run_facts import (
     run_history,
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
-from foretop_core.rules.facts.server_facts import ServerFacts, server_facts
-from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
 from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds

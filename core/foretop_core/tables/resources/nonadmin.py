@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
@@ -50,6 +50,7 @@ class NonAdminView(View[NonAdminRow]):
     name = "nonadmin"
     kinds = frozenset({NAB.name, NAR.name})
     watched = kinds | {BACKUP.name, RESTORE.name}
+    context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "namespace"
     fields = (*View.fields, "kind", "velero", "veleroPhase", "object")
 
