@@ -10,7 +10,7 @@ LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev
 # Tests of the screen wait for it half of their time: one more at once than there are cores.
 SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
-.PHONY: help demo test test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants bundle lock man clean
+.PHONY: help demo test test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -97,6 +97,10 @@ snapshots: $(READY) ## rewrite the pictures and texts that the tests compare the
 tour: compiled   ## every key in the views and windows at four sizes, by pilot and as bytes, and all sweeps
 	$(BIN)/python -m pytest $(SPREAD) tests/tour
 	$(BIN)/python -m pytest $(SPREAD) -m sweep
+
+COMPARISONS ?= 1000000
+agreement: compiled ## do all places that state a fact agree, in a million random comparisons?
+	$(BIN)/python -m tests.agreement --comparisons $(COMPARISONS) --seed $(SEED)
 
 CHAOS = $(BIN)/python -m tests.chaos
 SEED ?= 1

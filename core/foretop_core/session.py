@@ -173,9 +173,9 @@ class Session:
 
     async def settled(self, context: str) -> None:
         """Returns once every watch of the context has seen what it may see; raises where it cannot be reached."""
-        revision = -1
+        revision, settled = -1, False
         while True:
-            if revision != self.store.health.revision:
+            if settled or revision != self.store.health.revision:
                 revision = self.store.health.revision
                 states = [health for _, health in self.store.health.watches(context)]
                 failed = [health for health in states if health.state in (WatchState.STALE, WatchState.SIGNED_OUT)]
@@ -183,7 +183,9 @@ class Session:
                     raise ForetopError(f"Cannot look at {context}", failed[0].error)
                 kinds = {scope.kind for scope, _ in self.store.health.watches(context)}
                 wanted = len(self.clusters[context].kinds)
-                if len(kinds) >= wanted and all(health.state in _SETTLED for health in states):
+                was_settled, settled = settled, len(kinds) >= wanted and all(one.state in _SETTLED for one in states)
+                if settled and was_settled:
+                    # At the second look, for the first runs that came in have opened watches of their data movements.
                     await self._look_at_crashed(context)
                     return
             await asyncio.sleep(0.01)

@@ -9,8 +9,8 @@ from typing import Any
 from foretop_core.models import Backup, BackupStorageLocation, Namespace, Resource, Schedule, from_builtins
 from foretop_core.models.sharing import SharedParts
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.bench import Figure, seconds_per_call
 from tests.objects import NOW

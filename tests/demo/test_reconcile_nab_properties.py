@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR
-from foretop_core.rules.nonadmin_lifecycle import lifecycle, transition
+from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts
+from foretop_core.rules.nonadmin_lifecycle import transition
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.reconcile import Behaviour
 from tests.demo.nonadmin_fixture import NACUUID, NOW, OADP, TEAM, Chart
@@ -78,7 +79,7 @@ def test_reconciling_converges_and_every_step_is_known(behaviour: Behaviour, doi
             assert step.known, step
             assert not (step.backwards and behaviour is Behaviour.SEED), step
             if after is not None:
-                assert lifecycle(after, None, NOW, ALONE).why
+                assert NonAdminFacts(after, None, NOW, ALONE).why
             if not writes:
                 break
         else:

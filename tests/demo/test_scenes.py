@@ -20,10 +20,10 @@ from foretop_core.models import (
 from foretop_core.models.kinds import BACKUP, NAB
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.forecast import missed_runs
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.protection.protection_index import protection_index
-from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.queue import queue
 from foretop_core.rules.triage import triage
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
@@ -109,6 +109,16 @@ def test_a_scene_shows_its_problem(name: str, expected: set[str]) -> None:
     found = set(codes(opened(name)))
     assert expected <= found
     assert found if expected else not found
+
+
+def test_the_scene_of_non_admin_objects_stays_what_it_is() -> None:
+    """Its deletion goes on for long, and Velero works all the while."""
+    box = opened("nonadmin-status")
+    box.settle(timedelta(minutes=15))
+    assert "velero-no-pulse" not in codes(box)
+    nabs = {(item.namespace, item.name): item for item in box.objects() if isinstance(item, NonAdminBackup)}
+    assert nabs["team-a", "to-delete"].phase == "Deleting"
+    assert nabs["team-c", "to-lose"].is_lost
 
 
 def test_in_maintenance_all_schedules_are_paused_and_several_are_due() -> None:

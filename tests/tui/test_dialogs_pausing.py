@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from foretop.dialogs.pause_dialogs import PauseDialog
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
 from foretop_demo.access import Rule, User
@@ -334,3 +335,26 @@ async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly
         await at.send()
         await at.shown.until(lambda: not schedule(at, "etcd")["paused"] and not schedule(at, "mail")["paused"])
         assert schedule(at, "wiki")["paused"] is True
+
+
+async def test_who_pauses_is_known_before_anything_is_shown_to_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first pause of a session had shown the login of the machine, and sent the name that the cluster knows."""
+    shown: set[str] = set()
+    draw = PauseDialog.draw
+
+    def noting(self: PauseDialog) -> None:
+        draw(self)
+        steps = self.planned.plan.steps if self.planned is not None else ()
+        shown.update(line for step in steps for line in step.changes if PAUSED_BY in line)
+
+    monkeypatch.setattr(PauseDialog, "draw", noting)
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "etcd"))
+        await at.shown.press("s")
+        await at.see("annotation foretop.io/paused-by: ")
+        await at.send()
+        await at.see("✓ patched ")
+        written = at.object("Schedule", "etcd")["metadata"]["annotations"][PAUSED_BY]
+        assert shown == {f"annotation {PAUSED_BY}: {written}"}

@@ -46,13 +46,13 @@ def test_a_long_context_pushes_neither_verb_nor_object_nor_namespace_away() -> N
     )
 
 
-def test_what_it_leads_to_and_the_warnings_stand_before_all_that_is_written() -> None:
+def test_the_warnings_come_first_then_what_it_leads_to_and_what_is_written() -> None:
     target = ObjectRef("prod", "Restore", "velero", "orders-1")
     step = create_step(target, {}, ("one", "x" * 80), "nothing is restored", "velero …", ("Some is missing.",), {})
     plan = Plan(RESTORE_FROM, NOW, (step,))
     said = plan_text.proposal(plan, ActionTargets((target,)), 72)
-    assert [one.label.strip() for one in said] == ["Result", "", "Write", "", "", "Command"]
-    assert "Some is missing." in "".join(piece.text for piece in said[1].spans)
+    assert [one.label.strip() for one in said] == ["", "Result", "Write", "", "", "Command"]
+    assert "Some is missing." in "".join(piece.text for piece in said[0].spans)
 
 
 def test_what_several_lead_to_is_said_once_and_before_all_that_is_written() -> None:

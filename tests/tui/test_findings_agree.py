@@ -12,7 +12,7 @@ from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP
-from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionState
+from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionState
 from foretop_core.rules.triage import Thresholds, triage
 from foretop_core.rules.triage.protection import protection_limits
 from foretop_core.session import Session

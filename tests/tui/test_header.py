@@ -54,8 +54,8 @@ async def test_a_cluster_that_was_never_reached_is_not_stale() -> None:
     ("columns", "header"),
     [
         (120, " prod-eu   all namespaces"),
-        (80, " prod-eu   all namespaces"),
-        (40, " prod-eu    API ● live  Velero ●  ✗5 ▲3"),
+        (80, " prod-eu       ‖ 2/6, 1 over   API ● live   Velero ● active "),
+        (40, " prod-eu     ‖1  API ●  Velero ●  ✗5 ▲3"),
     ],
 )
 async def test_whole_items_are_left_out_the_least_important_first(columns: int, header: str) -> None:
@@ -69,7 +69,7 @@ async def test_whole_items_are_left_out_the_least_important_first(columns: int, 
     [
         (160, f" {OPENSHIFT}   all namespaces "),
         (80, " prod-eu-example-com   "),
-        (40, " prod-eu…-com    API ●  Velero ●  ✗5 ▲3"),
+        (40, " prod-eu…-com          ‖1  API ●  ✗5 ▲3"),
     ],
 )
 async def test_a_long_context_is_shortened_to_its_cluster(columns: int, header: str) -> None:
@@ -96,11 +96,13 @@ async def test_no_item_is_crushed_at_any_width(columns: int, monkeypatch: pytest
                 "Velero 1.18 ● active",
                 "Velero ● active",
             ),
+            *("‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 over", "‖3"),
             *("Velero ●", "✗15 ▲9", "READ-ONLY", "RO", "local clock 6h12m slow", "clock 6h12m slow", "02:41:07Z"),
         }
         assert {"3 contexts", "✗15 ▲9"} <= items
         assert items & {"API ● 3 of 3 live", "API ● 3/3"}
         assert items & {"READ-ONLY", "RO"}
+        assert items & {"‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 over", "‖3"}
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 100, 120, 200])

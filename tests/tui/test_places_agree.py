@@ -22,9 +22,8 @@ from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import Backup
 from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.cluster_unpause_forecast import count_unpause, forecast_unpause
-from foretop_core.rules.coming_runs import coming_run_obstacle
-from foretop_core.rules.forecast import Choice
+from foretop_core.rules.facts.pause_facts import count_unpause
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.refusal_actor import Actor, who_must_act
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -33,6 +32,7 @@ from foretop_core.rules.triage import Finding, Thresholds, triage
 from foretop_core.rules.triage.nonadmin import refused
 from foretop_core.rules.triage.schedules import forgotten_pauses
 from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.resources.nonadmin import is_left_alone
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from foretop_demo.scenarios import SCENES, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
@@ -84,8 +84,8 @@ def compare_unpause_sentences(then: Moment) -> None:
         for choice in Choice:
             (step,) = plan_unpause(snapshot, [schedule], choice, now).steps
             assert f"{step.forecast}." in pane, (schedule.name, choice)
-            brief = choice_summary([(snapshot, schedule, now)], choice)
-            starts = forecast_unpause(snapshot, schedule, choice, now).at_once
+            brief = choice_summary([schedule_facts(snapshot, schedule, now)], choice)
+            starts = schedule_facts(snapshot, schedule, now).unpausing(choice).at_once
             assert ("at once" in brief or "once Velero" in brief) is starts, (schedule.name, choice, brief)
             if schedule.name in found:
                 assert f"{step.forecast}." in evidence(found[schedule.name], now), (schedule.name, choice)
@@ -101,7 +101,7 @@ def test_a_schedule_that_skips_by_itself_says_that_it_runs_without_skip() -> Non
 def compare_due_counts(then: Moment) -> None:
     shown = then.shown("schedules")
     snapshot = shown.store.snapshot("prod")
-    paused = [(snapshot, item, then.now) for item in snapshot.schedules if item.spec.paused]
+    paused = [schedule_facts(snapshot, item, then.now) for item in snapshot.schedules if item.spec.paused]
     counts = {count_unpause(paused, choice).due for choice in Choice}
     assert counts == {sum("paused, due" in row[1] for row in shown.text("next"))}
     for finding in triage(snapshot, then.now).findings:
@@ -123,10 +123,10 @@ def compare_coming_runs(then: Moment) -> None:
     shown = then.shown("schedules")
     calendar = TimelineModel(shown.store, ("prod",))
     for (entry, context), (_, told) in zip(entries(shown), shown.text("next"), strict=True):
-        schedule, snapshot, beat = entry.schedule, context.snapshot, context.beat(entry.schedule.namespace)
-        if schedule.spec.paused or entry.is_refused or entry.dialect is None:
+        schedule, snapshot = entry.schedule, context.snapshot
+        if schedule.spec.paused or entry.invalid or entry.dialect is None:
             continue
-        obstacle = render(coming_run_obstacle(snapshot, schedule, then.now, beat), then.now)
+        obstacle = render(schedule_facts(snapshot, schedule, then.now).obstacle, then.now)
         pane = text_of(schedule_pane(entry, context))
         lane = text_of(lane_pane(calendar[snapshot.ref(schedule)], None, shown.state))
         assert obstacle in pane or "Due since" in pane, schedule.name
@@ -171,10 +171,10 @@ def compare_queue_rows(then: Moment) -> None:
     painted = shown.text("name", "position", "waits")
     assert len(painted) == len(shown.items())
     for (run, context), item, (_, _, position, waits) in zip(entries(shown), shown.items(), painted, strict=True):
-        queued = context.queued(run)
+        queued = context.facts(run).item
         assert queued is not None
         pane = text_of(queue_pane(run, context))
-        place = context.waiting_place(run)
+        place = context.facts(run).waiting_place
         assert position == (str(place) if place else "▶")
         assert item["waitingPosition"] == (place or None)
         assert item["position"] == queued.place
@@ -191,11 +191,15 @@ def compare_tenant_places(then: Moment) -> None:
     shown = then.shown("nonadmin")
     painted = shown.text("name", "queue")
     for (entry, context), item, (_, _, queue) in zip(entries(shown), shown.items(), painted, strict=True):
-        if entry.run is None or not (place := context.waiting_place(entry.run)):
+        if entry.run is None or not (place := context.facts(entry.run).waiting_place):
+            continue
+        if is_left_alone(context.facts(entry.run)):
+            assert queue == "not picked up"
+            assert "has not picked it up: no sign of activity from Velero" in text_of(nonadmin_pane(entry, context))
             continue
         assert f"{humanize.ordinal(place)} waiting" in text_of(nonadmin_pane(entry, context))
         assert humanize.ordinal(place) in queue
-        assert item["liveQueuePosition"] == place + context.running_beside(entry.run)
+        assert item["liveQueuePosition"] == place + context.line(entry.run.namespace).running[type(entry.run)]
 
 
 @pytest.mark.parametrize("passed", TIMES, ids=str)

@@ -26,7 +26,7 @@ from foretop_core.models.kinds import BACKUP, STORAGE
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
 from foretop_core.rules.sentences import Moment, Sentence, Text, render
 from foretop_core.rules.triage import Finding
-from foretop_core.tables.resources.json_items import finding_item
+from foretop_core.tables.resources.findings import finding_item
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 from foretop_demo.scenarios import SCENES
 from tests.objects import backup, restore, schedule

@@ -89,7 +89,7 @@ async def test_where_nothing_went_wrong_there_is_nothing_to_fetch(
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
         await at.shown.press("e")
-        await at.see("Completed: 0 errors and 0 warnings", "Nothing to fetch")
+        await at.see("Completed: 0 errors and 0 warnings", "No list to fetch: it has no errors and no warnings.")
         await at.shown.press("e")
         assert not isinstance(at.shown.app.screen, ResultsDownload)
         await at.go("2", at.key(SCHEDULE, "mail"))
@@ -146,6 +146,9 @@ async def test_the_administrator_fetches_the_results_of_a_nab_from_velero(
         assert at.writes == [f"POST {REQUESTS}"]
 
 
+_LONG_AGO = "2026-11-15T00:30:00Z"
+
+
 def told_by_themselves() -> list[Resource]:
     label = {"velero.io/backup-name": "etl"}
     lost = {"spec": {"volume": "data-0"}, "status": {"phase": "Failed", "message": "no space left"}}
@@ -157,6 +160,10 @@ def told_by_themselves() -> list[Resource]:
     return [
         from_builtins(Backup, {"metadata": meta("etl"), "status": {"phase": "Failed", "failureReason": "no bucket"}}),
         from_builtins(Backup, {"metadata": meta("odd"), "status": refused}),
+        from_builtins(Backup, {"metadata": meta("waits"), "status": {"phase": "Queued"}}),
+        from_builtins(
+            Backup, {"metadata": meta("going"), "status": {"phase": "Deleting", "startTimestamp": _LONG_AGO}}
+        ),
         from_builtins(PodVolumeBackup, {"metadata": meta("etl-1", labels=label), **lost}),
         from_builtins(NonAdminBackup, {"metadata": meta("mine"), "status": tenant}),
         from_builtins(NonAdminBackup, {"metadata": meta("new")}),
@@ -166,8 +173,10 @@ def told_by_themselves() -> list[Resource]:
 @pytest.mark.parametrize(
     ("tab", "kind", "name", "wanted"),
     [
-        ("7", BACKUP, "etl", ("Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "Nothing to")),
-        ("7", BACKUP, "odd", ("FailedValidation", "no such location", "It was refused before it ran")),
+        ("7", BACKUP, "etl", ("Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "No list to")),
+        ("7", BACKUP, "odd", ("FailedValidation", "no such location", "No list to fetch: it was refused")),
+        ("7", BACKUP, "waits", ("Queued", "No list to fetch: it has not begun (Queued).")),
+        ("7", BACKUP, "going", ("Deleting", "No list to fetch: Velero is deleting it, with its log and results.")),
         (
             "3",
             NAB,
@@ -187,12 +196,24 @@ async def test_what_an_object_tells_by_itself_is_told_without_a_cluster(
         await shown.until(lambda: all(text in unfolded(shown.lines) for text in wanted))
 
 
+async def test_the_key_that_fetches_results_says_why_there_are_none() -> None:
+    async with screen(FilledSource(told_by_themselves())) as shown:
+        reason = shown.app.main_screen.disabled_reason
+        await shown.press("7")
+        for name, why in (("waits", "it has not begun (Queued)"), ("odd", "it was refused before it ran")):
+            await shown.on(shown.source.key(BACKUP, "velero", name))
+            await shown.press("e")
+            assert reason("fetch-results") in ("", f"Fetch its results: {why}")
+            assert "only for" not in reason("fetch-results")
+            await shown.press("escape")
+
+
 async def test_nothing_of_what_was_open_before_stays_on_the_screen() -> None:
     async with screen() as shown:
         await shown.press("7", "end", "d")
         assert "Namespace  velero" in shown.text
         await shown.press("escape", "e")
-        assert "Nothing to fetch" in shown.text
+        assert "No list to fetch" in shown.text
         assert "Name " not in shown.text
         assert "Volumes\n" not in shown.text
 

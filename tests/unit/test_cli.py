@@ -169,7 +169,7 @@ def test_yaml_and_json_output_are_equal(capsys: pytest.CaptureFixture[str], mani
 
 def test_report_has_the_documented_fields(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
     output = answer(capsys, "report", "-f", manifest, *AT, "-o", "json", code=1)
-    assert set(output) == {"at", "schedules", "queue", "findings", "unreadable", "notSeen"}
+    assert set(output) == {"at", "servers", "schedules", "queue", "findings", "unreadable", "notSeen"}
     broken, hourly = output["schedules"]
     assert hourly == {
         "context": "",
@@ -177,16 +177,25 @@ def test_report_has_the_documented_fields(capsys: pytest.CaptureFixture[str], ma
         "namespace": "velero",
         "name": "hourly",
         "phase": "Enabled",
+        "state": "overdue",
         "schedule": "0 * * * *",
         "paused": False,
         "skipImmediately": None,
         "lastBackup": "2026-11-15T00:00:03Z",
+        "lastBackupName": None,
+        "lastBackupPhase": None,
+        "lastBackupUnknown": "it is not visible here",
         "lastSkipped": None,
         "nextRun": "2026-11-15T01:00:00Z",
+        "nextRunUnknown": None,
         "due": True,
         "expectedStart": None,
+        "expectedStartUnknown": "the second at which Velero looks at its schedules is not known",
         "refusal": None,
         "lastOutcome": None,
+        "lastEndedName": None,
+        "lastEndedPhase": None,
+        "lastEndedAt": None,
     }
     assert broken["nextRun"] is None
     invalid = next(item for item in output["findings"] if item["code"] == "schedule-invalid")

@@ -145,8 +145,7 @@ def _has_ended(item: Resource, _moves: Callable[[], bool]) -> str:
 
 
 def _has_files(item: Resource, _moves: Callable[[], bool]) -> str:
-    phase = item.phase if isinstance(item, Backup | Restore) else ""
-    return "" if phase in phases.READABLE else f"Velero has stored nothing of it ({phase or 'New'})"
+    return phases.why_no_files(item.phase) if isinstance(item, Backup | Restore) else "it has no files"
 
 
 def _is_usable(item: Resource, _moves: Callable[[], bool]) -> str:

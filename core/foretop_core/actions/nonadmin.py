@@ -12,9 +12,9 @@ from foretop_core.actions.step_builders import delete_step, patch_step, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.storage_facts import credential_text, where_text
 from foretop_core.rules.nonadmin_lifecycle.paths import Path, path_of
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_users import credential_text, where_text
 
 Decision = Literal["approve", "reject"]
 FORCE_FIELD = ("spec", "forceDeleteBackup")
@@ -45,7 +45,8 @@ def plan_delete_nab(
         path = path_of(nab, serves_force)
         taken = path is Path.FORCE_DELETE or (path is Path.DELETE and not force)
         if taken:
-            refused.append(Refusal(snapshot.ref(nab), f"it is already being deleted ({path.value})"))
+            by_force = " by force" if path is Path.FORCE_DELETE else ""
+            refused.append(Refusal(snapshot.ref(nab), f"it is already being deleted{by_force}"))
         else:
             steps.append(_force(snapshot, nab) if force else _delete(snapshot, nab))
     return Plan(DELETE_NAB, now, tuple(steps), tuple(refused), _ways(serves_force))

@@ -13,12 +13,12 @@ from foretop_core.actions.action_catalog import PAUSE, UNPAUSE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import patch_step
 from foretop_core.actions.validation import days_in_hours
+from foretop_core.actions.velero_pickup import Probe, unpause_probe
 from foretop_core.cron.go_compat import GoError, parse_duration
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.cluster_unpause_forecast import forecast_unpause
-from foretop_core.rules.forecast import Choice, pause_as_read
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_core.rules.sentences import render
@@ -76,11 +76,9 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
         if schedule.spec.paused:
             refused.append(Refusal(where, "it is already paused"))
             continue
-        runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         patch = {"metadata": {"annotations": {**left, **request.marks(now)}}, "spec": {"paused": True}}
-        beat = snapshot.heartbeat(schedule.namespace)
-        forecast = render(pause_as_read(schedule, now, snapshot.readings(schedule), runs, beat=beat), now)
+        forecast = render(schedule_facts(snapshot, schedule, now).pausing, now)
         steps.append(_step(where, schedule, patch, forecast))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
@@ -96,6 +94,18 @@ def plan_unpause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], choic
     return Plan(UNPAUSE, now, tuple(steps), tuple(refused))
 
 
+def follow_unpause(snapshot: ClusterSnapshot, before: Schedule, step: PlanStep, at: datetime) -> Probe:
+    """Follows an unpausing by what it wrote; `snapshot` and `before` are of the time before it."""
+    runs = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
+    written = step.write.body["spec"].get("skipImmediately")
+    return unpause_probe(
+        before,
+        tuple(run.name for run in runs),
+        was_due=schedule_facts(snapshot, before, at).is_due_somehow,
+        skips=bool(before.spec.skip_immediately if written is None else written),
+    )
+
+
 def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
     """What one window paused, and nothing that was paused before it."""
     return [item for item in schedules if item.spec.paused and item.annotation(PAUSED_BATCH) == batch]
@@ -104,11 +114,15 @@ def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
 def _unpause_step(
     snapshot: ClusterSnapshot, where: ObjectRef, schedule: Schedule, choice: Choice, now: datetime
 ) -> PlanStep:
-    forecast = forecast_unpause(snapshot, schedule, choice, now)
+    facts = schedule_facts(snapshot, schedule, now)
     spec: dict[str, Any] = {"paused": False}
     held, wanted = schedule.spec.skip_immediately, choice is Choice.SKIP
-    if choice is not Choice.LEAVE and held is not wanted:
-        spec["skipImmediately"] = wanted
+    if choice is Choice.SKIP and not held and facts.has_nothing_to_skip:
+        forecast = facts.unpausing(Choice.DO_NOT_SKIP)
+    else:
+        forecast = facts.unpausing(choice)
+        if choice is not Choice.LEAVE and held is not wanted:
+            spec["skipImmediately"] = wanted
     marks = {key: None for key in MARKS if schedule.annotation(key)}
     patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
     return _step(where, schedule, patch, render(forecast.sentence, now))

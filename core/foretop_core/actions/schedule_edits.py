@@ -20,8 +20,7 @@ from foretop_core.models import BackupSpec, Schedule, from_builtins
 from foretop_core.models.velero import ScheduleSpec
 from foretop_core.models.wire import Wire
 from foretop_core.rules import humanize
-from foretop_core.rules.cluster_unpause_forecast import forecast_unpause
-from foretop_core.rules.forecast import Choice, blocker, may_be_due, next_run
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -129,9 +128,15 @@ def follow_edit(snapshot: ClusterSnapshot, before: Schedule, step: PlanStep, at:
     """Follows an edit; `snapshot` and `before` are of the time before it."""
     after = edited(before, step.write.body["spec"])
     runs = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
-    starts = may_be_due(after, at, snapshot.readings(after)) and blocker(after, runs) is None
+    facts = schedule_facts(snapshot, after, at)
+    starts = facts.is_due_somehow and facts.blocker is None
     skips = after.spec.skip_immediately is True
-    return velero_pickup.edit_probe(before, tuple(run.name for run in runs), starts_or_skips=starts or skips)
+    return velero_pickup.edit_probe(
+        before,
+        tuple(run.name for run in runs),
+        was_due=facts.is_due_somehow,
+        starts_or_skips=starts or skips,
+    )
 
 
 def _step(
@@ -167,12 +172,12 @@ def _step(
 
 def _forecast(snapshot: ClusterSnapshot, before: Schedule, after: Schedule, now: datetime) -> str:
     """A change is looked at at once: a schedule that runs does what one that is unpaused at this moment does."""
-    coming = forecast_unpause(snapshot, after, Choice.LEAVE, now)
+    coming = schedule_facts(snapshot, after, now).unpausing(Choice.LEAVE)
     told = render(coming.sentence, now)
     if after.spec.paused:
         told = f"no backup until it is unpaused; unpaused now: {told}"
     elif before.spec.schedule != after.spec.schedule:
-        was = next_run(before, snapshot.readings(before)[-1].dialect)
+        was = schedule_facts(snapshot, before, now).by_reading[-1].next_run
         then = now if coming.at_once else coming.next_run
         if coming.predictable and not coming.silence and (was or then):
             told = f"next run {_when(was, now)} → {_when(then, now)}; {told}"

@@ -19,8 +19,8 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.coming_runs import coming_run_obstacle
 from foretop_core.rules.cron_dialects import ALL_DIALECTS, differences, readings
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.forecast import Readings, what_continues
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -155,7 +155,7 @@ def _forecast(snapshot: ClusterSnapshot, request: NewSchedule, parsed: CronSched
     if not runs:
         return "a backup at once, then one almost every minute: the expression never fires, so it is always due"
     beat = snapshot.heartbeat(request.namespace)
-    if obstacle := coming_run_obstacle(snapshot, _as_schedule(request), now, beat):
+    if obstacle := schedule_facts(snapshot, _as_schedule(request), now).obstacle:
         return f"first backup due {humanize.time(runs[0], now)}, {render(obstacle, now)}"
     start = beat.first_look(runs[0])
     starts = f", starts {humanize.time(start, now)}" if start else ", starts within a minute after that"

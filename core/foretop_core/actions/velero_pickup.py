@@ -76,8 +76,9 @@ async def follow_write(
         store.feed.unsubscribe(feed)
 
 
-def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: bool) -> Probe:
+def unpause_probe(before: Schedule, before_runs: tuple[str, ...], *, was_due: bool, skips: bool) -> Probe:
     """Velero has looked at an unpaused schedule: lastSkipped is set, a backup is named, or there was nothing to do."""
+    nothing_due = not was_due and not skips
     place = (before.namespace, before.name)
 
     def probe(snapshot: ClusterSnapshot) -> ProgressReport:
@@ -87,9 +88,7 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
         if now.spec.paused:
             return ProgressReport(f"{before.name} is still paused")
         if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
-            return ProgressReport(
-                f"Velero picked it up {_clock(now.status.last_skipped)} and skips what was due", done=True
-            )
+            return _skipped(snapshot, now, now.status.last_skipped, was_due=was_due)
         new = [run for run in snapshot.backups_by_schedule.get(place, ()) if run.name not in before_runs]
         if new:
             return ProgressReport(f"Velero picked it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
@@ -121,7 +120,7 @@ def schedule_probe(namespace: str, name: str) -> Probe:
     return probe
 
 
-def edit_probe(before: Schedule, before_runs: tuple[str, ...], *, starts_or_skips: bool) -> Probe:
+def edit_probe(before: Schedule, before_runs: tuple[str, ...], *, was_due: bool, starts_or_skips: bool) -> Probe:
     """Velero has looked at an edited schedule; where nothing is due, it leaves no trace of that."""
     place = (before.namespace, before.name)
 
@@ -136,9 +135,7 @@ def edit_probe(before: Schedule, before_runs: tuple[str, ...], *, starts_or_skip
         if now.phase == "FailedValidation" and now.status != before.status:
             return ProgressReport(f"Velero refuses it: {'; '.join(now.status.validation_errors)}", True, False)
         if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
-            return ProgressReport(
-                f"Velero picked it up {_clock(now.status.last_skipped)} and skips what was due", done=True
-            )
+            return _skipped(snapshot, now, now.status.last_skipped, was_due=was_due)
         new = [run for run in snapshot.backups_by_schedule.get(place, ()) if run.name not in before_runs]
         if new:
             return ProgressReport(f"Velero picked it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
@@ -216,6 +213,14 @@ def _refusal(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
     """Why its server refuses a schedule; "" where it does not in every reading that is possible."""
     found = [invalid(schedule, reading.dialect) for reading in snapshot.readings(schedule)]
     return found[-1] if all(found) else ""
+
+
+def _skipped(snapshot: ClusterSnapshot, now: Schedule, at: datetime, *, was_due: bool) -> ProgressReport:
+    """Velero notes a skip whether or not there was something to skip."""
+    seen = f"Velero picked it up {_clock(at)}"
+    if problem := _refusal(snapshot, now):
+        return ProgressReport(f"{seen} and refuses it: {problem}", done=True, well=False)
+    return ProgressReport(f"{seen} and skips what was due" if was_due else f"{seen}: nothing was due", done=True)
 
 
 def _without_a_run(snapshot: ClusterSnapshot, now: Schedule, nothing_due: bool) -> ProgressReport:

@@ -209,6 +209,9 @@ class ActionService:
         """Who acts there, as far as it has been asked."""
         return self._users.get(context) or _login(self._environ)
 
+    def knows_user(self, context: str) -> bool:
+        return context in self._users
+
     async def learn_user(self, context: str) -> None:
         if context not in self._users:
             self._users[context] = await whoami(self._clusters[context].client, self._environ)

@@ -21,7 +21,7 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources import findings
-from foretop_core.tables.resources.json_items import Item, finding_item
+from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding
 from foretop_core.tables.text.terminal_text import clean
 
@@ -144,7 +144,7 @@ class FindingsTableModel(TableModel):
         found = self.table.get(key)
         if found is None:
             raise BadInput(f"{key.name} no longer exists")
-        return finding_item(found, self.state.render_context_of(found).now)
+        return findings.finding_item(found, self.state.render_context_of(found).now)
 
     def subject(self, key: ObjectRef) -> ObjectRef | None:
         found = self.table.get(key)

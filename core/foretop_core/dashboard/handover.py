@@ -12,21 +12,19 @@ from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.models import Schedule
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pause_windows import pause_note, pause_windows, window_line
-from foretop_core.rules.pauses import PAUSED_BATCH, pause_info
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.text.terminal_text import clean
-from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, timeline_item
+from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, runs_within, timeline_item
 
 AHEAD = timedelta(hours=12)
 """How far ahead runs are listed, and how far back what was written."""
-_MOST_RUNS = 48
 _MARKUP = re.compile(r"([\\`*_<>\[\]|#])")
 _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 
@@ -122,26 +120,32 @@ class _Told:
     def paused(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[str, ...]]:
         """The windows, then what was paused without one."""
         place = self._place(snapshot.context)
-        for window in pause_windows(snapshot.schedules):
+        windows = pause_windows(snapshot.schedules)
+        for window in windows:
             yield (f"{place}window {window_line(window, now, self._zone)}",)
+        in_windows = {id(item) for window in windows for item in window.schedules}
         for schedule in snapshot.schedules:
-            if schedule.spec.paused and not schedule.annotation(PAUSED_BATCH):
-                note = render(pause_note(pause_info(schedule)), now, self._zone)
-                yield (f"{place}{schedule.namespace}/{schedule.name} {note}",)
+            if not schedule.spec.paused or id(schedule) in in_windows:
+                continue
+            facts = schedule_facts(snapshot, schedule, now)
+            if facts.pause is not None:
+                late = ", overdue" if facts.is_overdue_pause else ""
+                note = render(pause_note(facts.pause), now, self._zone)
+                yield (f"{place}{schedule.namespace}/{schedule.name} {note}{late}",)
 
     def runs(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[datetime, str]]:
         for schedule in snapshot.schedules:
             item = self._item(snapshot, schedule)
             if item is None or not item.starts:
                 continue
-            times = [run for run in next_runs(item, now, _MOST_RUNS + 1) if run - now <= AHEAD]
-            if not times:
+            times = next_runs(item, now, 1)
+            if not times or times[0] - now > AHEAD:
                 continue
-            many = f"more than {_MOST_RUNS}" if len(times) > _MOST_RUNS else str(len(times))
-            more = f", {many} runs ({item.expression})" if len(times) > 1 else ""
+            many = runs_within(item, now, AHEAD)
+            more = f", {many} runs ({item.expression})" if many > 1 else ""
             first = humanize.minute(times[0], now, self._zone)
             name = f"{self._place(snapshot.context)}{schedule.namespace}/{schedule.name}"
-            refusal = schedule_refusal(snapshot, schedule)
+            refusal = schedule_facts(snapshot, schedule, now).refusal
             yield times[0], f"{first}  {name}{more}{f'; Velero refuses it while {refusal}' if refusal else ''}"
 
     def _item(self, snapshot: ClusterSnapshot, schedule: Schedule) -> TimelineItem | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from foretop_core.actions import velero_pickup
 from foretop_core.actions.action_catalog import ActionRecord, FollowUp
+from foretop_core.actions.pausing import follow_unpause
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedule_edits import follow_edit
 from foretop_core.actions.velero_pickup import Probe
 from foretop_core.models import Backup, Resource, Restore, Schedule
-from foretop_core.rules.forecast import may_be_due
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
@@ -19,7 +19,7 @@ def probe_for(plan: Plan, step: PlanStep, before: Resource | None, snapshot: Clu
         case FollowUp.NOTHING:
             return None
         case FollowUp.SCHEDULE_RESUMED:
-            return _resumed(plan, step, before, snapshot) if isinstance(before, Schedule) else None
+            return follow_unpause(snapshot, before, step, plan.at) if isinstance(before, Schedule) else None
         case FollowUp.SCHEDULE_JUDGED:
             return velero_pickup.schedule_probe(target.namespace, target.name)
         case FollowUp.SCHEDULE_EDITED:
@@ -39,12 +39,3 @@ def probe_for(plan: Plan, step: PlanStep, before: Resource | None, snapshot: Clu
 def timeout_for(intent: ActionRecord) -> float | None:
     """A restore is followed to its end; everything else is taken up soon or not at all."""
     return None if intent.follow_up is FollowUp.RESTORE_ENDED else velero_pickup.PICKED_UP_WITHIN
-
-
-def _resumed(plan: Plan, step: PlanStep, before: Schedule, snapshot: ClusterSnapshot) -> Probe:
-    runs = tuple(run.name for run in snapshot.backups_by_schedule.get((before.namespace, before.name), ()))
-    skips = step.write.body["spec"].get("skipImmediately") or (
-        "skipImmediately" not in step.write.body["spec"] and before.spec.skip_immediately
-    )
-    due = may_be_due(before, plan.at, snapshot.readings(before))
-    return velero_pickup.unpause_probe(before, runs, nothing_due=not skips and not due)

@@ -35,8 +35,8 @@ from foretop_core.models.nonadmin import (
     NAR_NAMESPACE_ANNOTATION,
 )
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.schedule_history import history
-from foretop_core.rules.storage_users import storage_use
+from foretop_core.rules.facts.schedule_facts import history
+from foretop_core.rules.facts.storage_facts import schedules_to
 from foretop_core.rules.triage import Finding
 from foretop_core.store import Store
 
@@ -96,7 +96,7 @@ def _related(store: Store, key: ObjectRef) -> Iterator[ObjectRef]:
             yield ObjectRef(key.context, BACKUP.name, key.namespace, movement.backup_name)
             yield ObjectRef(key.context, RESTORE.name, key.namespace, movement.restore_name)
         case BackupStorageLocation() as place:
-            for name in storage_use(store.snapshot(key.context), place).schedules:
+            for name in schedules_to(store.snapshot(key.context), place):
                 yield ObjectRef(key.context, SCHEDULE.name, key.namespace, name)
         case NonAdminBackupStorageLocationRequest() as request:
             source = request.status.non_admin_backup_storage_location

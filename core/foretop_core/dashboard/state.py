@@ -20,6 +20,7 @@ from foretop_core.logs import logger
 from foretop_core.models import DataMovement, Resource
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import (
@@ -99,6 +100,7 @@ class DashboardState:
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
         self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
         self._settled: dict[str, Debounced] = {}
+        self._pauses: dict[str, PauseSummary] = {}
         self._failed_rules: dict[str, tuple[Failure, ...]] = {}
         self._failed_judging: dict[str, tuple[Failure, ...]] = {}
         self._log = FailureLog(source.store)
@@ -190,6 +192,10 @@ class DashboardState:
         zone = self.zone_of(object_of(finding))
         return render if zone is self.zone else replace(render, zoning=replace(self.zoning, zone=zone))
 
+    def pauses(self, context: str) -> PauseSummary:
+        """What is paused and overdue in a cluster, as of the last look at it."""
+        return self._pauses.get(context, PauseSummary())
+
     def severities(self) -> Mapping[Severity, int]:
         """How many of each, in the namespace and the cluster that are looked at."""
         shown = ungathered(self.findings) if self.focus.namespace else self.findings
@@ -214,8 +220,8 @@ class DashboardState:
 
     @property
     def has_judged(self) -> bool:
-        """Whether every cluster was looked at once; before that nothing is known to be well."""
-        return all(context in self._judged for context in self.contexts)
+        """Whether every cluster was judged once; before that nothing is known to be well."""
+        return all(context in self._settled or context in self._failed_judging for context in self.contexts)
 
     @property
     def has_loaded(self) -> bool:
@@ -275,6 +281,7 @@ class DashboardState:
         self._settled[context] = debounce(held, found.findings, now, self.thresholds)
         if self.health(context).state is not WatchState.SYNCING:
             self._first_look.discard(context)
+        self._pauses[context] = pause_summary(self.store.snapshot(context), now, self.thresholds.overdue)
 
     def _is_coming_in(self, context: str) -> bool:
         """Half of the objects makes wrong findings: a NAB whose Backup is on the next page is not lost."""

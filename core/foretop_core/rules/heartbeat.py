@@ -1,20 +1,30 @@
-"""Velero's pulse and beat, read from what it leaves in the cluster.
+"""Velero's signs of life and its beat, read from what it leaves in the cluster.
 
 Velero looks at its schedules once a minute and keeps the second at which it was started. Its storage locations
-carry two times that move with it: together they show that the server lives, and when its next look will be.
+carry two times that move with it: they show the beat, and that the storage responds. Any other write that only the
+server makes shows that the server itself is alive.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
 import msgspec
 
-from foretop_core.models import Backup, BackupStorageLocation, Schedule
+from foretop_core.models import (
+    Backup,
+    BackupRepository,
+    BackupStorageLocation,
+    DataMovement,
+    DeleteBackupRequest,
+    Resource,
+    Restore,
+    Schedule,
+    ServerStatusRequest,
+)
 from foretop_core.rules.go_durations import read_duration
-from foretop_core.rules.phases import WAITING
 from foretop_core.rules.sentences import Text, sentence
 
 PERIOD = timedelta(minutes=1)
@@ -24,6 +34,8 @@ _SYNC, _RUN, _VALIDATION = 1.5, 1.0, 0.5
 _CERTAIN = 2 / 3
 """So much of the evidence must agree on a second: a start is told to the second, or not at all."""
 _STARTING = "during the server starting"
+_DRIFT = timedelta(seconds=2)
+"""The beat creeps, and the times have whole seconds."""
 
 
 class _Evidence(msgspec.Struct, frozen=True):
@@ -41,65 +53,127 @@ class _Evidence(msgspec.Struct, frozen=True):
         return self.weight >= _SYNC
 
 
+class LifeSign(msgspec.Struct, frozen=True):
+    """A write that only the Velero server makes: when, to which object, and what it did; `did` follows the name."""
+
+    at: datetime
+    kind: str = ""
+    name: str = ""
+    did: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.kind, self.name, self.did)))
+
+
+SERVER_WRITES = (Backup, Restore, Schedule, DeleteBackupRequest, DataMovement, BackupRepository, ServerStatusRequest)
+"""The kinds that tell of the server besides its storage locations. A tenant's own objects are never among them."""
+
+
+def signs_in(item: Resource) -> Iterator[LifeSign]:
+    """The times in an object that only the server writes.
+
+    The server creates a data movement and the node agents write its status, which goes on while the server is down.
+    """
+    moments: tuple[tuple[datetime | None, str], ...] = ()
+    match item:
+        case Backup() | Restore():
+            moments = (item.status.start_timestamp, "started"), (item.status.completion_timestamp, "ended")
+        case Schedule():
+            moments = (item.status.last_backup, "made a backup"), (item.status.last_skipped, "skipped a run")
+        case DataMovement():
+            moments = ((item.created, "was created"),)
+        case BackupRepository():
+            moments = ((item.status.last_maintenance_time, "was maintained"),)
+        case ServerStatusRequest():
+            moments = ((item.status.processed_timestamp, "was answered"),)
+        case _:
+            pass
+    return (LifeSign(at, type(item).__name__, item.name, did) for at, did in moments if at is not None)
+
+
 class Heartbeat(msgspec.Struct, frozen=True):
     """What is known of one Velero server's rhythm."""
 
     second: int | None = None
     """The second of the minute at which it looks at its schedules; None while that is not known."""
     pulse: datetime | None = None
-    """The newest sign of life from a storage location."""
+    """The newest check of a storage location."""
     period: timedelta | None = None
-    """How often a sign of life is due; None where none is to be expected."""
-    submitted: datetime | None = None
-    """When it last made a backup for a schedule."""
+    """How often such a check is due; None where none is to be expected."""
+    worked: tuple[LifeSign, ...] = ()
+    """The newest other signs of life, the newest first."""
     has_waiting: bool = False
     """Backups wait in its queue: one that is created now does so too."""
     is_down: bool = False
     """Its Deployment reports that no pod of it is ready."""
+    checks: tuple[datetime, ...] = ()
+    """The checks before `pulse`, which count where that one lies in the future."""
+
+    def checked(self, now: datetime) -> datetime | None:
+        """The newest check of a storage location; a time in the future says nothing."""
+        return max((at for at in (self.pulse, *self.checks) if at is not None and at <= now + PERIOD), default=None)
+
+    def last_work(self, now: datetime) -> LifeSign | None:
+        """The newest sign of life besides the checks of its storage."""
+        return next((sign for sign in self.worked if sign.at <= now + PERIOD), None)
 
     def silent_for(self, now: datetime) -> timedelta | None:
-        """How long the pulse has been missing, where it has for three periods: server down, or storage hanging."""
-        if self.pulse is None or self.period is None:
+        """How long the checks have been missing, where they have for three periods: server down, or storage hanging."""
+        checked = self.checked(now)
+        if checked is None or self.period is None:
             return None
-        silence = now - self.pulse
+        silence = now - checked
         return silence if silence > SILENT_PERIODS * self.period else None
 
     def silence(self, now: datetime) -> Text:
         """Why nobody can tell what this server will do next; "" where it has a pulse, or none is to be expected."""
-        if self.pulse is None or self.silent_for(now) is None:
+        since = self.last_sign(now)
+        if self.silent_for(now) is None or since is None:
             return ""
-        hangs = self.still_submits(now)
+        hangs = self.still_works(now)
         return sentence(
-            "Velero has not checked its storage" if hangs else "no sign of activity from Velero", " since ", self.pulse
+            "Velero has not checked its storage" if hangs else "no sign of activity from Velero", " since ", since
         )
+
+    def last_sign(self, now: datetime) -> datetime | None:
+        """The check of its storage that was the last, and for a server that does nothing at all its last sign."""
+        checked, work = self.checked(now), self.last_work(now)
+        if work is None or checked is None or self.still_works(now):
+            return checked
+        return max(checked, work.at)
 
     def silence_word(self, now: datetime) -> str:
         """How a server without a pulse is, in a word or two: it is down, its storage hangs, or nobody can tell."""
         if self.is_down:
             return "down"
-        return "storage hangs" if self.still_submits(now) else "silent"
+        return "storage hangs" if self.still_works(now) else "silent"
 
-    def still_submits(self, now: datetime) -> bool:
-        """Whether its storage hangs and not the server: backups are created, and none completes."""
-        silent = self.pulse is not None and self.silent_for(now) is not None and not self.is_down
-        return silent and self.submitted is not None and self.pulse is not None and self.submitted > self.pulse
+    def still_works(self, now: datetime) -> bool:
+        """Whether its storage hangs and not the server: it writes to objects, and checks no storage.
+
+        A sign of the last minutes shows it, and so does an older one from after a check was due.
+        """
+        checked, work = self.checked(now), self.last_work(now)
+        if checked is None or work is None or self.period is None or self.is_down or self.silent_for(now) is None:
+            return False
+        return work.at >= checked + self.period - _DRIFT or now - work.at <= SILENT_PERIODS * PERIOD
 
     def awaited(self, now: datetime) -> str:
         """What must happen before a silent server completes a backup."""
-        return "the storage responds" if self.still_submits(now) else "Velero is back"
+        return "the storage responds" if self.still_works(now) else "Velero is back"
 
     def awaited_part(self, now: datetime) -> str:
         """Whom every backup of a silent server waits for."""
-        return "the storage" if self.still_submits(now) else "Velero"
+        return "the storage" if self.still_works(now) else "Velero"
 
     def holds_back(self, now: datetime) -> str:
         """What a backup that is created now does not do: `does not start until the storage responds`."""
-        runs = self.still_submits(now) and not self.has_waiting
+        runs = self.still_works(now) and not self.has_waiting
         return f"does not {'complete' if runs else 'start'} until {self.awaited(now)}"
 
     def coming_run_phrase(self, now: datetime) -> str:
         """What becomes of a coming run of a silent server; reads on after the time that it is due."""
-        if self.still_submits(now):
+        if self.still_works(now):
             return f"when it is created but {self.holds_back(now)}"
         return f"but it is not created until {self.awaited(now)}"
 
@@ -113,30 +187,44 @@ class Heartbeat(msgspec.Struct, frozen=True):
 
 def heartbeat(
     locations: Iterable[BackupStorageLocation],
+    *,
+    second: int | None = None,
+    worked: tuple[LifeSign, ...] = (),
+    has_waiting: bool = False,
+    is_down: bool = False,
+) -> Heartbeat:
+    """The signs of life of one server (one namespace of one context), with the `second` of its beat."""
+    watched = [(location, period) for location in locations if (period := _period(location)) is not None]
+    signs = sorted((sign.at for location, _ in watched for sign in _signs(location)), reverse=True)
+    # A location that was never checked: its first check is due from its creation on.
+    waiting = [made for location, _ in watched if not _signs(location) and (made := location.created)]
+    return Heartbeat(
+        second=second,
+        pulse=signs[0] if signs else max(waiting, default=None),
+        period=max(PERIOD, min(period for _, period in watched)) if watched else None,
+        worked=worked,
+        has_waiting=has_waiting,
+        is_down=is_down,
+        checks=tuple(signs[1:]),
+    )
+
+
+def beat_second(
+    locations: Iterable[BackupStorageLocation],
     schedules: Iterable[Schedule],
     backups: Iterable[Backup] = (),
     *,
-    is_down: bool = False,
     started: datetime | None = None,
     off_beat: Collection[datetime] = (),
-) -> Heartbeat:
-    """Learn pulse and beat of one server (one namespace of one context).
+) -> int | None:
+    """The second of the minute at which a server looks at its schedules; None while that is not known.
 
     `started` is what its Deployment tells; `off_beat` are syncs that were seen to come at another second than before.
     """
-    watched = [(location, period) for location in locations if (period := _period(location)) is not None]
-    signs = [sign for location, _ in watched for sign in _signs(location, off_beat)]
-    waiting = [made for location, _ in watched if not _signs(location, off_beat) and (made := location.created)]
+    signs = [sign for location in locations if _period(location) is not None for sign in _signs(location, off_beat)]
     runs, planned = tuple(backups), tuple(schedules)
     looks = [_Evidence(at, _RUN) for at in _looks(planned, _recent(runs))]
-    return Heartbeat(
-        second=_beat([*signs, *looks], max((at for at in (last_start(runs), started) if at), default=None)),
-        pulse=max((sign.at for sign in signs), default=max(waiting, default=None)),
-        period=max(PERIOD, min(period for _, period in watched)) if watched else None,
-        submitted=max((at for item in planned if (at := item.status.last_backup)), default=None),
-        has_waiting=any(run.phase in WAITING for run in runs),
-        is_down=is_down,
-    )
+    return _beat([*signs, *looks], max((at for at in (last_start(runs), started) if at), default=None))
 
 
 def unchecked_for(location: BackupStorageLocation, now: datetime) -> timedelta | None:
@@ -159,7 +247,7 @@ def last_start(backups: Iterable[Backup]) -> datetime | None:
     return max((at for at in ended if at is not None), default=None)
 
 
-def _signs(location: BackupStorageLocation, off_beat: Collection[datetime]) -> list[_Evidence]:
+def _signs(location: BackupStorageLocation, off_beat: Collection[datetime] = ()) -> list[_Evidence]:
     """The sync keeps to the beat, unless storage held it up; the validation is asked every ten seconds."""
     synced, validated = location.status.last_synced_time, location.status.last_validation_time
     signs = [_Evidence(synced, _VALIDATION if synced in off_beat else _SYNC)] if synced else []

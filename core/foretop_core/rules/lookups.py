@@ -75,6 +75,11 @@ class Keyed(Generic[K, R]):
         return self._find(key) or default
 
 
+def own_run(labelled: Iterable[R], name: str) -> R | None:
+    """Of the runs with the label of a NAB or NAR the one that it names, else the last by name."""
+    return max(labelled, key=lambda run: (run.name == name, run.name), default=None)
+
+
 def in_order(objects: Iterable[R]) -> tuple[R, ...]:
     return tuple(sorted(objects, key=lambda item: (type(item).__name__, item.namespace, item.name)))
 

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from operator import itemgetter
 
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.rules.phases import ENDED, FAULTY
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_order = itemgetter(0, 1)
 
 
 def began(backup: Backup) -> datetime:
     """When it started, or was made where it never did; a synced backup keeps its old start."""
     return backup.status.start_timestamp or backup.metadata.creation_timestamp or _LONG_AGO
+
+
+def submitted(backup: Backup) -> datetime:
+    """When Velero was given it: the earlier of creation and start.
+
+    One that waited in the queue started long after it was created; one that was synced was created here long after
+    it started.
+    """
+    created, started = backup.metadata.creation_timestamp, backup.status.start_timestamp
+    if created is None or started is None:
+        return created or started or _LONG_AGO
+    return min(created, started)
 
 
 def ended(run: Backup | Restore) -> datetime | None:
@@ -22,18 +36,15 @@ def ended(run: Backup | Restore) -> datetime | None:
 
 
 def history(schedule: Schedule, labelled: Iterable[Backup]) -> tuple[Backup, ...]:
-    """Of the backups that carry the schedule's label, its own, newest first.
+    """Of the backups that carry the schedule's label, its own, the last one that was submitted first.
 
-    The sync brings in backups of an earlier schedule of the same name, perhaps another cluster's: what started
+    The sync brings in backups of an earlier schedule of the same name, perhaps another cluster's: what was submitted
     before this schedule was made is not its history.
     """
     since = schedule.created or _LONG_AGO
-    return tuple(sorted((run for run in labelled if began(run) >= since), key=began, reverse=True))
-
-
-def last_outcome(runs: Iterable[Backup]) -> str | None:
-    """The phase of the newest run that has ended; None where none has."""
-    return next((run.phase for run in runs if run.phase in ENDED), None)
+    found = [(at, run.metadata.name, run) for run in labelled if (at := submitted(run)) >= since]
+    found.sort(key=_order, reverse=True)
+    return tuple([run for _, _, run in found])
 
 
 def faults_in_a_row(runs: Iterable[Backup]) -> tuple[Backup, ...]:
@@ -49,9 +60,3 @@ def faults_in_a_row(runs: Iterable[Backup]) -> tuple[Backup, ...]:
 
 def newest_good(runs: Iterable[Backup]) -> Backup | None:
     return next((run for run in runs if run.phase == "Completed"), None)
-
-
-def was_synced(backup: Backup) -> bool:
-    """Made by the sync from what lies in the bucket: created after it was completed."""
-    done = backup.status.completion_timestamp
-    return done is not None and backup.created is not None and backup.created > done

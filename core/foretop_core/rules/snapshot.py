@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -34,16 +34,18 @@ from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
 from foretop_core.rules.cron_dialects.behaviour_evidence import behaviour
-from foretop_core.rules.heartbeat import Heartbeat, heartbeat
-from foretop_core.rules.lookups import Keyed, Lookups, ScannedLookups
-from foretop_core.rules.phases import QUEUE_PHASES
+from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heartbeat, signs_in
+from foretop_core.rules.lookups import Keyed, Lookups, ScannedLookups, own_run
+from foretop_core.rules.phases import QUEUE_PHASES, WAITING
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.queue.longest_waiting_volume import moved_before
+from foretop_core.rules.queue.volumes import moved_before
 from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
 
+R = TypeVar("R", bound=Resource)
 Verdicts = Mapping[str, tuple[Dialect, ...]]
 QUEUE_FIELD = "queuePosition"
+_JUDGED_BY = frozenset({"", "Schedule", "Backup", "Restore", "BackupStorageLocation"})
 
 
 class VeleroInfo(msgspec.Struct, frozen=True):
@@ -72,6 +74,8 @@ class VisibilityGap(msgspec.Struct, frozen=True):
     context: str
     kind: str
     reason: Text
+    is_loading: bool = False
+    """Its first list is still coming in."""
 
     def why(self, zone: tzinfo = UTC) -> str:
         """The reason as a person reads it; a moment in it is one of today."""
@@ -97,6 +101,8 @@ class ObservedChanges(msgspec.Struct, frozen=True):
     went_back: Mapping[ObjectRef, PhaseChange] = msgspec.field(default_factory=dict)
     restarted: Mapping[str, datetime] = msgspec.field(default_factory=dict)
     """By namespace: when the Velero server's beat was seen to change."""
+    worked: Mapping[str, tuple[LifeSign, ...]] = msgspec.field(default_factory=dict)
+    """By namespace: the newest writes that only the Velero server makes, besides its checks of storage."""
     syncs_off_beat: frozenset[datetime] = frozenset()
     """The last syncs of storage locations that came at another second of the minute than the ones before."""
     free_slot_since: Mapping[str, datetime] = msgspec.field(default_factory=dict)
@@ -146,6 +152,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     seen: ObservedChanges = msgspec.field(default_factory=ObservedChanges)
     live: LiveLookups | None = None
     """The store's own indexes, for as long as they are of this moment."""
+
+    @cached_property
+    def is_loading(self) -> bool:
+        """Whether the first lists of what schedules, runs and servers are judged by are still coming in."""
+        return any(gap.is_loading and gap.kind in _JUDGED_BY for gap in self.unseen)
 
     @property
     def lookups(self) -> Lookups:
@@ -236,11 +247,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     def velero_backup(self, nab: NonAdminBackup) -> Backup | None:
         uuid = nab.velero.nacuuid
-        return next(reversed(self.lookups.backups_of_uuid(uuid)), None) if uuid else None
+        return own_run(self.lookups.backups_of_uuid(uuid), nab.velero.name) if uuid else None
 
     def velero_restore(self, nar: NonAdminRestore) -> Restore | None:
         uuid = nar.velero.nacuuid
-        return next(reversed(self.lookups.restores_of_uuid(uuid)), None) if uuid else None
+        return own_run(self.lookups.restores_of_uuid(uuid), nar.velero.name) if uuid else None
 
     @cached_property
     def _verdicts(self) -> dict[str, DialectVerdict]:
@@ -259,10 +270,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def schedules_by_namespace(self) -> Mapping[str, tuple[Schedule, ...]]:
-        grouped: defaultdict[str, list[Schedule]] = defaultdict(list)
-        for schedule in self.schedules:
-            grouped[schedule.namespace].append(schedule)
-        return {namespace: tuple(schedules) for namespace, schedules in grouped.items()}
+        return _by_namespace(self.schedules)
 
     @cached_property
     def backups_by_schedule(self) -> Keyed[tuple[str, str], Backup]:
@@ -271,6 +279,10 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def backups_by_namespace(self) -> Mapping[str, tuple[Backup, ...]]:
         return _by_namespace(self.backups)
+
+    @cached_property
+    def restores_by_namespace(self) -> Mapping[str, tuple[Restore, ...]]:
+        return _by_namespace(self.restores)
 
     @cached_property
     def storage_by_key(self) -> Mapping[tuple[str, str], BackupStorageLocation]:
@@ -283,13 +295,17 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     def moved_before(self, waiting: DataMovement) -> str:
         """What the node of a waiting volume moves before it; "" where it does not wait its turn."""
-        return moved_before(waiting, self.moving_by_node.get((waiting.namespace, waiting.node), ()))
+        return moved_before(waiting, [one for one in self.on_node(waiting) if one.phase == "InProgress"])
+
+    def on_node(self, movement: DataMovement) -> tuple[DataMovement, ...]:
+        """The unfinished movements on the node of a volume, its own among them; () where no node has it."""
+        return self._unfinished_by_node.get((movement.namespace, movement.node), ()) if movement.node else ()
 
     @cached_property
-    def moving_by_node(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
+    def _unfinished_by_node(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
         grouped: defaultdict[tuple[str, str], list[DataMovement]] = defaultdict(list)
         for movement in self.movements:
-            if movement.node and movement.phase == "InProgress":
+            if movement.node and movement.status.completion_timestamp is None:
                 grouped[movement.namespace, movement.node].append(movement)
         return {key: tuple(movements) for key, movements in grouped.items()}
 
@@ -309,27 +325,67 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
                 grouped[movement.namespace, name].append(movement)
         return {key: tuple(movements) for key, movements in grouped.items()}
 
-    @cached_property
-    def heartbeats(self) -> Mapping[str, Heartbeat]:
-        """The rhythm of each Velero server, by its namespace."""
-        storage: defaultdict[str, list[BackupStorageLocation]] = defaultdict(list)
-        for location in self.storage:
-            storage[location.namespace].append(location)
-        return {
-            namespace: heartbeat(
-                storage[namespace],
-                self.schedules_by_namespace.get(namespace, ()),
-                (
-                    *self.lookups.newest_backups(namespace),
-                    *self.open_backups.get(namespace, ()),
-                    *self.faulty_backups.get(namespace, ()),
-                ),
+    def heartbeat(self, namespace: str) -> Heartbeat:
+        """The rhythm of the Velero server of a namespace."""
+        if namespace not in self._seconds:
+            self._seconds[namespace] = self.beat_second(namespace)
+        return self.heartbeat_at(namespace, self._seconds[namespace])
+
+    def heartbeat_at(self, namespace: str, second: int | None) -> Heartbeat:
+        """The same with a beat that was learned before: costs a look at the storage locations and the open backups."""
+        key = (namespace, second)
+        known = self._heartbeats.get(key)
+        if known is None:
+            known = self._heartbeats[key] = heartbeat(
+                self.storage_by_namespace.get(namespace, ()),
+                second=second,
+                worked=self._worked(namespace),
+                has_waiting=any(run.phase in WAITING for run in self.open_backups.get(namespace, ())),
                 is_down=self.server(namespace).is_down,
-                started=self.server(namespace).started,
-                off_beat=self.seen.syncs_off_beat,
             )
-            for namespace in self.velero_namespaces
+        return known
+
+    def beat_second(self, namespace: str) -> int | None:
+        """Costs a look at the newest backups of the server, and at each of its schedules."""
+        return beat_second(
+            self.storage_by_namespace.get(namespace, ()),
+            self.schedules_by_namespace.get(namespace, ()),
+            (
+                *self.lookups.newest_backups(namespace),
+                *self.open_backups.get(namespace, ()),
+                *self.faulty_backups.get(namespace, ()),
+            ),
+            started=self.server(namespace).started,
+            off_beat=self.seen.syncs_off_beat,
+        )
+
+    @cached_property
+    def _seconds(self) -> dict[str, int | None]:
+        return {}
+
+    @cached_property
+    def _heartbeats(self) -> dict[tuple[str, int | None], Heartbeat]:
+        return {}
+
+    def _worked(self, namespace: str) -> tuple[LifeSign, ...]:
+        """As the store has noted it change by change; of a file, out of its objects."""
+        noted = self.live is not None or bool(self.seen.worked)
+        return (self.seen.worked if noted else self._signs_in_all).get(namespace, ())
+
+    @cached_property
+    def _signs_in_all(self) -> Mapping[str, tuple[LifeSign, ...]]:
+        found: defaultdict[str, list[LifeSign]] = defaultdict(list)
+        runs: tuple[Resource, ...] = (*self.backups, *self.restores, *self.schedules)
+        for item in (*runs, *self.movements, *self.repositories, *self.server_status):
+            found[item.namespace].extend(signs_in(item))
+        return {
+            namespace: tuple(sorted(signs, key=lambda sign: sign.at, reverse=True))
+            for namespace, signs in found.items()
         }
+
+    @cached_property
+    def storage_by_namespace(self) -> Mapping[str, tuple[BackupStorageLocation, ...]]:
+        return _by_namespace(self.storage)
 
     @cached_property
     def open_backups(self) -> Mapping[str, tuple[Backup, ...]]:
@@ -337,18 +393,20 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         return _by_namespace(self.lookups.open_backups())
 
     @cached_property
+    def open_restores(self) -> Mapping[str, tuple[Restore, ...]]:
+        """By namespace, those that may not have ended."""
+        return _by_namespace(self.lookups.open_restores())
+
+    @cached_property
     def faulty_backups(self) -> Mapping[str, tuple[Backup, ...]]:
         """By namespace, those that have failed, in part or by validation."""
         return _by_namespace(self.lookups.faulty_backups())
 
-    def heartbeat(self, namespace: str) -> Heartbeat:
-        return self.heartbeats.get(namespace, Heartbeat())
 
-
-def _by_namespace(backups: Iterable[Backup]) -> dict[str, tuple[Backup, ...]]:
-    grouped: defaultdict[str, list[Backup]] = defaultdict(list)
-    for backup in backups:
-        grouped[backup.namespace].append(backup)
+def _by_namespace(items: Iterable[R]) -> dict[str, tuple[R, ...]]:
+    grouped: defaultdict[str, list[R]] = defaultdict(list)
+    for item in items:
+        grouped[item.namespace].append(item)
     return {namespace: tuple(held) for namespace, held in grouped.items()}
 
 

@@ -58,6 +58,7 @@ def _nobody() -> None:
 
 class _Entry(msgspec.Struct):
     health: WatchHealth
+    was_listed: bool = False
     lost_lines: int = 0
     lost_why: str = ""
 
@@ -77,6 +78,8 @@ class WatchHealthRegistry(msgspec.Struct):
             return
         else:
             entry.health = health
+        if health.state is WatchState.LIVE:
+            self._entries[scope].was_listed = True
         self._changed()
 
     def report_lost(self, scope: WatchScope, lines: int, why: str) -> None:
@@ -111,6 +114,11 @@ class WatchHealthRegistry(msgspec.Struct):
         """Whether all objects of a kind have come in; what is stale by now has come in before."""
         found = [entry.health.state for scope, entry in self._entries.items() if _is_of(scope, context, kind)]
         return bool(found) and all(state is WatchState.LIVE or state in LOST for state in found)
+
+    def is_first_list(self, scope: WatchScope) -> bool:
+        """Whether the list that comes in is the first one: before a later one, everything is known already."""
+        entry = self._entries.get(scope)
+        return entry is None or (entry.health.state is WatchState.SYNCING and not entry.was_listed)
 
     def contexts(self) -> Mapping[str, ContextHealth]:
         """Every cluster in the order in which it was first reported."""

@@ -1,4 +1,4 @@
-"""What storage locations show of their Velero over time: a server works at the same second of every minute."""
+"""What objects show of their Velero server over time: when it last wrote to one, and the second of its beat."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from foretop_core.models import BackupStorageLocation
+from foretop_core.models import BackupStorageLocation, DataMovement
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.heartbeat import PERIOD, SERVER_WRITES, LifeSign, signs_in
 
 _REMEMBERED = 16
 _LONGEST_WAIT = timedelta(minutes=5)
@@ -84,3 +85,50 @@ def _is_off_beat(location: BackupStorageLocation, earlier: datetime | None, sync
 def _whole_minutes_apart(earlier: datetime, later: datetime) -> bool:
     gap = later - earlier
     return timedelta() < gap <= _LONGEST_WAIT and gap.total_seconds() % 60 == 0
+
+
+class ActivityTracker:
+    """By cluster and namespace, the newest write that only the Velero server makes, besides its checks of storage.
+
+    A status that a watch shows to change was written just now; of an object in a list only its own times count.
+    """
+
+    def __init__(self) -> None:
+        self._newest: dict[tuple[str, str], LifeSign] = {}
+        self._ahead: dict[tuple[str, str], deque[LifeSign]] = {}
+        """Times that lie in the future: they hide no true sign, and count when they have come."""
+
+    def worked(self, context: str) -> dict[str, tuple[LifeSign, ...]]:
+        """By namespace, the newest sign first."""
+        places = [place for place in {*self._newest, *self._ahead} if place[0] == context]
+        return {place[1]: self._signs(place) for place in places}
+
+    def _signs(self, place: tuple[str, str]) -> tuple[LifeSign, ...]:
+        newest = self._newest.get(place)
+        found = [*self._ahead.get(place, ()), *((newest,) if newest is not None else ())]
+        return tuple(sorted(found, key=lambda sign: sign.at, reverse=True))
+
+    def note(
+        self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime, *, listed: bool
+    ) -> None:
+        if not isinstance(after, SERVER_WRITES):
+            return
+        place = (key.context, key.namespace)
+        newest = self._newest.get(place)
+        # The status of a data movement is written by the node agents.
+        seen = not listed and isinstance(before, SERVER_WRITES) and not isinstance(after, DataMovement)
+        if seen and getattr(before, "status", None) != after.status:
+            # Nothing that the object tells of the past is newer than this.
+            if newest is None or newest.at < at:
+                self._newest[place] = LifeSign(at, key.kind, key.name, _did(before, after))
+            return
+        for sign in signs_in(after):
+            if sign.at > at + PERIOD:
+                self._ahead.setdefault(place, deque(maxlen=_REMEMBERED)).append(sign)
+            elif newest is None or newest.at < sign.at:
+                newest = self._newest[place] = sign
+
+
+def _did(before: Resource | None, after: Resource) -> str:
+    phase = getattr(after, "phase", "")
+    return f"is {phase}" if phase and phase != getattr(before, "phase", "") else "has changed"

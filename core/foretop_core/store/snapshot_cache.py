@@ -19,7 +19,7 @@ from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.index_lookups import IndexLookups
 from foretop_core.store.indexes import Indexes
 from foretop_core.store.protection_cache import ProtectionCache
-from foretop_core.store.restart_detector import RestartDetector
+from foretop_core.store.restart_detector import ActivityTracker, RestartDetector
 from foretop_core.store.visibility_gaps import visibility_gaps
 
 R = TypeVar("R", bound=Resource)
@@ -33,6 +33,7 @@ class SnapshotSource(Protocol):
     history: ChangeHistory
     slots: SlotTracker
     restarts: RestartDetector
+    activity: ActivityTracker
     health: WatchHealthRegistry
     indexes: Indexes
     protection: ProtectionCache
@@ -95,6 +96,7 @@ class SnapshotCache:
             unmoved=frozenset(key for key, record in progress if not record.seen_moving),
             went_back=back,
             restarted=self._source.restarts.restarted(context),
+            worked=self._source.activity.worked(context),
             syncs_off_beat=self._source.restarts.off_beat(context),
             free_slot_since=self._source.slots.free_since(context, lambda namespace: _slots(running.get(namespace))),
         )

@@ -20,7 +20,7 @@ from foretop_core.store.free_slot_tracker import SlotTracker
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.indexes import Indexes
 from foretop_core.store.protection_cache import ProtectionCache
-from foretop_core.store.restart_detector import RestartDetector
+from foretop_core.store.restart_detector import ActivityTracker, RestartDetector
 from foretop_core.store.snapshot_cache import SnapshotCache
 from foretop_core.store.store_sink import StoreSink
 from foretop_core.store.unreadable import UnreadableObject, kind_of, unreadable_object
@@ -39,6 +39,7 @@ class Store:
         self.history = ChangeHistory()
         self.slots = SlotTracker()
         self.restarts = RestartDetector()
+        self.activity = ActivityTracker()
         self.health = WatchHealthRegistry(notify=self._notify)
         self._listeners: list[Callable[[], None]] = []
         self._snapshots = SnapshotCache(self, given_versions)
@@ -126,8 +127,8 @@ class Store:
         else:
             self.put(key, None, at)
 
-    def put(self, key: ObjectRef, after: Resource | None, at: datetime) -> None:
-        """The only method that changes an object."""
+    def put(self, key: ObjectRef, after: Resource | None, at: datetime, *, listed: bool = False) -> None:
+        """The only method that changes an object; one that comes with a list may have changed long ago."""
         before = self.get(key)
         if after is before or (after is not None and before is not None and _same(before, after)):
             return
@@ -153,6 +154,7 @@ class Store:
             self.history.note(key, before, after, at)
             self.slots.note(key, before, after, at)
             self.restarts.note(key, before, after)
+            self.activity.note(key, before, after, at, listed=listed)
         except Exception as problem:
             self.indexes.discard(key, after, None)
             after = self._set_aside(key, after, problem)

@@ -23,7 +23,7 @@ class StoreWriter(Protocol):
 
     def get(self, key: ObjectRef) -> Resource | None: ...
 
-    def put(self, key: ObjectRef, after: Resource | None, at: datetime) -> None: ...
+    def put(self, key: ObjectRef, after: Resource | None, at: datetime, *, listed: bool = False) -> None: ...
 
     def hold(self, key: ObjectRef) -> None: ...
 
@@ -120,7 +120,7 @@ class StoreSink:
         if early is not None and is_older(resource, early):
             return
         self._hold(key, resource)
-        self._store.put(key, resource, at)
+        self._store.put(key, resource, at, listed=True)
 
     def _see(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
         """Store an object, unless another watch that also covers it has delivered a newer version."""

@@ -28,16 +28,22 @@ _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[VisibilityGap, ...]:
     """One entry for each kind, or one for the whole cluster if every watch fails for the same reason."""
     reasons: dict[str, list[Text]] = {}
-    needed = [(scope, health) for scope, health in board.watches(context) if scope.kind not in _NOT_NEEDED]
+    watches = [(scope, health) for scope, health in board.watches(context) if scope.kind is not EVENT]
+    # Where somebody asks for nothing but such kinds, they are what is needed.
+    needed = [(scope, health) for scope, health in watches if scope.kind not in _NOT_NEEDED] or watches
     if not needed:
-        return (VisibilityGap(context, "", WatchState.SYNCING.value),)
+        return (VisibilityGap(context, "", WatchState.SYNCING.value, is_loading=True),)
+    loading = {scope.kind.name for scope, _ in needed if not scope.selector and board.is_first_list(scope)}
     for scope, health in needed:
         if reason := _reason(scope, health) or _unreadable(board.lost_lines(scope)):
             reasons.setdefault(scope.kind.name, []).append(reason)
     together = {reason for given in reasons.values() for reason in given}
     if len(together) == 1 and sum(map(len, reasons.values())) == len(needed) > 1:
-        return (VisibilityGap(context, "", together.pop()),)
-    return tuple(VisibilityGap(context, kind, _joined(given)) for kind, given in sorted(reasons.items()))
+        return (VisibilityGap(context, "", together.pop(), is_loading=bool(loading)),)
+    return tuple(
+        VisibilityGap(context, kind, _joined(given), is_loading=kind in loading)
+        for kind, given in sorted(reasons.items())
+    )
 
 
 def _reason(scope: WatchScope, health: WatchHealth) -> Text:

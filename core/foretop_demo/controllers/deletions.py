@@ -113,6 +113,8 @@ class DeletionController:
             self._client.patch(BACKUP, backup, {"status": {"phase": "Deleting"}})
             yield _BRIEF
             yield self._storage
+            if self._storage.removal_takes:
+                yield self._storage.removal_takes
             self._empty(found)
             for restore in self._group.cache.under(RESTORE, "backup", "/".join(backup), Restore):
                 self._client.delete(RESTORE.name, (restore.namespace, restore.name))

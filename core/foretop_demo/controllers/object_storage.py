@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from foretop_demo.controllers.event_queue import Action
 from foretop_demo.kinds import Json
 
@@ -13,6 +15,8 @@ class ObjectStorage:
         self._buckets: dict[str, dict[str, Json]] = {}
         self._waiting: list[Action] = []
         self.answering = True
+        self.removal_takes = timedelta()
+        """How long the data of one backup takes to be removed."""
 
     def bucket(self, name: str) -> dict[str, Json] | None:
         """The backups in a bucket by name; None if there is no such bucket."""
@@ -23,6 +27,11 @@ class ObjectStorage:
 
     def drop(self, name: str) -> None:
         self._buckets.pop(name, None)
+
+    def forget(self, backup: str) -> None:
+        """Lose the data of a backup, in whichever bucket it is."""
+        for bucket in self._buckets.values():
+            bucket.pop(backup, None)
 
     def stop(self) -> None:
         """Hang: every request waits from now on."""

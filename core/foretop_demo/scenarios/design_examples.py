@@ -72,7 +72,7 @@ def nonadmin_status(builder: ScenarioBuilder) -> None:
         builder.create_at(asked, "NonAdminBackup", team, "in-the-queue", {"backupSpec": {}})
     builder.create("NonAdminRestore", "team-b", "back-again", {"restoreSpec": {"backupName": "done"}})
     builder.create("NonAdminRestore", "team-b", "of-nothing", {"restoreSpec": {"backupName": "nowhere"}})
-    builder.at(late, builder.buckets.stop)
+    builder.buckets.removal_takes = timedelta(hours=1)
     builder.patch_at(late, "NonAdminBackup", "team-a", "to-delete", {"spec": {"deleteBackup": True}})
     builder.delete_at(late, "NonAdminBackup", "team-b", "to-drop")
     builder.lose_backup_at(late, "team-c", "to-lose")

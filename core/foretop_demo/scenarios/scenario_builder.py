@@ -186,9 +186,10 @@ class ScenarioBuilder:
         self.at(when, partial(self.delete, kind, namespace, name))
 
     def lose_backup_at(self, when: datetime, namespace: str, name: str, home: str = HOME) -> None:
-        """Delete the Velero Backup of a NAB, as if by accident."""
+        """Delete the Velero Backup of a NAB and its data, as if by accident: no sync brings it back."""
         found = self.engine.cache.get(NAB, (namespace, name), NonAdminBackup)
         assert found is not None, f"NAB {namespace}/{name} does not exist"
+        self.at(when, partial(self.buckets.forget, found.velero.name))
         self.delete_at(when, "Backup", home, found.velero.name)
 
     def set_status(self, kind: str, namespace: str, name: str, status: Json) -> None:

@@ -37,7 +37,7 @@ async def test_a_skip_is_picked_up_when_last_skipped_is_set() -> None:
     watching = asyncio.create_task(
         sentences(
             velero_pickup.follow_write(
-                store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False), WITHIN
+                store, "prod", velero_pickup.unpause_probe(before, (), was_due=True, skips=False), WITHIN
             )
         )
     )
@@ -56,7 +56,7 @@ async def test_a_backup_is_named_although_its_watch_is_behind_that_of_schedules(
     watching = asyncio.create_task(
         sentences(
             velero_pickup.follow_write(
-                store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False), WITHIN
+                store, "prod", velero_pickup.unpause_probe(before, (), was_due=True, skips=False), WITHIN
             )
         )
     )
@@ -71,7 +71,9 @@ async def test_where_backups_are_not_seen_the_run_alone_is_told(monkeypatch: pyt
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, schedule(last="02:41:09", resourceVersion="3"))
     reports = await sentences(
-        velero_pickup.follow_write(store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False), WITHIN)
+        velero_pickup.follow_write(
+            store, "prod", velero_pickup.unpause_probe(before, (), was_due=True, skips=False), WITHIN
+        )
     )
     assert reports == [("Velero picked it up 02:41:09Z, a backup was made", True)]
 
@@ -81,7 +83,7 @@ async def test_a_write_that_velero_did_not_pick_up_is_reported() -> None:
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, schedule(last="00:00:03", resourceVersion="2"))
     seen = velero_pickup.follow_write(
-        store, "prod", velero_pickup.unpause_probe(before, (), nothing_due=False), within=0.05
+        store, "prod", velero_pickup.unpause_probe(before, (), was_due=True, skips=False), within=0.05
     )
     first, last = [one async for one in seen]
     assert first == velero_pickup.ProgressReport("it waits for Velero")

@@ -72,11 +72,11 @@ def unpaused(**fields: Any) -> Schedule:
     ],
 )
 def test_an_unpaused_schedule_with_a_run_due(now: Schedule, runs: tuple[Backup, ...], said: ProgressReport) -> None:
-    assert look(unpause_probe(BEFORE, ("nightly-1",), nothing_due=False), now, backups=runs) == said
+    assert look(unpause_probe(BEFORE, ("nightly-1",), was_due=True, skips=False), now, backups=runs) == said
 
 
 def test_a_schedule_that_was_deleted_meanwhile_is_not_waited_for() -> None:
-    assert look(unpause_probe(BEFORE, (), nothing_due=False)) == GONE
+    assert look(unpause_probe(BEFORE, (), was_due=True, skips=False)) == GONE
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_a_schedule_that_was_deleted_meanwhile_is_not_waited_for() -> None:
     ],
 )
 def test_an_unpaused_schedule_with_no_run_due(now: Schedule, runs: tuple[Backup, ...], said: ProgressReport) -> None:
-    assert look(unpause_probe(BEFORE, ("nightly-1",), nothing_due=True), now, backups=runs) == said
+    assert look(unpause_probe(BEFORE, ("nightly-1",), was_due=False, skips=False), now, backups=runs) == said
 
 
 @pytest.mark.parametrize(("phase", "done"), [("Enabled", False), ("FailedValidation", True)])
 def test_an_unpaused_schedule_that_velero_refuses(phase: str, done: bool) -> None:
     """Until Velero has read it again, its phase is that of before."""
-    found = look(unpause_probe(BEFORE, (), nothing_due=False), unpaused(cron="0 25 * * *", phase=phase))
+    found = look(unpause_probe(BEFORE, (), was_due=True, skips=False), unpaused(cron="0 25 * * *", phase=phase))
     assert (found.done, found.well) == (done, False)
     assert found.sentence.startswith("Velero refuses it: ")
 
@@ -180,13 +180,13 @@ READ_LATER = ProgressReport("Velero uses it from the next run on", done=True)
     ],
 )
 def test_an_edited_schedule(now: Schedule | None, runs: tuple[Backup, ...], waits: bool, said: ProgressReport) -> None:
-    probe = edit_probe(unpaused(), ("nightly-1",), starts_or_skips=waits)
+    probe = edit_probe(unpaused(), ("nightly-1",), was_due=True, starts_or_skips=waits)
     assert look(probe, *(() if now is None else (now,)), backups=runs) == said
 
 
 def test_an_edited_schedule_that_was_refused_before_is_waited_for_until_velero_reads_it() -> None:
     broken = with_errors(unpaused(), "bad field")
-    probe = edit_probe(broken, (), starts_or_skips=False)
+    probe = edit_probe(broken, (), was_due=False, starts_or_skips=False)
     assert look(probe, with_errors(edited(), "bad field")) == WAITS
     again = ProgressReport("Velero refuses it: bad cron", done=True, well=False)
     assert look(probe, with_errors(edited(), "bad cron")) == again

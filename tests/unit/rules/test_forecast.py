@@ -23,7 +23,7 @@ from foretop_core.rules.forecast import (
     unpause,
     unpause_as_read,
 )
-from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.heartbeat import Heartbeat, LifeSign
 from foretop_core.rules.sentences import render
 from tests.objects import NOW, at, backup, schedule
 
@@ -281,7 +281,7 @@ def test_pausing_does_not_say_that_a_backup_continues_while_velero_does_nothing(
     dead = Heartbeat(3, at("02:30:03"), timedelta(minutes=1))
     told = render(pause(hourly, NOW, DIALECT, [running], beat=dead), NOW)
     assert "nightly-1 does not complete until Velero is back (no sign of activity from Velero since 02:30:03Z)." in told
-    hangs = Heartbeat(3, at("02:30:03"), timedelta(minutes=1), submitted=at("02:40:03"))
+    hangs = Heartbeat(3, at("02:30:03"), timedelta(minutes=1), worked=(LifeSign(at("02:40:03")),))
     told = render(pause(hourly, NOW, DIALECT, [running], beat=hangs), NOW)
     assert "until the storage responds (Velero has not checked its storage since 02:30:03Z)." in told
 

@@ -10,7 +10,7 @@ import pytest
 
 from foretop_core.models import Backup, BackupStorageLocation, Resource, Schedule
 from foretop_core.rules.forecast import Choice, blocker, expected_start, invalid, is_due, next_run, unpause
-from foretop_core.rules.heartbeat import heartbeat
+from foretop_core.rules.heartbeat import beat_second, heartbeat
 from tests.recordings import NAMES, Event, dialect_at, events
 
 RESTARTED = [
@@ -136,7 +136,8 @@ def test_the_expected_start_is_the_second_at_which_the_controller_started() -> N
                     wrong.append((name, item.name, f"{started:%H:%M:%S}"))
             cluster.apply(event)
             dialect = dialect_at(name, event.t)
-            beat = heartbeat(cluster.storage, cluster.schedules, cluster.backups)
+            second = beat_second(cluster.storage, cluster.schedules, cluster.backups)
+            beat = heartbeat(cluster.storage, second=second)
             start = expected_start(item, event.t, dialect, beat)
             if not is_due(item, event.t, dialect):
                 expected[item.name] = start

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
-from foretop_core.rules.nonadmin_lifecycle import Path, StepState, lifecycle, transition
+from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts
+from foretop_core.rules.nonadmin_lifecycle import Path, StepState, transition
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 ALONE = ClusterSnapshot("prod")
@@ -42,7 +43,7 @@ def restore(**status: Any) -> Restore:
 @pytest.mark.parametrize("phase", ["Deleting", "Deletion"])
 def test_both_spellings_of_the_seed_mean_deleting(phase: str) -> None:
     leaving = nab(phase, ACCEPTED, QUEUED, DELETING, metadata={"deletionTimestamp": "2026-11-12T02:41:07Z"})
-    view = lifecycle(leaving, None, NOW, ALONE)
+    view = NonAdminFacts(leaving, None, NOW, ALONE)
     assert view.path is Path.API_DELETE
     assert [(step.name, step.state) for step in view.steps][-2:] == [
         ("Deleting", StepState.CURRENT),
@@ -64,7 +65,7 @@ def test_a_delete_request_with_errors_is_a_failed_step() -> None:
         spec={"deleteBackup": True},
         status={"veleroDeleteBackupRequest": request},
     )
-    view = lifecycle(stuck, None, NOW, ALONE)
+    view = NonAdminFacts(stuck, None, NOW, ALONE)
     assert view.path is Path.DELETE
     assert [(step.name, step.state) for step in view.steps if step.state is StepState.FAILED] == [
         ("DeleteBackupRequest", StepState.FAILED)
@@ -74,14 +75,14 @@ def test_a_delete_request_with_errors_is_a_failed_step() -> None:
 
 def test_force_wins_over_delete_where_both_are_set() -> None:
     both = nab("Created", ACCEPTED, QUEUED, spec={"deleteBackup": True, "forceDeleteBackup": True})
-    view = lifecycle(both, None, NOW, ALONE)
+    view = NonAdminFacts(both, None, NOW, ALONE)
     assert view.path is Path.FORCE_DELETE
     assert "bucket" in view.why
 
 
 def test_a_backup_that_fails_validation_was_never_in_progress() -> None:
     made = nab("Created", ACCEPTED, QUEUED)
-    view = lifecycle(made, backup(phase="FailedValidation", validationErrors=["no such location"]), NOW, ALONE)
+    view = NonAdminFacts(made, backup(phase="FailedValidation", validationErrors=["no such location"]), NOW, ALONE)
     assert [step.name for step in view.steps] == ["New", "Accepted", "Created", "Queued", "FailedValidation"]
     assert view.steps[-1].state is StepState.FAILED
     assert "no such location" in view.why
@@ -92,13 +93,15 @@ def test_a_restore_is_never_queued() -> None:
     meta = {"name": "back", "namespace": "team-pay", "uid": "u1"}
     back = from_builtins(NonAdminRestore, {"metadata": meta, "status": status})
     for run in (restore(phase=""), restore(phase="Completed", startTimestamp="2026-11-15T02:00:00Z")):
-        steps = [step.name for step in lifecycle(back, run, NOW, ALONE).steps]
+        steps = [step.name for step in NonAdminFacts(back, run, NOW, ALONE).steps]
         assert steps == ["New", "Accepted", "Created", "InProgress", "Completed"]
 
 
 def test_a_backup_that_waits_for_its_volumes_was_in_progress() -> None:
     live = backup(phase="WaitingForPluginOperations", startTimestamp="2026-11-15T02:00:00Z")
-    steps = [(step.name, step.state) for step in lifecycle(nab("Created", ACCEPTED, QUEUED), live, NOW, ALONE).steps]
+    steps = [
+        (step.name, step.state) for step in NonAdminFacts(nab("Created", ACCEPTED, QUEUED), live, NOW, ALONE).steps
+    ]
     assert steps[3:] == [
         ("Queued", StepState.DONE),
         ("InProgress", StepState.DONE),
@@ -111,13 +114,15 @@ def test_a_failed_backup_shows_its_reason() -> None:
     live = backup(
         phase="Failed", failureReason="found a backup with status InProgress", startTimestamp="2026-11-15T02:00:00Z"
     )
-    assert "found a backup with status InProgress" in lifecycle(nab("Created", ACCEPTED, QUEUED), live, NOW, ALONE).why
+    assert (
+        "found a backup with status InProgress" in NonAdminFacts(nab("Created", ACCEPTED, QUEUED), live, NOW, ALONE).why
+    )
 
 
 def test_the_live_backup_wins_over_the_copied_status() -> None:
     frozen = nab("Created", ACCEPTED, QUEUED, status={"veleroBackup": {"status": {"phase": "InProgress"}}})
-    assert lifecycle(frozen, None, NOW, ALONE).steps[4].state is StepState.CURRENT
-    assert lifecycle(frozen, backup(phase="Completed", startTimestamp="2026-11-15T02:00:00Z"), NOW, ALONE).steps[
+    assert NonAdminFacts(frozen, None, NOW, ALONE).steps[4].state is StepState.CURRENT
+    assert NonAdminFacts(frozen, backup(phase="Completed", startTimestamp="2026-11-15T02:00:00Z"), NOW, ALONE).steps[
         -1
     ].state is (StepState.DONE)
 
@@ -135,19 +140,19 @@ def test_the_live_backup_wins_over_the_copied_status() -> None:
     ],
 )
 def test_velero_s_phase_is_explained_in_a_sentence(phase: str, following: str, why: str) -> None:
-    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase=phase), NOW, ALONE)
+    view = NonAdminFacts(nab("Created", ACCEPTED, QUEUED), backup(phase=phase), NOW, ALONE)
     assert (view.next, view.why) == (following, why)
 
 
 def test_an_unknown_phase_is_shown_unchanged() -> None:
-    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase="Polishing"), NOW, ALONE)
+    view = NonAdminFacts(nab("Created", ACCEPTED, QUEUED), backup(phase="Polishing"), NOW, ALONE)
     assert ("Polishing", StepState.CURRENT) in [(step.name, step.state) for step in view.steps]
     assert not transition(nab("New"), nab("Polishing")).known
 
 
 def test_conditions_come_in_the_order_of_the_chart_and_unknown_ones_last() -> None:
     odd = {"type": "Audited", "status": "True"}
-    view = lifecycle(nab("Deleting", odd, DELETING, QUEUED, ACCEPTED), None, NOW, ALONE)
+    view = NonAdminFacts(nab("Deleting", odd, DELETING, QUEUED, ACCEPTED), None, NOW, ALONE)
     assert [entry.type for entry in view.conditions] == ["Accepted", "Queued", "Deleting", "Audited"]
 
 
@@ -205,7 +210,7 @@ def test_a_deleting_nar_waits_only_for_its_velero_restore() -> None:
             "status": {"phase": "Deleting", "conditions": [{**DELETING, "message": "restore accepted for deletion"}]},
         },
     )
-    view = lifecycle(nar, None, NOW, ALONE)
+    view = NonAdminFacts(nar, None, NOW, ALONE)
     assert view.next == "the Velero Restore is deleted"
     assert "restore accepted for deletion" in view.why
     assert "deleteBackup" not in view.why

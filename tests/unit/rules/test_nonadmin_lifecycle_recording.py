@@ -10,7 +10,8 @@ import pytest
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
-from foretop_core.rules.nonadmin_lifecycle import Lifecycle, Path, PhaseTransition, StepState, lifecycle, transition
+from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts
+from foretop_core.rules.nonadmin_lifecycle import Path, PhaseTransition, StepState, transition
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.reconcile.naming import led_to
 from tests import recordings
@@ -79,7 +80,7 @@ def _live(obj: NonAdmin, velero: dict[tuple[str, str, str], Backup | Restore]) -
     return led_to(objects, NAB_UUID_LABEL, obj.velero.nacuuid) or led_to(objects, NAR_UUID_LABEL, obj.velero.nacuuid)
 
 
-def _views() -> Iterator[tuple[datetime, NonAdmin, Lifecycle]]:
+def _views() -> Iterator[tuple[datetime, NonAdmin, NonAdminFacts]]:
     velero: dict[tuple[str, str, str], Backup | Restore] = {}
     owners: dict[tuple[str, str, str], NonAdmin] = {}
     for event in recordings.events("nonadmin", NAB.plural, NAR.plural, BACKUP.plural, RESTORE.plural):
@@ -91,7 +92,7 @@ def _views() -> Iterator[tuple[datetime, NonAdmin, Lifecycle]]:
         elif isinstance(event.object, Backup | Restore):
             velero[event.key] = event.object
         for owner in owners.values():
-            yield event.t, owner, lifecycle(owner, _live(owner, velero), event.t, ALONE)
+            yield event.t, owner, NonAdminFacts(owner, _live(owner, velero), event.t, ALONE)
 
 
 VIEWS = tuple(_views())
@@ -121,12 +122,12 @@ def test_every_state_has_a_sentence_and_a_next_step() -> None:
 def test_step_times_never_decrease() -> None:
     for _, owner, view in VIEWS:
         times = [step.at for step in view.steps if step.at is not None and step.state is not StepState.AHEAD]
-        if view.synced:
+        if view.is_synced:
             continue
         assert times == sorted(times), owner
 
 
-def _path(view: Lifecycle) -> str:
+def _path(view: NonAdminFacts) -> str:
     marks = {StepState.DONE: " ✓", StepState.CURRENT: " ◐", StepState.AHEAD: "", StepState.FAILED: " ✗"}
     return " ─ ".join(step.name + marks[step.state] for step in view.steps)
 

@@ -27,16 +27,16 @@ from foretop_core.models import (
 from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.protection.protection_index import DRILL_LABEL, ProtectionIndex, protection_index
-from foretop_core.rules.protection.protection_state import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.sentences import render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
 from foretop_core.store import Store
 from foretop_core.tables.engine.derived_rows import DerivedRows
-from foretop_core.tables.resources.protection import ProtectionView
+from foretop_core.tables.resources.protection import ProtectionView, covered_by
 from tests.objects import NOW
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
@@ -132,6 +132,7 @@ def findings(*objects: Resource, limits: Thresholds | None = None, **fields: Any
 
 SHOP = namespace("shop")
 DAILY = schedule("daily", "shop")
+BROKEN = schedule("broken", "shop", cron="0 0 * * 8")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,11 @@ DAILY = schedule("daily", "shop")
         pytest.param((SHOP, DAILY, copy("one", "shop")), "protected", id="fresh copy"),
         pytest.param((SHOP,), "not covered", id="nothing"),
         pytest.param((SHOP, copy("one", "shop")), "not covered", id="a copy made by hand alone"),
-        pytest.param((SHOP, nab("shop", "mine")), "protected", id="a NAB of its own"),
+        pytest.param((SHOP, nab("shop", "mine")), "by hand only", id="a NAB of its own"),
+        pytest.param((SHOP, DAILY, copy("one", "shop"), nab("shop", "mine")), "protected", id="a schedule and a NAB"),
+        pytest.param((SHOP, BROKEN), "not covered", id="a schedule that Velero refuses"),
+        pytest.param((SHOP, BROKEN, copy("one", "shop")), "not covered", id="a refused schedule and an old copy"),
+        pytest.param((SHOP, BROKEN, DAILY, copy("one", "shop")), "protected", id="a refused schedule beside another"),
         pytest.param((SHOP, DAILY), "late", id="promised and never made"),
         pytest.param((SHOP, DAILY, copy("one", "shop", age=4 * _DAY)), "late", id="older than promised"),
         pytest.param((SHOP, DAILY, copy("one", "shop", phase="PartiallyFailed")), "partial", id="only partly good"),
@@ -182,6 +187,13 @@ DAILY = schedule("daily", "shop")
 )
 def test_what_is_said_of_a_namespace(objects: tuple[Resource, ...], told: str) -> None:
     assert state("shop", *objects) == told
+
+
+def test_a_schedule_that_velero_refuses_does_not_count_as_cover() -> None:
+    found = findings(SHOP, BROKEN)["shop"]
+    assert (found.code, found.what) == ("namespace-uncovered", "covered only by a schedule that Velero refuses")
+    assert "broken would take it, but Velero refuses it" in render(found.evidence, NOW)
+    assert covered_by(row("shop", SHOP, BROKEN, DAILY)) == "daily and broken (refused)"
 
 
 @pytest.mark.parametrize("name", ["kube-system", "openshift-monitoring", "default", "velero", "scratch-7"])

@@ -12,12 +12,11 @@ from foretop_core.actions.backups import plan_back_up_now, plan_run_again
 from foretop_core.actions.pausing import plan_unpause
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import BackupSpec, BackupStorageLocation, Schedule
-from foretop_core.rules.cluster_unpause_forecast import UnpauseCounts, count_unpause
-from foretop_core.rules.forecast import Choice
+from foretop_core.rules.facts.pause_facts import UnpauseCounts, count_unpause
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.storage_refusal import storage_refusal
-from foretop_core.tables.resources.run_eta import run_eta
 from tests.objects import NOW, backup, location, schedule
 from tests.unit.tables.test_views import Shown
 
@@ -78,7 +77,7 @@ def test_unpausing_says_that_what_it_makes_is_refused() -> None:
         "one backup is created at once: due since 01:00:00Z, 2 runs missed; next run 03:00:00Z, in 18 minutes; "
         f"Velero refuses its backups while {WHY}"
     )
-    paused = [(snapshot, item, NOW)]
+    paused = [schedule_facts(snapshot, item, NOW)]
     assert choice_summary(paused, Choice.DO_NOT_SKIP) == "one backup is created at once and refused"
     assert count_unpause(paused, Choice.DO_NOT_SKIP) == UnpauseCounts(refused=1)
     assert choice_summary([*paused, *paused], Choice.DO_NOT_SKIP) == "2 created and refused"
@@ -91,7 +90,7 @@ def test_a_backup_in_the_queue_is_refused_when_it_is_its_turn_and_the_next_may_w
     shown = Shown("queue", [BAD, location(), runs, waits, after])
     assert [row[1] for row in shown.text("when")][1:] == ["refused", "~03:03 held"]
     context = shown.render_context()
-    told = render(run_eta(waits, context).sentence, NOW, UTC)
+    told = render(context.facts(waits).told, NOW, UTC)
     assert told == f"Velero refuses it when it is its turn about 03:02:14Z, in 21 minutes, while {WHY}."
     items = {item["name"]: item for item in shown.items()}
     assert (items["copy-2"]["expectedStart"], items["copy-2"]["refusal"]) == (None, WHY)

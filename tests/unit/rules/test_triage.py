@@ -251,8 +251,12 @@ def test_a_pause_of_days_says_what_unpausing_would_do() -> None:
     assert "145 runs missed" in render(found.evidence, NOW)
 
 
-def test_a_pause_of_an_hour_is_not_a_finding() -> None:
-    assert codes(location(), schedule(cron="0 * * * *", last="01:00:03", paused=True)) == []
+def test_a_pause_is_a_finding_from_its_first_overdue_run_on() -> None:
+    def found(last: str) -> list[str]:
+        return codes(location(), schedule(cron="0 * * * *", last=last, paused=True))
+
+    assert found("02:00:03") == []
+    assert found("01:00:03") == ["velero-paused-overdue"]
 
 
 def test_unavailable_storage_has_a_short_reason() -> None:
@@ -462,6 +466,33 @@ def test_a_velero_failure_under_a_created_nab_is_reported_only_for_the_nab() -> 
     found = only(location(), tenant, failed)
     assert (found.code, found.subject.name) == ("nonadmin-velero-failed", "orders")
     assert "no such secret" in render(found.evidence, NOW)
+
+
+def test_a_failed_nab_is_no_longer_told_once_a_later_copy_has_all_of_its_namespace() -> None:
+    def made(name: str, phase: str, start: str, **spec: Any) -> list[Resource]:
+        owner, whole = {"openshift.io/oadp-nab-origin-nacuuid": f"u-{name}"}, {"includedNamespaces": ["team-a"], **spec}
+        run = backup(f"v-{name}", phase, created=start, started=start, ended="02:30", labels=owner, spec=whole)
+        copied = {"nacuuid": f"u-{name}", "name": f"v-{name}", "namespace": "velero", "status": {"phase": phase}}
+        return [run, nab(name, created=start, spec={"backupSpec": whole}, veleroBackup=copied)]
+
+    known = [location(), *made("failed", "PartiallyFailed", "02:00"), *made("before", "Completed", "01:00")]
+    assert "nonadmin-velero-failed" in codes(*known)
+    assert "nonadmin-velero-failed" in codes(
+        *known, *made("part", "Completed", "02:10", labelSelector={"matchLabels": {"app": "x"}})
+    )
+    assert "nonadmin-velero-failed" not in codes(*known, *made("after", "Completed", "02:10"))
+
+
+def test_a_failed_nar_is_no_longer_told_once_a_later_restore_completed() -> None:
+    def made(name: str, phase: str, start: str) -> list[Resource]:
+        owner = {"labels": {"openshift.io/oadp-nar-origin-nacuuid": f"u-{name}"}}
+        run = restore(f"v-{name}", phase, meta=owner, startTimestamp=at(start).isoformat())
+        copied = {"nacuuid": f"u-{name}", "name": f"v-{name}", "namespace": "velero"}
+        return [run, nar(name, created=start, veleroRestore=copied)]
+
+    known = [location(), *made("failed", "Failed", "02:00"), *made("before", "Completed", "01:00")]
+    assert "nonadmin-velero-failed" in codes(*known)
+    assert "nonadmin-velero-failed" not in codes(*known, *made("after", "Completed", "02:10"))
 
 
 def test_the_copied_status_is_used_if_the_backup_is_forbidden() -> None:

@@ -7,8 +7,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.rules.triage import Finding, Severity, aggregated, opened, ungathered
-from foretop_core.tables.resources.findings import subject_text
-from foretop_core.tables.resources.json_items import finding_item
+from foretop_core.tables.resources.findings import finding_item, subject_text
 from tests.objects import NOW, at, backup, condition, location, nab, restore, schedule, upload
 from tests.unit.rules.test_triage import findings, only
 
@@ -150,7 +149,7 @@ def test_failures_of_one_kind_are_one_line_with_the_newest_first() -> None:
     assert [each.subject.name for each in found] == ["copy-4", "copy-3", "copy-2", "copy-1"]
     (shown,) = aggregated(found)
     assert [each.id for each in shown.members] == [each.id for each in found]
-    assert (shown.severity, shown.since) == (Severity.WARNING, at("02:04:00"))
+    assert (shown.severity, shown.since) == (Severity.WARNING, at("02:01:00"))
     assert subject_text(shown) == "4 nabs"
     assert "There are 4 of these, the newest first: team-a/copy-4 at 02:04:00Z" in render(shown.evidence, NOW)
     assert [each.because for each in opened(shown)] == [shown] * 4

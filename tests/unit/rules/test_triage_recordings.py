@@ -23,6 +23,8 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("schedule-invalid", "invalid"),
         # A dozen schedules share `*/3`, and the server works on one backup at a time.
         ("schedules-collide", ""),
+        # Paused ones of them are due after three minutes.
+        ("velero-paused-overdue", ""),
     },
     "nonadmin": {
         ("nonadmin-refused", "bad-namespace"),
@@ -58,8 +60,10 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         # Object storage hangs for four minutes; that explains the blocked schedule.
         ("velero-no-pulse", ""),
         ("schedules-collide", ""),
+        # Paused while their backups were to overlap, and due meanwhile.
+        ("velero-paused-overdue", ""),
     },
-    "overlap-1.17": {("velero-no-pulse", ""), ("schedules-collide", "")},
+    "overlap-1.17": {("velero-no-pulse", ""), ("schedules-collide", ""), ("velero-paused-overdue", "")},
     "upgrade": {
         # Refused by 1.18.2, and accepted by 1.18.3.
         ("schedule-invalid", "wrap"),

@@ -9,8 +9,8 @@ import pytest
 from foretop.dialogs.pause_dialogs import age_after_skip, choice_summary, default_note
 from foretop_core.models import Schedule
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.cluster_unpause_forecast import UnpauseCounts, count_unpause, next_to_be_missed
-from foretop_core.rules.forecast import Choice
+from foretop_core.rules.facts.pause_facts import UnpauseCounts, count_unpause, next_to_be_missed
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage import triage
@@ -25,7 +25,7 @@ NOT_DUE = {"cron": "0 * * * *", "last": "02:00:03"}
 
 def counts(choice: Choice, *schedules: Schedule, snapshot: ClusterSnapshot | None = None) -> UnpauseCounts:
     there = snapshot or ClusterSnapshot("prod", schedules=schedules)
-    return count_unpause([(there, item, NOW) for item in schedules], choice)
+    return count_unpause([schedule_facts(there, item, NOW) for item in schedules], choice)
 
 
 def test_what_is_due_is_started_skipped_or_held_and_the_rest_is_not_due() -> None:
@@ -49,7 +49,7 @@ def settled(passed: timedelta) -> tuple[ClusterSnapshot, datetime, SimulatedClus
 @pytest.mark.parametrize("minutes", [2, 40, 95, 200])
 def test_table_triage_and_dialog_count_the_same_runs_as_due(minutes: int) -> None:
     snapshot, now, box = settled(timedelta(minutes=minutes))
-    paused = [(snapshot, item, now) for item in snapshot.schedules if item.spec.paused]
+    paused = [schedule_facts(snapshot, item, now) for item in snapshot.schedules if item.spec.paused]
     assert len(paused) == len(snapshot.schedules)
     (found,) = [one for one in triage(snapshot, now).findings if one.code == "velero-all-paused"]
     all_choices = [count_unpause(paused, choice) for choice in Choice]
@@ -66,12 +66,12 @@ def test_table_triage_and_dialog_count_the_same_runs_as_due(minutes: int) -> Non
 def test_the_next_run_to_be_missed_is_the_earliest_and_what_is_due_comes_first() -> None:
     hourly, nightly = schedule("hourly", **NOT_DUE), schedule("nightly", "30 4 * * *", last="02:00:03")
     snapshot = ClusterSnapshot("prod", schedules=(nightly, hourly))
-    first = next_to_be_missed([(snapshot, item, NOW) for item in (nightly, hourly)])
+    first = next_to_be_missed([schedule_facts(snapshot, item, NOW) for item in (nightly, hourly)])
     assert first is not None
     assert (first[0].name, f"{first[1]:%H:%M}") == ("hourly", "03:00")
     overdue = schedule("late", **DUE)
-    assert next_to_be_missed([(snapshot, item, NOW) for item in (hourly, overdue)]) == (overdue, NOW)
-    assert next_to_be_missed([(snapshot, schedule("never", "0 0 31 2 *"), NOW)]) is None
+    assert next_to_be_missed([schedule_facts(snapshot, item, NOW) for item in (hourly, overdue)]) == (overdue, NOW)
+    assert next_to_be_missed([schedule_facts(snapshot, schedule("never", "0 0 31 2 *"), NOW)]) is None
 
 
 def test_a_choice_says_what_its_own_setting_is_and_fits_into_half_a_line() -> None:
@@ -80,9 +80,12 @@ def test_a_choice_says_what_its_own_setting_is_and_fits_into_half_a_line() -> No
         schedule("later", "30 4 * * *", paused=True, skip=True),
     )
     snapshot = ClusterSnapshot("prod", schedules=(due, later), servers={"velero": VeleroInfo(False, 1)})
-    assert choice_summary([(snapshot, due, NOW)], Choice.LEAVE) == "one backup starts at once (its field is false)"
-    assert choice_summary([(snapshot, due, NOW)], Choice.SKIP) == "next backup 03:00:00Z, in 18m"
-    both = [(snapshot, due, NOW), (snapshot, schedule("too", paused=True, **DUE), NOW)]
+    assert (
+        choice_summary([schedule_facts(snapshot, due, NOW)], Choice.LEAVE)
+        == "one backup starts at once (its field is false)"
+    )
+    assert choice_summary([schedule_facts(snapshot, due, NOW)], Choice.SKIP) == "next backup 03:00:00Z, in 18m"
+    both = [schedule_facts(snapshot, due, NOW), schedule_facts(snapshot, schedule("too", paused=True, **DUE), NOW)]
     assert choice_summary(both, Choice.DO_NOT_SKIP) == "2 backups, 1 at a time"
 
 
@@ -94,7 +97,10 @@ def test_a_skip_says_how_old_the_newest_good_backup_will_be() -> None:
         backup("later-1", created="02:00:03", started="02:00:03", of="later"),
     ]
     snapshot = ClusterSnapshot("prod", schedules=(nightly, later), backups=tuple(runs))
-    alone, both = [(snapshot, nightly, NOW)], [(snapshot, item, NOW) for item in snapshot.schedules]
+    alone, both = (
+        [schedule_facts(snapshot, nightly, NOW)],
+        [schedule_facts(snapshot, item, NOW) for item in snapshot.schedules],
+    )
     (told,) = age_after_skip(alone, Choice.SKIP)
     assert render(told, NOW) == "the newest good backup is 1 day and 23 hours old at the next run"
     (told,) = age_after_skip(both, Choice.SKIP)
@@ -106,8 +112,10 @@ def test_a_choice_says_that_the_servers_default_counts_no_more() -> None:
     absent, given = schedule("absent", paused=True, **DUE), schedule("given", paused=True, skip=False, **DUE)
     snapshot = ClusterSnapshot("prod", schedules=(absent, given))
     rest = "the server's default no longer counts"
-    assert default_note([(snapshot, absent, NOW)], Choice.SKIP) == [f"spec.skipImmediately stays set for it: {rest}"]
-    both = [(snapshot, absent, NOW), (snapshot, given, NOW)]
+    assert default_note([schedule_facts(snapshot, absent, NOW)], Choice.SKIP) == [
+        f"spec.skipImmediately stays set for it: {rest}"
+    ]
+    both = [schedule_facts(snapshot, absent, NOW), schedule_facts(snapshot, given, NOW)]
     assert default_note(both, Choice.DO_NOT_SKIP) == [f"spec.skipImmediately stays set for 1 of them: {rest}"]
     assert default_note(both, Choice.LEAVE) == []
-    assert default_note([(snapshot, given, NOW)], Choice.SKIP) == []
+    assert default_note([schedule_facts(snapshot, given, NOW)], Choice.SKIP) == []

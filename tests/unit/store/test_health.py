@@ -222,7 +222,7 @@ def test_a_gap_gives_each_reason_of_its_kind_once() -> None:
     for namespace, state in (("a", FORBIDDEN), ("b", NO_NAMESPACE), ("c", SYNCING), ("d", SYNCING)):
         registry.report(WatchScope("prod", NAB, namespace), WatchHealth(state, NOW))
     reasons = "not allowed in a, namespace b does not exist, syncing"
-    assert visibility_gaps("prod", registry) == (VisibilityGap("prod", "NonAdminBackup", reasons),)
+    assert visibility_gaps("prod", registry) == (VisibilityGap("prod", "NonAdminBackup", reasons, is_loading=True),)
 
 
 def test_a_selected_watch_that_starts_is_not_a_gap() -> None:

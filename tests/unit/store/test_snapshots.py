@@ -202,7 +202,7 @@ Trouble = Literal["live", "syncing", "stale", "signed out", "not allowed", "not 
         ("not installed", "live", (VisibilityGap("prod", "Schedule", "not installed"),)),
         ("live", "not allowed", (VisibilityGap("prod", "NonAdminBackup", "not allowed"),)),
         ("signed out", "signed out", (VisibilityGap("prod", "", "signed out"),)),
-        ("syncing", "live", (VisibilityGap("prod", "Schedule", "syncing"),)),
+        ("syncing", "live", (VisibilityGap("prod", "Schedule", "syncing", is_loading=True),)),
         ("stale", "live", (VisibilityGap("prod", "Schedule", sentence("stale since ", START)),)),
     ],
 )

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE
-from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.facts.server_facts import judge_server
+from foretop_core.rules.heartbeat import Heartbeat, LifeSign
 from foretop_core.store import ContextHealth
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.resources.connection_status import VeleroServers, status_line, velero_status
@@ -71,23 +72,24 @@ _VELERO = (BACKUP.name, SCHEDULE.name, STORAGE.name)
         (_LIVE, [_SILENT], (StatusGlyph.BROKEN, "silent 12m")),
         (_LIVE, [_BEATS, _SILENT], (StatusGlyph.BROKEN, "1 of 2 silent 12m")),
         (_LIVE, [replace(_SILENT, is_down=True)], (StatusGlyph.BROKEN, "down 12m")),
-        (_LIVE, [replace(_SILENT, submitted=NOW)], (StatusGlyph.BROKEN, "storage hangs 12m")),
-        (_LIVE, [Heartbeat()], (StatusGlyph.UNSET, "no activity seen")),
+        (_LIVE, [replace(_SILENT, worked=(LifeSign(NOW),))], (StatusGlyph.BROKEN, "storage hangs 12m")),
+        (_LIVE, [Heartbeat()], (StatusGlyph.UNSET, "not known")),
         (_LIVE, [], (StatusGlyph.UNSET, "not found")),
         (ContextHealth(WatchState.LIVE, not_installed=_VELERO), [], (StatusGlyph.BROKEN, "not installed")),
         (ContextHealth(WatchState.STALE, lost_at=NOW), [_BEATS], None),
         (ContextHealth(WatchState.STALE, stale=(BACKUP.name,)), [_BEATS], (StatusGlyph.HEALTHY, "active")),
         (ContextHealth(WatchState.STALE, stale=(STORAGE.name,)), [_BEATS], None),
-        (ContextHealth(WatchState.SYNCING), [], None),
+        (ContextHealth(WatchState.SYNCING), [], (StatusGlyph.UNSET, "not known yet")),
+        (ContextHealth(WatchState.SYNCING), [_BEATS], (StatusGlyph.UNSET, "not known yet")),
         (ContextHealth(WatchState.FORBIDDEN, forbidden=(STORAGE.name,)), [], None),
     ],
 )
 def test_velero_is_told_apart_from_the_connection(
     health: ContextHealth, beats: list[Heartbeat], found: tuple[StatusGlyph, str] | None
 ) -> None:
-    assert velero_status([VeleroServers(health, beats, NOW)]) == found
+    assert velero_status([VeleroServers(health, [judge_server(beat, NOW) for beat in beats])]) == found
 
 
 def test_of_several_clusters_the_silent_server_is_told() -> None:
-    clusters = [VeleroServers(_LIVE, [beat], NOW) for beat in (_BEATS, _SILENT, _BEATS)]
+    clusters = [VeleroServers(_LIVE, [judge_server(beat, NOW)]) for beat in (_BEATS, _SILENT, _BEATS)]
     assert velero_status(clusters) == (StatusGlyph.BROKEN, "1 of 3 silent 12m")

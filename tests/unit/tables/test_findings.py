@@ -16,8 +16,7 @@ from foretop_core.rules.triage.finding import Acknowledgement
 from foretop_core.store import Store
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.finding_text import finding_text
-from foretop_core.tables.resources.findings import facets, kind_word, subject_text
-from foretop_core.tables.resources.json_items import finding_item
+from foretop_core.tables.resources.findings import facets, finding_item, kind_word, subject_text
 from tests.objects import NOW, location, schedule
 from tests.tui.fake_source import FilledSource
 

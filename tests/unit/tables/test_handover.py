@@ -94,7 +94,7 @@ def test_the_next_shift_reads_what_is_wrong_known_paused_run_and_written() -> No
         "  velero/forgotten at an unknown time, no reason given",
         "",
         "Runs in the next 12 hours",
-        "  02:42Z  velero/often, more than 48 runs (* * * * *)",
+        "  02:42Z  velero/often, 720 runs (* * * * *)",
         "  03:00Z  velero/hourly, 12 runs (0 * * * *)",
         "",
         "Written by foretop in the last 12 hours",

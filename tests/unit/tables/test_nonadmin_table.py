@@ -43,8 +43,8 @@ def mine(name: str, place: int, **more: Any) -> NonAdmin:
         pytest.param(
             nab("x", "BackingOff", deleted="02:00:00"), "▲", Tone.WARN, (StatusGlyph.LOOK, "deleting"), id="both"
         ),
-        pytest.param(nab("x", "BackingOff"), "✗", Tone.BAD, (StatusGlyph.BROKEN, "refused"), id="in phase BackingOff"),
-        pytest.param(nab("x", conditions=_NO), "✗", Tone.BAD, (StatusGlyph.BROKEN, "refused"), id="not accepted"),
+        pytest.param(nab("x", "BackingOff"), "▲", Tone.WARN, (StatusGlyph.LOOK, "refused"), id="in phase BackingOff"),
+        pytest.param(nab("x", conditions=_NO), "▲", Tone.WARN, (StatusGlyph.LOOK, "refused"), id="not accepted"),
         pytest.param(nab("x", conditions=_YES), "○", Tone.PLAIN, (StatusGlyph.WAITING, "waiting"), id="accepted"),
         pytest.param(
             nab("x", veleroBackup=velero("v", "u", phase="InProgress")),

@@ -9,8 +9,8 @@ from typing import Any
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, BackupRepository, Namespace, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAMESPACE, SCHEDULE
+from foretop_core.rules.facts.namespace_facts import ProtectionState
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
-from foretop_core.rules.protection.protection_state import ProtectionState
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.protection import ProtectionView, protection_mark
@@ -231,6 +231,7 @@ def test_the_item_of_a_namespace_has_its_copies_and_what_makes_them() -> None:
         "phase": None,
         "exists": True,
         "state": "protected",
+        "severity": None,
         "newestCopy": "one",
         "newestCopyAt": wire(NOW - _HOUR),
         "newestCopyComplete": True,
@@ -247,6 +248,7 @@ def test_the_item_of_a_namespace_has_its_copies_and_what_makes_them() -> None:
                 "covers": "all",
                 "volumes": "data mover",
                 "paused": False,
+                "refused": False,
             }
         ],
         "nonAdminBackups": 0,

@@ -9,13 +9,12 @@ from msgspec.structs import replace
 
 from foretop_core.models import Deployment, Resource, from_builtins
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.queue import Positions
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.json_items import nonadmin_item, queue_items, results_item, schedule_item
-from foretop_core.tables.resources.queue import QueueView
-from foretop_core.tables.resources.run_eta import run_eta
+from foretop_core.tables.resources.json_items import queue_items, results_item, schedule_item
+from foretop_core.tables.resources.queue import QueueView, run_eta
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
 
@@ -59,8 +58,8 @@ def _running(**more: Any) -> list[Resource]:
 def _eta(table: Shown, name: str) -> tuple[str, str, str]:
     """What a row and its pane say."""
     run = next(entry for key, (_, entry) in table.model.table if key.name == name)
-    found = run_eta(run, table.render_context())
-    return found.short, render(found.sentence, NOW), found.waits_for
+    found = table.render_context().facts(run)
+    return run_eta(run, table.render_context()), render(found.told, NOW), found.waits_for
 
 
 def test_a_run_that_waits_for_a_slot_has_an_expected_start() -> None:
@@ -166,7 +165,7 @@ def test_a_run_that_is_finishing_says_so() -> None:
 def test_a_run_that_has_ended_since_has_no_estimate() -> None:
     table = Shown("queue", [location()])
     ended = backup("gone", "", created="02:00:00")
-    assert run_eta(ended, table.render_context()).short == ""
+    assert run_eta(ended, table.render_context()) == ""
     item = QueueView().item(ended, table.render_context())
     assert {name: value for name, value in item.items() if value is not None} == {
         "context": "prod",
@@ -254,9 +253,9 @@ def test_the_items_of_a_report_have_the_queue_of_each_server() -> None:
 def test_the_item_of_a_schedule_names_why_velero_refuses_its_backups() -> None:
     refused = schedule("daily", last="02:00:03", template={"storageLocation": "lost"})
     snapshot = assemble([location(), location("lost", "Unavailable"), refused, schedule("good", last="02:00:03")])
-    item = schedule_item(snapshot, refused, NOW)
+    item = schedule_item(schedule_facts(snapshot, refused, NOW))
     assert (item["refusal"], item["expectedStart"]) == ("its storage location lost is Unavailable", None)
-    good = schedule_item(snapshot, snapshot.schedules[1], NOW)
+    good = schedule_item(schedule_facts(snapshot, snapshot.schedules[1], NOW))
     assert (good["name"], good["refusal"]) == ("good", None)
     assert good["expectedStart"] is not None
 
@@ -267,11 +266,9 @@ def test_the_item_of_a_tenants_backup_has_the_phase_of_the_velero_object_or_of_i
     unseen = nab("b", veleroBackup=velero("v-2", "u-2", phase="New"), queueInfo={"estimatedQueuePosition": 4})
     back = nar("c", veleroRestore=velero("w-1", "r-1"))
     run = restore("w-1", "Failed", meta={"labels": {"openshift.io/oadp-nar-origin-nacuuid": "r-1"}})
-    snapshot = assemble([seen, unseen, back, nab("d", ""), backup("v-1", "InProgress", labels=_NAB), run])
-    items = {
-        one.name: nonadmin_item(snapshot, one, Positions({}, {("velero", "v-1"): 2}))
-        for one in (*snapshot.nabs, *snapshot.nars)
-    }
+    ahead = backup("v-0", "InProgress", created="01:00:00")
+    objects = [seen, unseen, back, nab("d", ""), backup("v-1", "InProgress", labels=_NAB), ahead, run]
+    items = {item["name"]: item for item in Shown("nonadmin", objects).items()}
     found = {name: (item["veleroName"], item["veleroPhase"]) for name, item in items.items()}
     assert found == {"a": ("v-1", "InProgress"), "b": ("v-2", "New"), "c": ("w-1", "Failed"), "d": (None, None)}
     assert (items["a"]["phase"], items["d"]["phase"]) == ("Created", None)

@@ -201,9 +201,11 @@ _ALL = {"itemsBackedUp": 1, "totalItems": 1}
         pytest.param(_ALL, [(199, 200, "")], "▇▇▇▇▇▇▇▇▇▁ data 99%", id="bytes to the percent"),
         pytest.param(_ALL, [(4, 4, "02:30:00")], "▇▇▇▇▇▇▇▇▇▇ 100%", id="all volumes are done"),
         pytest.param(_ALL, [(4, 4, "02:30:00"), (0, 4, "")], "▇▇▇▇▇▁▁▁▁▁ data 50%", id="one is done"),
-        pytest.param(_ALL, [(4, 4, ""), (4, 4, ""), (0, 0, "")], "▇▇▇▇▇▇▇▁▁▁ data 66%", id="one of unknown size"),
+        pytest.param(_ALL, [(4, 4, ""), (4, 4, ""), (0, 0, "")], "data 8 B+?", id="one of unknown size"),
+        pytest.param(_ALL, [(8, 100, ""), (0, 0, "")], "data 8%+?", id="of the bytes and not of the volumes"),
+        pytest.param(_ALL, [(5, 0, ""), (0, 0, "")], "data 5 B+?", id="bytes without a size"),
         pytest.param(_ALL, [(4, 4, ""), (0, 0, "02:30:00")], "▇▇▇▇▇▇▇▇▇▇ data 100%", id="an empty one is done"),
-        pytest.param(_ALL, [(0, 0, "")], "data moves", id="no size is known"),
+        pytest.param(_ALL, [(0, 0, "")], "data 0 B", id="no size is known"),
     ],
 )
 def test_progress_is_told_by_bytes_where_only_volumes_are_left(

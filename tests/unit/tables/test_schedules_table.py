@@ -12,9 +12,8 @@ from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup, Deployment, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import BACKUP, STORAGE
 from foretop_core.rules.cron_dialects import Reading, readings
-from foretop_core.rules.forecast import GRACE
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.resources.schedule_runs import (
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts, submitted
+from foretop_core.rules.facts.schedule_runs import (
     NOT_MADE,
     PAUSED,
     SHOWN_RUNS,
@@ -22,8 +21,10 @@ from foretop_core.tables.resources.schedule_runs import (
     past_runs,
     run_letter,
     runs_since,
-    submitted,
 )
+from foretop_core.rules.forecast import GRACE
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from tests.objects import NOW, at, backup, location, schedule
 from tests.unit.tables.test_storage_table import standings
 from tests.unit.tables.test_views import Shown
@@ -268,7 +269,11 @@ def test_a_run_of_the_same_moment_leaves_no_gap() -> None:
 
 def _since(now: str, *runs: Backup, **how: Any) -> str:
     item = schedule("h", "0 * * * *", last="01:00:03", **how)
-    return "".join(one.letter for one in runs_since(item, _HOURLY, runs, at(now)))
+    return "".join(one.letter for one in runs_since(_facts(item, _HOURLY, runs, now)))
+
+
+def _facts(item: Schedule, read: tuple[Reading, ...], runs: tuple[Backup, ...], now: str = "05:00") -> ScheduleFacts:
+    return ScheduleFacts(item, runs, read, snapshot=ClusterSnapshot("prod"), now=at(now))
 
 
 def test_what_is_expected_after_the_newest_backup_is_a_pause_or_a_late_run() -> None:
@@ -285,11 +290,11 @@ def test_what_is_expected_after_the_newest_backup_is_a_pause_or_a_late_run() -> 
     assert _since("02:01:00", newest, skipped="00:00:00") == ""
     assert _since("02:01:00", skipped="02:00:30") == ""
     open_readings = readings("0 2 1 * 1")
-    assert runs_since(schedule("h", "0 2 1 * 1", last="01:00:03"), open_readings, (newest,), at("05:00")) == ()
+    assert runs_since(_facts(schedule("h", "0 2 1 * 1", last="01:00:03"), open_readings, (newest,))) == ()
     by_length = schedule("h", "@every 1h", paused=True)
-    assert runs_since(by_length, readings("@every 1h"), (newest,), at("05:00")) == ()
+    assert runs_since(_facts(by_length, readings("@every 1h"), (newest,))) == ()
     wrong = schedule("h", "61 * * * *", phase="FailedValidation")
-    assert runs_since(wrong, readings("61 * * * *")[:1], (), at("05:00")) == ()
+    assert runs_since(_facts(wrong, readings("61 * * * *")[:1], ())) == ()
 
 
 def test_a_strip_has_the_newest_outcomes_and_pauses_take_no_place() -> None:
@@ -320,7 +325,7 @@ def test_each_phase_has_a_letter(phase: str, warnings: int, letter: str) -> None
     assert run_letter(backup("one", phase, warnings=warnings)) == letter
 
 
-def test_a_backup_was_submitted_when_it_was_created_unless_it_was_synced() -> None:
+def test_a_backup_was_submitted_at_the_earlier_of_its_creation_and_its_start() -> None:
     waited = backup("a", created="01:00:03", started="01:30:00", ended="01:40:00")
     synced = backup("b", created="02:00:00", started="01:30:00", ended="01:40:00")
     undated = backup("c", created="", started="01:30:00")

@@ -151,6 +151,7 @@ def test_the_item_of_a_storage_location_says_who_uses_it() -> None:
         "prefix": None,
         "region": None,
         "credential": {"secret": "keys", "key": "cloud"},
+        "severity": None,
         "schedules": ["daily"],
         "backups": 2,
     }

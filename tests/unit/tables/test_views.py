@@ -170,7 +170,7 @@ def test_a_team_sees_where_its_backup_is() -> None:
     shown.model.sort("name", reverse=False)
     assert shown.text("name", "phase", "conditions", "velero", "queue", "progress", "age") == [
         ["○", "↺ back", "Created", "✓ ✓ ·", "–", "–", "", "41m"],
-        ["✗", "refused", "BackingOff", "✗ · ·", "–", "–", "", "41m"],
+        ["▲", "refused", "BackingOff", "✗ · ·", "–", "–", "", "41m"],
         ["◐", "running", "Created", "✓ ✓ ·", "InProgress", "running", "▇▇▇▁▁ 61%", "4m"],
         ["●", "served", "Created", "✓ ✓ ·", "Completed", "–", "", "1h41m"],
         ["○", "unread", "Created", "✓ ✓ ·", "New", "~3", "", "41m"],
@@ -281,7 +281,7 @@ def test_what_went_well_is_muted_and_what_is_refused_has_a_colour() -> None:
     shown.model.sort("name", reverse=False)
     places = [[column.name for column in shown.model.view.columns].index(name) for name in ("phase", "velero")]
     tones = {row.cells[1].text: tuple(row.cells[place].tone for place in places) for row in shown.rows()}
-    assert tones["refused"][0] is Tone.BAD
+    assert tones["refused"][0] is Tone.WARN
     assert tones["served"] == (Tone.PLAIN, Tone.DIM)
     assert [row.cells[2].tone for row in Shown("backups", [backup("one")]).rows()] == [Tone.DIM]
     assert ascii_only("a…") == "a~"
@@ -361,7 +361,7 @@ def test_a_location_that_is_unavailable_stays_so_without_recent_checks() -> None
 
 
 def test_a_location_with_disabled_checks_is_not_a_problem() -> None:
-    shown = Shown("storage", [location("s3", spec={"validationFrequency": "0s"})])
+    shown = Shown("storage", [location("s3", spec={"validationFrequency": "0s", "backupSyncPeriod": "0s"})])
     shown.clock.advance(timedelta(minutes=26))
     assert shown.text("phase", "what") == [["●", "Available", ""]]
 
@@ -617,4 +617,4 @@ def test_a_nab_whose_velero_backup_is_gone_does_not_show_its_old_phase() -> None
     gone = {"type": "Accepted", "status": "False", "reason": "VeleroBackupNotFound", "message": "not found"}
     copied = {"name": "v-1", "namespace": "velero", "status": {"phase": "Completed", "progress": {"totalItems": 9}}}
     shown = Shown("nonadmin", [nab("lost", phase="BackingOff", conditions=[gone], veleroBackup=copied)])
-    assert shown.text("velero", "progress") == [["✗", "–", ""]]
+    assert shown.text("velero", "progress") == [["▲", "–", ""]]

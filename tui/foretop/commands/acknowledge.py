@@ -40,8 +40,8 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, triage
 from foretop_core.session import WATCHED
-from foretop_core.tables.resources.findings import subject_text
-from foretop_core.tables.resources.json_items import as_list, finding_item
+from foretop_core.tables.resources.findings import finding_item, subject_text
+from foretop_core.tables.resources.json_items import as_list
 
 
 @click.command("acknowledge", cls=WriteCommand)

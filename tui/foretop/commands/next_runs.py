@@ -17,7 +17,7 @@ from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import ALL_DIALECTS, Reading, Release, read_release, readings, releases_of
-from foretop_core.rules.forecast import base_time
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.json_items import as_list, identity
@@ -174,7 +174,7 @@ def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> i
     timed = [(item, text) for _, item in read.objects if (text := _expression_of(item)) is not None]
     if not timed:
         raise BadInput(f"{source} contains no schedules", "it has no Schedule, CronJob or PreScaledCronJob")
-    items = [_item(item, text, _readings_of(snapshot, item, text), asked) for item, text in timed]
+    items = [_item(snapshot, item, text, asked) for item, text in timed]
     warn(read.unreadable)
     if form == "text":
         for item in items:
@@ -204,18 +204,29 @@ def _expression_of(item: Resource) -> str | None:
             return None
 
 
-def _item(item: Resource, text: str, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
+def _item(snapshot: ClusterSnapshot, item: Resource, text: str, asked: Asked) -> dict[str, Any]:
+    found = _readings_of(snapshot, item, text)
     newest = found[-1].parsed
-    base = (base_time(item) if isinstance(item, Schedule) else None) or asked.start
-    is_open = len(found) > 1
-    run = None if is_open or isinstance(newest, CronError) else newest.next(base.astimezone(asked.zone))
     return {
         **identity("", item),
         "schedule": text,
-        "nextRun": rfc3339(run),
+        **_next_run(snapshot, item, found, asked),
         **_runs_and_meaning(newest, asked),
         **_all_readings(found, asked),
     }
+
+
+def _next_run(snapshot: ClusterSnapshot, item: Resource, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
+    """The run that Velero works towards, which may be due; the one after now where nothing tells its base."""
+    if isinstance(item, Schedule):
+        facts = schedule_facts(snapshot, item, asked.start, zone=asked.zone)
+        if facts.base is not None:
+            paused = {"paused": True} if item.spec.paused else {}
+            return {"nextRun": rfc3339(facts.next_run), "due": facts.due, **paused}
+    newest = found[-1].parsed
+    is_open = len(found) > 1 or isinstance(newest, CronError)
+    run = None if is_open or isinstance(newest, CronError) else newest.next(asked.start.astimezone(asked.zone))
+    return {"nextRun": rfc3339(run), "due": None if is_open else False}
 
 
 def _print_item(item: dict[str, Any]) -> None:
@@ -229,7 +240,11 @@ def _print_item(item: dict[str, Any]) -> None:
     if "error" in item:
         say(f"  invalid: {item['error']}")
         return
-    say(f"  next run {item['nextRun'] or 'never'}")
+    if item["due"] and item["nextRun"]:
+        held = ", but it is paused" if item.get("paused") else ""
+        say(f"  due since {item['nextRun']}{held}")
+    else:
+        say(f"  next run {item['nextRun'] or 'never'}")
     for run in islice(item["runs"], 5):
         say(f"    {run}")
     if item["note"]:

@@ -26,6 +26,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import NONE_GIVEN
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -39,11 +40,12 @@ from foretop_core.rules.triage import (
     with_acknowledgements,
 )
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
+from foretop_core.tables.resources.findings import finding_item
 from foretop_core.tables.resources.json_items import (
     Item,
-    finding_item,
     queue_items,
     schedule_item,
+    server_items,
     unreadable_item,
     unseen_item,
 )
@@ -115,7 +117,7 @@ def report_snapshots(
     drills = DrillJournal(os.environ, waits=True)
     parts = [_on_cluster(snapshot, at, limits, own or {}, drills, apart=apart) for snapshot, at in snapshots]
     found = [judged for _, judged in parts]
-    names = ("schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
+    names = ("servers", "schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
     answer = {
         "at": rfc3339(now),
         **{name: [item for part, _ in parts for item in part[name]] for name in names},
@@ -145,14 +147,17 @@ def _on_cluster(
     judged = triage(snapshot, at, limits, drill_records=drills.records(snapshot))
     failures = list(judged.failures)
     schedules: list[Item] = []
+    grace = (limits or Thresholds()).overdue
     for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name)):
         try:
-            schedules.append(schedule_item(snapshot, schedule, at))
+            schedules.append(schedule_item(schedule_facts(snapshot, schedule, at, grace)))
         except Exception as problem:
             failures.append(Failure(snapshot.context, "its row", snapshot.ref(schedule), problem_text(problem)))
+    servers: list[Item] = []
     queue: list[Item] = []
     try:
-        queue = queue_items(snapshot, at)
+        servers = server_items(snapshot, at)
+        queue = queue_items(snapshot, at, limits or Thresholds())
     except Exception as problem:
         failures.append(Failure(snapshot.context, "the queue", None, problem_text(problem)))
     marked = tuple(with_acknowledgements(judged.findings, own, snapshot.find, lambda _: at))
@@ -161,6 +166,7 @@ def _on_cluster(
     findings = (*map(failure_finding, failures), *aggregated(counted))
     return (
         {
+            "servers": servers,
             "schedules": schedules,
             "queue": queue,
             "findings": [finding_item(finding, at) for finding in findings],
@@ -178,6 +184,8 @@ def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
 
 def print_report(answer: dict[str, Any], now: datetime) -> None:
     say(f"As of {answer['at']}")
+    for server in answer["servers"]:
+        say(_server_line(server, now))
     known = answer.get("acknowledged", [])
     _findings(answer["findings"], answer["notSeen"], now, also_known=bool(known))
     if known:
@@ -196,6 +204,14 @@ def print_report(answer: dict[str, Any], now: datetime) -> None:
         table(head, [_queue_row(item, now) for item in answer["queue"]])
 
 
+def _server_line(item: dict[str, Any], now: datetime) -> str:
+    """`Velero in openshift-adp: silent since 02:16:03Z`; of one that is not known, why not."""
+    where = " ".join(filter(None, ("Velero", item["context"], "in", item["namespace"])))
+    since = f" since {_when(item['silentSince'], now)}" if item["silentSince"] else ""
+    reason = f" ({item['reason']})" if item["reason"] and item["reason"] != item["state"] else ""
+    return f"{where}: {item['state']}{since}{reason}"
+
+
 def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now: datetime, *, also_known: bool) -> None:
     if not findings and also_known:
         say("No problems that are not known.")
@@ -208,10 +224,9 @@ def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now:
 
 def _finding_lines(findings: list[dict[str, Any]], now: datetime) -> None:
     for item in findings:
-        place = "/".join(filter(None, (item["namespace"], item["name"])))
         since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
         say()
-        say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['kind']} {place}: {item['what']}{since}")
+        say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['subject']}: {item['what']}{since}")
         say(f"    {item['evidence']}")
         if known := item["acknowledged"]:
             until = f"until {_when(known['until'], now)}" if known["until"] else "until it changes"
@@ -226,12 +241,14 @@ def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
         "paused" if item["paused"] else item["phase"] or "New",
         _next(item, now),
         _when(item["lastBackup"], now) or "never",
-        item["lastOutcome"] or "-",
+        "not known" if item["lastBackupUnknown"] else item["lastBackupPhase"] or "-",
     )
 
 
 def _next(item: dict[str, Any], now: datetime) -> str:
     if item["nextRun"] is None:
+        if "readings" in item:
+            return "not known: depends on the release"
         return "always due" if item["due"] else "none"
     run = datetime.fromisoformat(item["nextRun"])
     if item["due"]:
@@ -243,7 +260,7 @@ def _next(item: dict[str, Any], now: datetime) -> str:
 def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
     start = _when(item["expectedStart"], now)
     return (
-        str(item["position"]),
+        str(item["waitingPosition"] or "▶"),
         item["name"],
         item["owner"],
         item["phase"] or "waiting",

@@ -21,7 +21,7 @@ from foretop_core.models import NonAdmin
 from foretop_core.models.kinds import Kind
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
-from foretop_core.rules.phases import READABLE
+from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import ResultGroup, Results
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.json_items import results_item
@@ -55,7 +55,7 @@ def add_results(
 async def show_results(at: CommandSession, item: Run | NonAdmin, trust: TlsTrust, form: str) -> int:
     """Prints them; with nothing to tell of, nothing is asked for. Exit code: 0 told, 3 they cannot be had."""
     status = _status(at.snapshot, item)
-    is_clean = status.phase in READABLE and not status.errors and not status.warnings
+    is_clean = not why_no_files(status.phase) and not status.errors and not status.warnings
     try:
         found = None if is_clean else await results_of(at.executor, item, trust, progress)
     except (FileUnavailable, ActionRefused, DownloadFailed, Unreadable) as problem:

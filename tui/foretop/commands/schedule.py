@@ -17,7 +17,6 @@ from foretop.commands.output import say_to
 from foretop.commands.schedule_edit import KINDS, edit
 from foretop.commands.write_command import (
     DONE,
-    CommandSession,
     WriteOptions,
     acting_options,
     open_session,
@@ -28,7 +27,7 @@ from foretop.commands.write_command import (
     wants_to_wait,
 )
 from foretop_core.actions import action_catalog, velero_pickup
-from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause, read_end
+from foretop_core.actions.pausing import PauseRequest, follow_unpause, of_batch, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedules import (
     NewSchedule,
@@ -41,7 +40,7 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
-from foretop_core.rules.forecast import Choice, may_be_due
+from foretop_core.rules.facts.schedule_facts import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _TRUTH = click.Choice(["true", "false"], case_sensitive=False)
@@ -151,16 +150,15 @@ async def _unpause(
         def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_unpause(snapshot, some, choice, now)
 
-        probes = {(item.namespace, item.name): _probe(at, item, choice) for item in wanted}
-        probe = (lambda step: probes[step.target.namespace, step.target.name]) if wait else None
-        return await run_action(at, planner, wanted, write_options, probe=probe)
+        # As they are before anything is sent: what was there already does not count.
+        before, since = at.snapshot, at.now
+        items_by_name = {(item.namespace, item.name): item for item in wanted}
 
+        def follow(step: PlanStep) -> velero_pickup.Probe:
+            item = items_by_name[step.target.namespace, step.target.name]
+            return follow_unpause(before, item, step, since)
 
-def _probe(at: CommandSession, item: Schedule, choice: Choice) -> velero_pickup.Probe:
-    """Made before anything is sent, so that what was there already does not count."""
-    runs = at.snapshot.backups_by_schedule.get((item.namespace, item.name), ())
-    nothing_due = choice is not Choice.SKIP and not may_be_due(item, at.now, at.snapshot.readings(item))
-    return velero_pickup.unpause_probe(item, tuple(run.name for run in runs), nothing_due)
+        return await run_action(at, planner, wanted, write_options, probe=follow if wait else None)
 
 
 @verb_of(command, action_catalog.CREATE_SCHEDULE)

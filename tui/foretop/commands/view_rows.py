@@ -20,7 +20,6 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.nonadmin_lifecycle import reason
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
@@ -120,7 +119,7 @@ class ResourceRows(PrintedTable):
         if self._name_at is not None and not sys.stdout.isatty():
             cells[self._name_at] = Cell(clean(row.key.name))
         if self._with_reason:
-            cells.append(Cell(clean(reason(entry.item, entry.run)) if isinstance(entry, NonAdminRow) else ""))
+            cells.append(Cell(clean(entry.reason) if isinstance(entry, NonAdminRow) else ""))
         return replace(row, cells=tuple(cells))
 
 

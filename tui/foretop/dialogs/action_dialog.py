@@ -78,6 +78,8 @@ class ActionDialog(DialogFrame):
         """The moment that the names of new objects tell: what is shown, and may have been copied, is what is made."""
         self.plan_run: PlanRun | None = None
         self.problem = ""
+        self.waits_for = ""
+        """What must be known before anything can be planned; "" where nothing is missing."""
         self._refusal = ""
         self._protections = service.protections([key.context for key in targets.keys])
         """As they were shown last: a name that is to be typed from now on has not been typed yet."""
@@ -220,7 +222,7 @@ class ActionDialog(DialogFrame):
         self._notice_namesakes()
         self._notice_protection()
         try:
-            self.planned = self.make_plan()
+            self.planned = None if self.waits_for else self.make_plan()
             self.problem = ""
         except ForetopError as problem:
             self.planned, self.problem = None, str(problem)
@@ -306,6 +308,8 @@ class ActionDialog(DialogFrame):
         if self.planned is not None:
             yield from self._counted(self.planned.plan)
         yield from self.more()
+        if self.waits_for:
+            yield paragraph(self.waits_for, Tone.DIM)
         yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
         if self.planned is not None:
             yield from self._proposal(self.planned.plan)
@@ -347,6 +351,8 @@ class ActionDialog(DialogFrame):
         """Why the knob does nothing just now."""
         if self.is_read_only:
             return "Not sent: read-only is on"
+        if self.waits_for:
+            return self.waits_for
         if self.problem or self._refusal:
             return "Not sent; see the error above"
         if self.planned is None or not self.is_worth_sending(self.planned.plan):

@@ -133,7 +133,6 @@ class DeleteNabDialog(ActionDialog):
     headline: ClassVar[str] = "Delete NAB {}"
     titles: ClassVar[tuple[str, str]] = ("Delete NAB {} permanently", "Delete {} permanently")
     noun: ClassVar[str] = "NAB"
-    another_choice_helps: ClassVar[bool] = True
     _WAYS: ClassVar[tuple[str, ...]] = ("with its data (spec.deleteBackup)", "by force (spec.forceDeleteBackup)")
 
     def on_mount(self) -> None:
@@ -146,6 +145,11 @@ class DeleteNabDialog(ActionDialog):
     @property
     def serves_force(self) -> bool:
         return bool(self.query_one(DialogField).display)
+
+    @property
+    def is_impossible(self) -> bool:
+        """The other way helps where there is one."""
+        return super().is_impossible and not self.serves_force
 
     def planner(self) -> Planner:
         serves = self.serves_force

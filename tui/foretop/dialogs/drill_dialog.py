@@ -127,13 +127,13 @@ class DrillDialog(ActionDialog):
         return []
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
-        """All that is created, each in a sentence of its own; the names of all three are the same."""
+        """What is wrong with the copy, then all that is created, each in a sentence; the names of all are the same."""
         if not plan.steps:
             return super()._proposal(plan)
-        said = [paragraph(step.changes[0], label=" " if at else "Write") for at, step in enumerate(plan.steps)]
+        said = [plan_text.look(text) for text in (*plan.warnings, self._quotas) if text]
+        said += [paragraph(step.changes[0], label=" " if at else "Write") for at, step in enumerate(plan.steps)]
         said.append(paragraph(plan.steps[-1].forecast, label="Result"))
         said.append(paragraph("it is compared with the backup; you are asked, and these are deleted", label="Then"))
-        said += [plan_text.look(text) for text in (*plan.warnings, self._quotas) if text]
         return [*said, plan_text.command_line(plan.steps, self.cells, copies=not isinstance(self.focused, Prompt))]
 
     # Under way, and afterwards

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from foretop_core.rules.facts.schedule_runs import RUN_WORDS
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
-from foretop_core.tables.resources.schedule_runs import RUN_WORDS
 from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, WORK
 
 

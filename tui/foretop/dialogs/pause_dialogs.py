@@ -17,22 +17,14 @@ from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.dashboard.action_service import TrackedPlan
+from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.models import Schedule
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.cluster_unpause_forecast import (
-    PausedSchedule,
-    count_unpause,
-    forecast_unpause,
-    is_run_due,
-    next_to_be_missed,
-    skipped_ages,
-)
-from foretop_core.rules.forecast import Choice, UnpauseForecast
+from foretop_core.rules.facts.pause_facts import count_unpause, next_to_be_missed, skipped_ages
+from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.pause_windows import pause_note
-from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.sentences import Text, render, sentence
-from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean
 
@@ -67,7 +59,7 @@ class UnpauseDialog(ActionDialog):
     def make_plan(self) -> TrackedPlan:
         """Skipping is offered where something is due; where nothing is, all choices come to the same."""
         choices = self.query_one(RadioList)
-        due = any(is_run_due(item, snapshot.readings(item), now) for snapshot, item, now in self._paused())
+        due = any(facts.may_be_due for facts in self._paused())
         choices.offer(_CHOICES.index(Choice.SKIP))
         had_focus = choices.has_focus
         choices.display = due
@@ -86,16 +78,12 @@ class UnpauseDialog(ActionDialog):
         """Who paused it and why, and where there is nothing to choose, that."""
         paused = self._paused()
         said = []
-        if paused and (len(self.keys) == 1 or self.targets.window):
-            _, item, now = paused[0]
-            said.append(
-                paragraph(
-                    render(pause_note(pause_info(item)), now), label="Window" if self.targets.window else "Paused"
-                )
-            )
+        if paused and paused[0].pause is not None and (len(self.keys) == 1 or self.targets.window):
+            note = render(pause_note(paused[0].pause), paused[0].now)
+            said.append(paragraph(note, label="Window" if self.targets.window else "Paused"))
         if paused and not self.query_one(RadioList).display:
             said.append(paragraph("Nothing is due, so there is nothing to skip."))
-        said += [paragraph(render(told, paused[0][2]), label="Copies") for told in age_after_skip(paused, self.choice)]
+        said += [paragraph(render(told, paused[0].now), label="Copies") for told in age_after_skip(paused, self.choice)]
         return said + [paragraph(note, label="Note") for note in default_note(paused, self.choice)]
 
     def alternative_plans(self) -> list[Plan]:
@@ -109,12 +97,17 @@ class UnpauseDialog(ActionDialog):
             [ChoiceRow(_LABELS[choice], choice_summary(schedules, choice)) for choice in _CHOICES]
         )
 
-    def _paused(self) -> list[PausedSchedule]:
-        return [
-            (self.service.snapshot(key.context), item, self.service.now(key.context))
-            for key in self.keys
-            if isinstance(item := self.service.item(key), Schedule) and item.spec.paused
-        ]
+    def _paused(self) -> list[ScheduleFacts]:
+        return [facts for facts in facts_of(self.service, self.keys) if facts.schedule.spec.paused]
+
+
+def facts_of(service: ActionService, keys: Sequence[ObjectRef]) -> list[ScheduleFacts]:
+    """The facts of those that are still there."""
+    return [
+        schedule_facts(service.snapshot(key.context), item, service.now(key.context))
+        for key in keys
+        if isinstance(item := service.item(key), Schedule)
+    ]
 
 
 def _unpausing(choice: Choice) -> Planner:
@@ -132,14 +125,19 @@ class PauseDialog(ActionDialog):
 
     def on_mount(self) -> None:
         self._batch = secrets.token_hex(3)
-        self._learn_users()
+        if not all(map(self.service.knows_user, self.contexts)):
+            self.waits_for = "Asking the cluster who you are…"
+            self._learn_users()
 
     @work
     async def _learn_users(self) -> None:
-        """Who paused it is written on the schedule."""
-        for context in self.contexts:
-            await self.service.learn_user(context)
-        self.replan()
+        """Who paused it is written on the schedule: nothing is shown to be written before that is known."""
+        try:
+            for context in self.contexts:
+                await self.service.learn_user(context)
+        finally:
+            self.waits_for = ""
+            self.replan()
 
     def fields(self) -> Iterable[Widget]:
         yield DialogField("Reason", Prompt(placeholder="for the next shift, optional", id="reason"))
@@ -151,11 +149,7 @@ class PauseDialog(ActionDialog):
 
     def summary(self, plan: Plan) -> list[str]:
         """Of several, which run is the first that will be missed."""
-        running = [
-            (self.service.snapshot(key.context), item, self.service.now(key.context))
-            for key in self.keys
-            if isinstance(item := self.service.item(key), Schedule) and not item.spec.paused
-        ]
+        running = (facts for facts in facts_of(self.service, self.keys) if not facts.schedule.spec.paused)
         first = next_to_be_missed(running)
         if first is None:
             return []
@@ -179,7 +173,7 @@ class PauseDialog(ActionDialog):
         )
 
 
-def age_after_skip(schedules: Sequence[PausedSchedule], choice: Choice) -> list[Text]:
+def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[Text]:
     """How old the newest good backup is when the next one is made, of several schedules the oldest."""
     skipped = skipped_ages(schedules, choice)
     if not skipped:
@@ -189,21 +183,22 @@ def age_after_skip(schedules: Sequence[PausedSchedule], choice: Choice) -> list[
     return [sentence(f"{whose} is ", age, " old at the next run")]
 
 
-def default_note(schedules: Sequence[PausedSchedule], choice: Choice) -> list[str]:
+def default_note(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[str]:
     """What setting the field costs: a schedule that followed the server's default does not any more."""
-    without = sum(item.spec.skip_immediately is None for _, item, _ in schedules)
+    written = (facts for facts in schedules if choice is not Choice.SKIP or not facts.has_nothing_to_skip)
+    without = sum(facts.schedule.spec.skip_immediately is None for facts in written)
     if choice is Choice.LEAVE or not without:
         return []
     whose = "it" if len(schedules) == 1 else f"{without} of them"
     return [f"spec.skipImmediately stays set for {whose}: the server's default no longer counts"]
 
 
-def choice_summary(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
+def choice_summary(schedules: Sequence[ScheduleFacts], choice: Choice) -> str:
     """What a choice would do now, in half a line."""
     if len(schedules) == 1:
-        snapshot, item, now = schedules[0]
-        why = f" ({_field(item, snapshot)})" if choice is Choice.LEAVE else ""
-        return f"{_fate(forecast_unpause(snapshot, item, choice, now), now)}{why}"
+        facts = schedules[0]
+        why = f" ({_field(facts)})" if choice is Choice.LEAVE else ""
+        return f"{_fate(facts.unpausing(choice), facts.now)}{why}"
     counts = count_unpause(schedules, choice)
     parts = [
         f"{humanize.count(counts.at_once, 'backup')}{_slots(schedules, counts.at_once)}" if counts.at_once else "",
@@ -215,9 +210,11 @@ def choice_summary(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
     return ", ".join(part for part in parts if part) or "none is paused"
 
 
-def _slots(schedules: Sequence[PausedSchedule], at_once: int) -> str:
+def _slots(schedules: Sequence[ScheduleFacts], at_once: int) -> str:
     """How many of them run at a time, where that is known and fewer than there are; else all start at once."""
-    servers = {(snapshot.context, item.namespace): snapshot.server(item.namespace) for snapshot, item, _ in schedules}
+    servers = {
+        (one.snapshot.context, one.schedule.namespace): one.snapshot.server(one.schedule.namespace) for one in schedules
+    }
     known = [server.concurrency for server in servers.values()]
     slots = sum(one or 0 for one in known)
     return f", {slots} at a time" if all(known) and slots < at_once else " at once"
@@ -237,10 +234,10 @@ def _fate(forecast: UnpauseForecast, now: datetime) -> str:
     return f"next backup {humanize.time(run, now)}, {times.until(run - now)}{refused}"
 
 
-def _field(schedule: Schedule, snapshot: ClusterSnapshot) -> str:
+def _field(facts: ScheduleFacts) -> str:
     """Where the schedule's own setting comes from."""
-    said = schedule.spec.skip_immediately
+    said = facts.schedule.spec.skip_immediately
     if said is not None:
         return f"its field is {'true' if said else 'false'}"
-    default = snapshot.server(schedule.namespace).skip_immediately
+    default = facts.snapshot.server(facts.schedule.namespace).skip_immediately
     return "server unknown" if default is None else f"server: {'skip' if default else 'no skip'}"

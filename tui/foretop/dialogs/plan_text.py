@@ -55,16 +55,19 @@ def place(keys: Sequence[ObjectRef], cells: int) -> str:
 
 
 def proposal(plan: Plan, targets: ActionTargets, cells: int, *, copies: bool = True) -> list[Paragraph]:
-    """What the changes lead to, the warnings, the changes, and the line that does the same, with the key to copy it."""
+    """The warnings, what the changes lead to, the changes, and the line that does the same, with the key to copy it.
+
+    In a small window the end is out of sight.
+    """
     said: list[Paragraph] = []
     if targets.hidden:
         said.append(look(f"{targets.hidden} of these {'is' if targets.hidden == 1 else 'are'} hidden by the filter."))
-    if len(plan.steps) == 1:
-        said += _one(plan.steps[0])
-    elif plan.steps:
-        said += [*map(look, plan.warnings), *_many(plan.steps)]  # At the end of many they would be out of sight.
+    if plan.steps:
+        said += map(look, plan.warnings)
+        said += _one(plan.steps[0]) if len(plan.steps) == 1 else _many(plan.steps)
     said += [_refused(refusal, plan) for refusal in plan.refused]
-    said += [look(warning) for warning in plan.warnings] if len(plan.steps) < 2 else []
+    if not plan.steps:
+        said += map(look, plan.warnings)
     if not plan.steps:
         return [*said, paragraph("Nothing to send.")]
     return [*said, command_line(plan.steps, cells, copies=copies)]
@@ -136,9 +139,9 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
 
 
 def _one(step: PlanStep) -> list[Paragraph]:
-    """What it leads to before what is written: in a small window the end is out of sight."""
+    """What speaks against it, what it leads to, and then what is written."""
     result = paragraph(step.forecast_and_progress, label="Result")
-    return [result, *(look(warning) for warning in step.warnings), *_written(step.changes)]
+    return [*map(look, step.warnings), result, *_written(step.changes)]
 
 
 def _written(changes: Sequence[str]) -> list[Paragraph]:

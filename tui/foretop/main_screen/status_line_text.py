@@ -24,10 +24,10 @@ SKEWED = timedelta(seconds=5)
 _GRADES = ((Severity.ERROR, StatusGlyph.BROKEN), (Severity.WARNING, StatusGlyph.LOOK))
 _ROOMY = 60
 """From this width on three spaces stand between two items."""
-_LEFT, _RIGHT = ("context", "scope"), ("api", "velero", "counts", "read_only", "production", "speed", "skew")
+_LEFT, _RIGHT = ("context", "scope"), ("pauses", "api", "velero", "counts", "read_only", "production", "speed", "skew")
 _YIELDING = (
-    *("velero", "scope", "production", "speed", "scope", "skew", "context", "api", "clock", "velero", "api"),
-    *("scope", "context", "context", "scope", "production", "read_only", "skew", "velero", "api"),
+    *("velero", "scope", "production", "speed", "scope", "skew", "context", "api", "pauses", "clock", "velero", "api"),
+    *("scope", "context", "context", "scope", "production", "read_only", "pauses", "skew", "velero", "api"),
 )
 """Which item is shortened next where there is no room for all: the least important first."""
 
@@ -50,6 +50,7 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
     items = {
         "context": _context(state),
         "scope": _scope(scope, narrowed=bool(state.focus.namespace or state.source.namespaces)),
+        "pauses": _pauses(state),
         "api": _api(state),
         "velero": _velero(state),
         "counts": (_gravest(state),),
@@ -115,12 +116,29 @@ def _api(state: DashboardState) -> Forms:
     return tuple(_labelled("API", (mark, word)) for word in (said, first, brief))
 
 
+def _pauses(state: DashboardState) -> Forms:
+    """Schedules that are paused and overdue, or a window that should have ended; it is never left out."""
+    found = [state.pauses(context) for context in _looked_at(state)]
+    total, paused, overdue = (sum(getattr(one, name) for one in found) for name in ("total", "paused", "overdue"))
+    mark = StatusGlyph.PAUSED.value
+    if overdue:
+        texts = f"{mark} {paused} of {total} paused, {overdue} overdue", f"{mark} {paused}/{total}, {overdue} over"
+        return tuple((span(text, Tone.WARN),) for text in (*texts, f"{mark}{overdue}"))
+    over = [one for one in found if one.overrun is not None]
+    if not over:
+        return ((),)
+    late = times.short(max(one.overrun for one in over if one.overrun is not None))
+    many = sum(one.in_overrun for one in over)
+    texts = f"{mark} {many} paused, {late} over", f"{mark} {many}, {late} over"
+    return tuple((span(text, Tone.WARN),) for text in (*texts, f"{mark}{many}"))
+
+
 def _velero(state: DashboardState) -> Forms:
     contexts = _looked_at(state)
-    snapshots = [state.render_context(context).snapshot for context in contexts]
-    versions = {server.version for one in snapshots for server in one.servers.values() if server.version}
+    clusters = [_servers(state, context) for context in contexts]
+    versions = {server.version for one in clusters for server in one.servers if server.version}
     release = " ".join([".".join(span(one).text.split(".")[:2]) for one in versions]) if len(versions) == 1 else ""
-    found = velero_status([_servers(state, context) for context in contexts])
+    found = velero_status(clusters)
     if found is None:
         return ((Span(f"Velero {release}"),), ()) if release else ((),)
     full = _labelled(f"Velero {release}".strip(), found)
@@ -143,8 +161,8 @@ def _production(protections: Mapping[str, Protection]) -> Forms:
 
 def _servers(state: DashboardState, context: str) -> VeleroServers:
     render = state.render_context(context)
-    beats = [render.beat(namespace) for namespace in render.snapshot.velero_namespaces]
-    return VeleroServers(state.health(context), beats, render.now)
+    servers = [render.server(namespace) for namespace in render.snapshot.velero_namespaces]
+    return VeleroServers(state.health(context), servers)
 
 
 def _labelled(label: str, found: StatusLabel) -> Line:

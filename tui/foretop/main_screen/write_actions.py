@@ -29,7 +29,7 @@ from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_
 from foretop_core.rules.results import Results
 from foretop_core.rules.triage import ungathered
 from foretop_core.rules.triage.drills import LEFT_OVER
-from foretop_core.rules.triage.schedules import WINDOW_OVERRUN
+from foretop_core.rules.triage.schedules import PAUSED_OVERDUE, WINDOW_OVERRUN
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.rules.velero_deployment import server
 from foretop_core.tables.resources.findings import key_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 
 _BY_ID = {intent.id: intent for intent in INTENTS}
-_ABOUT_PAUSES = frozenset({"velero-all-paused", WINDOW_OVERRUN})
+_ABOUT_PAUSES = frozenset({"velero-all-paused", PAUSED_OVERDUE, WINDOW_OVERRUN})
 
 
 class WriteActions:
@@ -124,6 +124,8 @@ class WriteActions:
             return f"You may not read the copies of {key.name}: restore it with a NonAdminRestore of its NAB"
         if key is not None and mine and (why := self._why_not(mine[0], key)):
             return f"{mine[0].title}: {why}"
+        if mine and mine[0].only_in_results and isinstance(page, DetailPage) and page.why_no_list:
+            return f"{mine[0].title}: {page.why_no_list}"
         if mine and mine[0].page:
             return f"{mine[0].title}: on the page {mine[0].page}"
         kinds = list(dict.fromkeys(kind.name for other in rivals for kind in other.kinds))

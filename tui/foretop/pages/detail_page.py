@@ -17,7 +17,7 @@ from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
 from foretop.pages.table_spec import safely
 from foretop.panes.detail_sections import SECTIONS, describe_object, heading, sections_of
-from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching, has_list, keep, status_of
+from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras
 from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.line_widgets import Divider, StyledLine, TextPane, line_width
@@ -215,7 +215,12 @@ class DetailPage(Page, can_focus=True):
         """Whether results are on the screen of which there is more to fetch."""
         if self.state is None or self.key is None or self.section != "results":
             return False
-        return has_list(self._status())
+        return not why_no_list(self._status())
+
+    @property
+    def why_no_list(self) -> str:
+        """Why the key that fetches results has nothing to fetch here; "" where it has."""
+        return why_no_list(self._status()) if self.state is not None and self.key is not None else ""
 
     def keep_results(self, key: ObjectRef, results: Results) -> None:
         """They were fetched; of an object that is still open they are shown."""
@@ -308,7 +313,7 @@ class DetailPage(Page, can_focus=True):
 
     def _of_list(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
         status = self._status()
-        if status is not None and has_list(status) and self._refusal_of != (key, status):
+        if status is not None and not why_no_list(status) and self._refusal_of != (key, status):
             self._refusal_of = (key, status)
             self.run_worker(self._ask_whether(state, key), group="results", exclusive=True)
         return fetching(status, self._kept(key), self._refusal, state.now(key.context), state.zone_of(key))

@@ -15,6 +15,7 @@ _SHOWN_BY = {
     "velero-not-ready": "pods",
     "queue-stalled": "queue",
     "velero-all-paused": "schedules",
+    "velero-paused-overdue": "schedules",
 }
 """Findings that are not about one object, and the page that shows them better than a list of all that they touch."""
 _NAMES = {"queue": "the queue", "schedules": "the schedules", "pods": "the pods of Velero, with their logs"}

@@ -8,11 +8,9 @@ from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.cron import CronError
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
-from foretop_core.models.kinds import PRESCALED
+from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.coming_runs import coming_run_obstacle
-from foretop_core.rules.forecast import overdue
 from foretop_core.rules.primer import PrimerError, warmups
 from foretop_core.rules.primer.prescaler_emulation import is_always_warm
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -54,9 +52,8 @@ def _coming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
     resource = state.store.get(item.key)
     if isinstance(resource, Schedule):
         render = state.render_context(item.key.context)
-        beat = render.beat(resource.namespace)
-        late = overdue(resource, now, item.dialect, beat, render.snapshot.runs(resource))
-        obstacle = render.text(coming_run_obstacle(render.snapshot, resource, now, beat), resource)
+        facts = render.schedule(resource)
+        late, obstacle = facts.overdue, render.text(facts.obstacle, resource)
         if late is not None:
             since = f"due since {when(late.since, now, zone)}{_name(late.since, item, state)}"
             why = f", {obstacle}." if obstacle else f": {render.text(late.sentence, resource)}."
@@ -73,10 +70,11 @@ def _company(item: TimelineItem, load: StartLoad | None, state: DashboardState) 
         return ()
     runs = [run for run in next_runs(item, now, _LOOKED_AT) if run < load.ruler.end]
     for run in runs:
-        others = [key for key in load.together(item.key.context, run) if key != item.key]
+        others = [key for key in load.together(item.key.context, run) if key != item.key and _shares(key, item.key)]
         if others:
             names = humanize.join([key.name for key in others], 4)
-            return (paragraph(f"{when(run, now, zone)} together with {names}{_slots(item.key, state)}", label="With"),)
+            said = f"{when(run, now, zone)} together with {names}{_slots(item.key, len(others) + 1, state)}"
+            return (paragraph(said, label="With"),)
     if not runs:
         return ()
     told = "no other schedule starts in that minute"
@@ -85,9 +83,16 @@ def _company(item: TimelineItem, load: StartLoad | None, state: DashboardState) 
     return (paragraph(f"none: {told}", Tone.DIM, label="With"),)
 
 
-def _slots(key: ObjectRef, state: DashboardState) -> str:
-    at_once = state.store.snapshot(key.context).server(key.namespace).concurrency
-    return f"; Velero takes {at_once} at a time" if at_once else ""
+def _shares(other: ObjectRef, key: ObjectRef) -> bool:
+    """Whether it matters to a lane: backups share the slots of their Velero with each other, and with no job."""
+    return key.kind != SCHEDULE.name or (other.kind, other.namespace) == (key.kind, key.namespace)
+
+
+def _slots(key: ObjectRef, together: int, state: DashboardState) -> str:
+    at_once = state.store.snapshot(key.context).server(key.namespace).concurrency if key.kind == SCHEDULE.name else None
+    if not at_once:
+        return ""
+    return f"; Velero takes {at_once} at a time" if together > at_once else f"; Velero takes all {together} at once"
 
 
 def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:

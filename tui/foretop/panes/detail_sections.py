@@ -14,7 +14,7 @@ from foretop.panes.protection_pane import protection_pane
 from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
 from foretop.panes.run_strip import run_strip
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_facts
+from foretop.panes.schedule_pane import schedule_text
 from foretop.panes.spec_section import spec_section
 from foretop.panes.storage_pane import storage_pane
 from foretop.panes.volumes_section import movements_of, volumes
@@ -39,8 +39,8 @@ from foretop_core.models import (
 from foretop_core.models.kinds import NAB, NABSL, NAMESPACE, NAR, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.nonadmin_lifecycle import run_steps
-from foretop_core.rules.phases import READABLE
+from foretop_core.rules.facts.nonadmin_facts import run_steps
+from foretop_core.rules.phases import why_no_files
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.nonadmin import NonAdminView
@@ -121,7 +121,7 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
     match resource:
         case Schedule():
             entry = SchedulesView().entry(state.store, key, resource)
-            return (*schedule_facts(entry, render), *run_strip(entry, render, cells)) if entry else ()
+            return (*schedule_text(entry, render), *run_strip(entry, render, cells)) if entry else ()
         case NonAdmin():
             tenant = NonAdminView().entry(state.store, key, resource)
             return nonadmin_pane(tenant, render) if tenant else ()
@@ -264,7 +264,7 @@ def describe(
         if not _has_section(key.kind, title.lower()) or (once and not _has_more(state, key, resource, title)):
             continue
         said += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
-    if not once and isinstance(resource, Backup | Restore) and resource.phase in READABLE:
+    if not once and isinstance(resource, Backup | Restore) and not why_no_files(resource.phase):
         said += [paragraph(""), paragraph("Resources", bold=True), paragraph(_LISTED, Tone.DIM)]
     return said
 

@@ -9,11 +9,11 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, StepState
 from foretop_core.rules.go_durations import read_duration
-from foretop_core.rules.nonadmin_lifecycle import LifecycleStep, StepState, lifecycle
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.nonadmin import NonAdminRow
+from foretop_core.tables.resources.nonadmin import NonAdminRow, is_left_alone
 
 _DEFAULT_TTL = "default (30 days)"
 _SIGNS = {
@@ -25,16 +25,23 @@ _SIGNS = {
 
 
 def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    told = lifecycle(entry.item, entry.run, render.now, render.snapshot)
+    told = entry.facts(render)
     why = render.text(told.why, entry.item)
     head = Paragraph((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {why}")))
     return (
         head,
-        *(() if entry.run is None or not entry.place else waiting_for(entry.run, render)),
+        *_waiting(entry, render),
         path(told.steps),
         paragraph(told.next, label="Next"),
         *_position(entry, render),
     )
+
+
+def _waiting(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    """Of one that Velero never saw the first line has said why already."""
+    if entry.run is None or not entry.place or is_left_alone(render.facts(entry.run)):
+        return ()
+    return waiting_for(entry.run, render)
 
 
 def path(steps: Iterable[LifecycleStep]) -> Paragraph:
@@ -85,14 +92,14 @@ def _position(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...
     """`3rd waiting, 3 running, starts ~14:59`; the controller's own estimate where Velero's queue is not visible."""
     if entry.run is None:
         return _estimate(entry, "; Velero's queue is not visible")
-    place = render.waiting_place(entry.run)
-    if not place:
+    facts = render.facts(entry.run)
+    if not facts.waiting_place or is_left_alone(facts):
         return ()
-    found = render.queued(entry.run)
-    at = found.expected_start if found is not None else None
-    starts = f", starts ~{render.minute(at, entry.run)}" if at is not None else ""
-    running = render.running_beside(entry.run)
-    return (paragraph(f"{humanize.ordinal(place)} waiting, {running} running{starts}", label="Queue"),)
+    at = facts.expected_start
+    starts = f", starts ~{render.estimate(at, entry.run)}" if at is not None else ""
+    running = render.line(entry.run.namespace).running[type(entry.run)]
+    place = humanize.ordinal(facts.waiting_place)
+    return (paragraph(f"{place} waiting, {running} running{starts}", label="Queue"),)
 
 
 def _estimate(entry: NonAdminRow, besides: str = "") -> tuple[Paragraph, ...]:

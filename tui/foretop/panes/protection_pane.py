@@ -8,11 +8,15 @@ from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.actions.action_catalog import DRILL
 from foretop_core.rules import humanize
-from foretop_core.rules.coming_runs import coming_run_obstacle
-from foretop_core.rules.protection.copies import taken_volumes
-from foretop_core.rules.protection.coverage import cluster_scoped_text
-from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection
-from foretop_core.rules.protection.protection_state import EXPIRING_TEXT, ProtectionState, late_text
+from foretop_core.rules.facts.namespace_facts import (
+    EXPIRING_TEXT,
+    NamespaceCover,
+    NamespaceProtection,
+    ProtectionState,
+    cluster_scoped_text,
+    late_text,
+    taken_volumes,
+)
 from foretop_core.rules.repository_readiness import unready_names
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -20,11 +24,12 @@ from foretop_core.tables.resources.protection import ProtectionRow, protection_m
 
 _WORDS = {
     ProtectionState.UNREACHABLE: "all its copies are in a storage location that Velero cannot use",
-    ProtectionState.UNCOVERED: "no schedule and no NAB takes anything of it",
+    ProtectionState.UNCOVERED: "no schedule that Velero accepts and no NAB takes anything of it",
     ProtectionState.EXPIRING: EXPIRING_TEXT,
     ProtectionState.PARTIAL: "no copy has all of it",
     ProtectionState.NO_COPY: "covered, and not backed up yet",
-    ProtectionState.PAUSED: "its schedules are paused or refused",
+    ProtectionState.PAUSED: "its schedules are paused",
+    ProtectionState.BY_HAND: "it has a good copy, and nothing makes another one",
     ProtectionState.DELETED: "it no longer exists, and can be brought back",
     ProtectionState.IGNORED: "not covered; it is on the list of those that need no backup",
     ProtectionState.PROTECTED: "protected",
@@ -99,7 +104,7 @@ def _cover_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:
     found = row.protection
     lines = []
     for place, cover in enumerate(found.covers[:_MOST_SCHEDULES]):
-        state = ", paused" if cover.schedule.spec.paused else "" if cover.is_active else ", refused"
+        state = ", refused" if cover.is_refused else ", paused" if cover.schedule.spec.paused else ""
         run = _next(cover, render) if cover.is_active else ""
         cluster = cluster_scoped_text(cover.schedule.spec.template)
         text = f"{cover.schedule.name} ({cover.coverage}; cluster-scoped: {cluster}){state}{run}"
@@ -119,7 +124,7 @@ def _next(cover: NamespaceCover, render: RenderContext) -> str:
     if cover.next_run is None:
         return ""
     schedule = cover.schedule
-    obstacle = coming_run_obstacle(render.snapshot, schedule, render.now, render.beat(schedule.namespace))
+    obstacle = render.schedule(schedule).obstacle
     then = f", {render.text(obstacle, schedule)}" if obstacle else ""
     return f", next {render.time(cover.next_run, schedule)}{then}"
 

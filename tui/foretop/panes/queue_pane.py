@@ -7,18 +7,17 @@ from datetime import timedelta
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import Run
 from foretop_core.rules.phases import FINISHING
-from foretop_core.rules.queue import Run
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.run_eta import run_eta
 
 _USUAL = timedelta(seconds=15)
 """Counts come some seconds apart: until then, unchanged ones mean nothing."""
 
 
 def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
-    found = render.queued(run)
+    found = render.facts(run).item
     owner = f", created for {found.owner}" if found else ""
     head = Paragraph((span(run.name, bold=True), span(f": {run.phase or 'waiting'}{owner}")))
     return (
@@ -33,15 +32,16 @@ def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 
 def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     """Who must go first, and when its turn comes."""
-    found = render.queued(run)
+    facts = render.facts(run)
+    found = facts.item
     if found is None:
         return ()
     said: list[Paragraph] = []
     if found.hold is not None:
         overtaken = "; others may overtake it" if found.may_be_overtaken else ""
         said.append(paragraph(f"It {found.hold}{overtaken}.", Tone.WAITING))
-    if sentence := run_eta(run, render).sentence:
-        said.append(paragraph(render.text(sentence, run)))
+    if facts.told:
+        said.append(paragraph(render.text(facts.told, run)))
     return tuple(said)
 
 
@@ -55,16 +55,16 @@ def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 
 def _data(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     """What of its volumes is still to be moved: its items are done long before."""
-    volumes = render.snapshot.movements_of(run)
-    if not volumes:
+    data = render.facts(run).data
+    if not data.volumes:
         return ()
-    under_way = [one for one in volumes if one.status.completion_timestamp is None]
-    moved = sum(one.status.progress.bytes_done for one in volumes)
-    total = sum(one.status.progress.total_bytes for one in volumes)
-    unknown = sum(not one.status.progress.total_bytes for one in under_way)
-    sizes = f"{humanize.size(moved)} of {humanize.size(total)} moved" if total else "nothing moved yet"
-    more = f", and {humanize.count(unknown, 'volume')} of unknown size" if unknown else ""
-    done = f"; {len(volumes) - len(under_way)} of {humanize.count(len(volumes), 'volume')} done"
+    sizes = "nothing moved yet"
+    if data.total:
+        sizes = f"{humanize.size(data.done)} of {humanize.size(data.total)} moved"
+    elif data.done:
+        sizes = f"{humanize.size(data.done)} moved"
+    more = f", and {humanize.count(data.unknown, 'volume')} of unknown size" if data.unknown else ""
+    done = f"; {data.moved} of {humanize.count(data.volumes, 'volume')} done"
     return (paragraph(f"{sizes}{more}{done}.", label="Data"),)
 
 
@@ -90,11 +90,11 @@ def _scope(run: Run) -> tuple[Paragraph, ...]:
 
 def _totals(run: Run, render: RenderContext) -> Paragraph:
     """How many are at work, finish and wait, of the same kind on the same server; one that finishes holds no slot."""
-    others = [item for item in render.unfinished(run.namespace) if type(item) is type(run)]
-    items = [found for other in others if (found := render.queued(other)) is not None]
+    line = render.line(run.namespace)
+    items = (line.backups if isinstance(run, Backup) else line.restores).items
     waiting = sum(item.waits for item in items)
     finishing = sum(item.phase in FINISHING for item in items)
-    slots = render.snapshot.server(run.namespace).concurrency if isinstance(run, Backup) else 1
+    slots = line.server.slots if isinstance(run, Backup) else 1
     at_once = f"{slots} at a time, " if slots else ""
     noun = "backup" if isinstance(run, Backup) else "restore"
     running = humanize.count(len(items) - waiting - finishing, noun)

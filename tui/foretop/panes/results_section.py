@@ -18,7 +18,7 @@ from foretop_core.models.nonadmin import VolumeCounts
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.phases import READABLE
+from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.resources.nonadmin import NonAdminView
@@ -56,9 +56,11 @@ def status_of(state: DashboardState, key: ObjectRef, resource: Resource | None) 
             return None
 
 
-def has_list(status: RunStatus | None) -> bool:
-    """Whether there is anything in the storage that would tell more."""
-    return status is not None and status.phase in READABLE and bool(status.errors or status.warnings)
+def why_no_list(status: RunStatus | None) -> str:
+    """Why there is no list of results to fetch; "" where there is one."""
+    if status is None or (why := why_no_files(status.phase)):
+        return "it has no Velero object yet" if status is None else why
+    return "" if status.errors or status.warnings else "it has no errors and no warnings"
 
 
 def known_results(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
@@ -81,8 +83,8 @@ def fetching(
         return []
     if kept is not None:
         return [paragraph(""), _fetched(status, kept, now, zone), *kept.said]
-    if not has_list(status):
-        return [paragraph(""), paragraph(_nothing(status), Tone.DIM)]
+    if why := why_no_list(status):
+        return [paragraph(""), paragraph(f"No list to fetch: {why}.", Tone.DIM)]
     if refusal:
         return [paragraph(""), paragraph(f"The list cannot be fetched. {refusal}", Tone.WARN)]
     return [
@@ -101,7 +103,7 @@ def fetching(
 def _head(status: RunStatus) -> Paragraph:
     counts = [humanize.count(status.errors, "error"), humanize.count(status.warnings, "warning")]
     mark = run_mark(status.phase)
-    ended = status.phase in READABLE
+    ended = not why_no_files(status.phase)
     told = f": {humanize.join(counts)}" if ended or status.errors or status.warnings else ""
     return Paragraph(
         (Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "waiting", bold=True), span(told))
@@ -153,17 +155,9 @@ def _why_none(resource: Resource) -> str:
     return "No results: only backups and restores have them."
 
 
-def _nothing(status: RunStatus) -> str:
-    if status.phase in READABLE:
-        return "Nothing to fetch: no errors and no warnings."
-    if status.phase == "FailedValidation":
-        return "It was refused before it ran, so it has no list."
-    return "The list is available when it has ended."
-
-
 def _fetched(status: RunStatus, kept: FetchedResults, now: datetime, zone: tzinfo) -> Paragraph:
     at = humanize.time(kept.at, now, zone)
-    again = f"; {RESULTS.key} fetches them again." if has_list(status) else "."
+    again = f"; {RESULTS.key} fetches them again." if not why_no_list(status) else "."
     if status != kept.status:
         text = f"It has changed since these were fetched at {at}{again}"
         return Paragraph((Span(f"{StatusGlyph.LOOK.value} ", style_of(StatusGlyph.LOOK.tone)), span(text, Tone.WARN)))

@@ -8,9 +8,9 @@ from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import style_of
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.schedule_runs import NOT_MADE, PAUSED, RUN_WORDS, ExpectedRun
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.schedule_runs import NOT_MADE, PAUSED, RUN_WORDS, ExpectedRun
 from foretop_core.tables.resources.schedules import ScheduleRow, expected_runs
 
 _BARS = "▂▃▄▅▆█"

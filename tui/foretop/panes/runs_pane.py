@@ -6,8 +6,8 @@ from foretop.panes.queue_pane import progress, waiting_for
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import Run, owner_of
 from foretop_core.rules.phases import FAULTY
-from foretop_core.rules.queue import Run, owner_of
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
 from foretop_core.tables.resources.runs import expiration

@@ -8,11 +8,10 @@ from foretop.widgets.styles import BOLD
 from foretop_core.actions.action_catalog import DECIDE_STORAGE
 from foretop_core.models import BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
-from foretop_core.rules.heartbeat import unchecked_for
-from foretop_core.rules.storage_users import credential_text, storage_use, where_text
+from foretop_core.rules.facts.storage_facts import credential_text, where_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.storage import StorageRow
+from foretop_core.tables.resources.storage import StorageRow, location_facts, old_news
 
 
 def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -34,8 +33,9 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
 
 def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[Paragraph, ...]:
     status = place.status
-    old = unchecked_for(place, render.now)
-    doubt = span(f", but not checked for {humanize.duration(old)}" if old is not None else "", Tone.WARN)
+    facts = location_facts(place, render)
+    old = old_news(facts)
+    doubt = span(f", but {old}" if old else "", Tone.WARN)
     head = Paragraph((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}"), doubt))
     said = [head]
     if status.message:
@@ -45,8 +45,7 @@ def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[P
     checked = render.time(status.last_validation_time, place) if status.last_validation_time else "never"
     synced = render.time(status.last_synced_time, place) if status.last_synced_time else "never"
     said.append(paragraph(f"checked {checked}, synced {synced}", label="Status"))
-    use = storage_use(render.snapshot, place)
-    said.append(paragraph(f"{humanize.count(use.backups, 'backup')} kept there", label="Holds"))
-    users = f"{humanize.count(len(use.schedules), 'schedule')}: {humanize.join(list(use.schedules), 6)}"
-    said.append(paragraph(users if use.schedules else "no schedule", label="Used by"))
+    said.append(paragraph(f"{humanize.count(facts.backups, 'backup')} kept there", label="Holds"))
+    users = f"{humanize.count(len(facts.schedules), 'schedule')}: {humanize.join(facts.schedules, 6)}"
+    said.append(paragraph(users if facts.schedules else "no schedule", label="Used by"))
     return tuple(said)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from foretop.bindings import key_name
 from foretop.panes.empty_state import coming_in, why_lost
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
-from foretop_core.rules.forecast import invalid, may_be_due, next_run
-from foretop_core.rules.queue import Run, has_ended
+from foretop_core.rules.facts.run_facts import Run, has_ended
+from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Acknowledgement, Finding, ungathered
@@ -67,8 +69,11 @@ def calm(state: DashboardState) -> list[Line]:
         return [line for lines in lost for line in lines]
     if coming := coming_in(state):
         return coming
-    if state.findings or not state.has_judged:
+    if state.findings:
         return []
+    if not state.has_judged:
+        mark = Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING))
+        return [(mark, span(f"{NOT_KNOWN_YET.capitalize()}.", bold=True))]
     if state.acknowledged:
         known = sum(1 for _ in ungathered(state.acknowledged))
         them = "it" if known == 1 else "them"
@@ -100,6 +105,8 @@ def calm(state: DashboardState) -> list[Line]:
     head = (
         (StatusGlyph.PAUSED, "No problems, but no upcoming run:") if asleep else (StatusGlyph.HEALTHY, "No problems.")
     )
+    if any(state.pauses(context).needs_attention for context in state.contexts):
+        head = (StatusGlyph.PAUSED, "Paused and overdue:")
     lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], bold=True)), ()]
     for context in state.contexts:
         lines += [(span(text),) for text in _healthy(state, context)]
@@ -128,29 +135,29 @@ def _is_asleep(snapshot: ClusterSnapshot) -> bool:
 def _healthy(state: DashboardState, context: str) -> list[str]:
     render = state.render_context(context)
     snapshot, now = render.snapshot, render.now
-    active = [(item, dialect) for item, dialect in snapshot.read_schedules if not item.spec.paused]
-    active = [(item, dialect) for item, dialect in active if not invalid(item, dialect)]
-    paused = sum(schedule.spec.paused for schedule in snapshot.schedules)
+    pauses = state.pauses(context)
+    known = [render.schedule(item) for item, _ in snapshot.read_schedules if not item.spec.paused]
+    active = [facts for facts in known if not facts.invalid]
     coming = min(
-        ((run, item.name) for item, dialect in active if (run := next_run(item, dialect)) is not None and run > now),
+        ((run, facts.schedule.name) for facts in active if (run := facts.next_run) is not None and run > now),
         default=None,
     )
     name = f"{context}: " if len(state.contexts) > 1 else ""
-    also = f", {paused} paused" if paused else ""
+    late = f", {pauses.overdue} overdue" if pauses.overdue else ""
+    also = f", {pauses.paused} paused{late}" if pauses.paused else ""
     healthy = f"{name}{humanize.count(len(active), 'schedule')} healthy{also}"
     if _is_asleep(snapshot):
-        due = sum(may_be_due(item, now, snapshot.readings(item)) for item in snapshot.schedules)
-        healthy = f"{name}all schedules are paused ({paused}, {due} due); 2 opens them"
+        due = sum(render.schedule(item).may_be_due for item in snapshot.schedules)
+        healthy = f"{name}all schedules are paused ({pauses.paused}, {due} due); 2 opens them"
     if coming is not None:
         healthy = f"{healthy}; next {coming[1]} in {humanize.duration(coming[0] - now)}"
     runs: tuple[Run, ...] = (*snapshot.backups, *snapshot.restores)
     waiting = sum(not has_ended(run) for run in runs)
     queue = "queue empty" if not waiting else f"{humanize.count(waiting, 'run')} in the queue"
-    beats = [render.beat(namespace) for namespace in snapshot.velero_namespaces]
-    pulses = [beat.pulse for beat in beats if beat.pulse is not None]
+    signs = [sign.at for namespace in snapshot.velero_namespaces if (sign := render.server(namespace).sign) is not None]
     pulse = (
-        f"Velero was last active {humanize.duration(now - max(pulses))} ago"
-        if pulses
+        f"Velero was last active {humanize.duration(max(timedelta(), now - max(signs)))} ago"
+        if signs
         else "no sign of activity from Velero"
     )
     return [f"{healthy}.", f"{queue[0].upper()}{queue[1:]}; {pulse}."]

@@ -12,7 +12,7 @@ from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS
 from foretop_core.rules.cron_dialects.server_dialect import Evidence
 from foretop_core.rules.forecast.next_run_time import base_time, blocker
 from foretop_core.rules.heartbeat import Heartbeat
-from foretop_core.rules.schedule_history import began
+from foretop_core.rules.schedule_history import submitted
 
 _REFUSAL = "invalid schedule: "
 """Velero's prefix of an error message of its cron library."""
@@ -89,7 +89,7 @@ def _made(schedule: Schedule, runs: tuple[Backup, ...]) -> Iterator[Evidence]:
     last, changed = schedule.status.last_backup, schedule.expression_set
     if last is None or (changed is not None and changed > last):
         return
-    before = next((began(run) for run in runs if began(run) < last - _GRACE), schedule.created)
+    before = next((submitted(run) for run in runs if submitted(run) < last - _GRACE), schedule.created)
     if before is None or before >= last:
         return
     due = [dialect for dialect in ALL_DIALECTS if _was_due(schedule.spec.schedule, dialect, before, last)]

@@ -12,7 +12,7 @@ from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS
 from foretop_core.rules.cron_dialects.run_counts import always_due
 from foretop_core.rules.cron_dialects.upgrade_effect import UpgradeEffect, UpgradeKind, upgrade_effect, upgrade_kind
-from foretop_core.rules.schedule_history import began
+from foretop_core.rules.schedule_history import submitted
 
 _GRACE = timedelta(minutes=2)
 
@@ -83,7 +83,7 @@ def _last_run(schedule: Schedule) -> datetime | None:
 
 def _was_due_to(schedule: Schedule, runs: tuple[Backup, ...], last: datetime, older: Dialect, dialect: Dialect) -> bool:
     """Whether the last run was due by the older reading and not by the server's own."""
-    before = next((began(run) for run in runs if began(run) < last - _GRACE), schedule.created)
+    before = next((submitted(run) for run in runs if submitted(run) < last - _GRACE), schedule.created)
     if before is None or before >= last:
         return False
     due = [_run_after(schedule, each, before) for each in (older, dialect)]

@@ -141,7 +141,7 @@ def unpause(
     if beat and following and not waiting_due and not silence and not refusal:
         starts = beat.first_look(max(following, now))
     then = _then(following, starts, now, silent=bool(silence or refusal))
-    creates = beat is not None and beat.still_submits(now)
+    creates = beat is not None and beat.still_works(now)
     told = _unpause_sentence(
         schedule, skips, due, held, missed, then, dialect, zone, "is created" if creates or refusal else "starts"
     )

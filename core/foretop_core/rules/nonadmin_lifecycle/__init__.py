@@ -3,18 +3,14 @@
 from foretop_core.rules.nonadmin_lifecycle.paths import Path, is_synced, path_of
 from foretop_core.rules.nonadmin_lifecycle.steps import LifecycleStep, StepState, run_steps
 from foretop_core.rules.nonadmin_lifecycle.transition import PhaseTransition, transition
-from foretop_core.rules.nonadmin_lifecycle.view import Lifecycle, lifecycle, reason
 
 __all__ = [
-    "Lifecycle",
     "LifecycleStep",
     "Path",
     "PhaseTransition",
     "StepState",
     "is_synced",
-    "lifecycle",
     "path_of",
-    "reason",
     "run_steps",
     "transition",
 ]

@@ -63,6 +63,12 @@ class CopySummary(msgspec.Struct, frozen=True):
         return self.newest or self.newest_partial
 
     @property
+    def usable_at(self) -> datetime | None:
+        """When that was started; None where there is no copy."""
+        usable = self.usable
+        return began(usable) if usable is not None else None
+
+    @property
     def total(self) -> int:
         return self.good + self.partial
 

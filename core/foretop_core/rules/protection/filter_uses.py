@@ -105,6 +105,7 @@ class FilterUses:
         uses = [self._uses[wanted] for wanted in filters]
         named = [held for use in uses for held in use.covers.items() if held[1].coverage.extent is not Extent.NONE]
         covers = tuple([cover for _, cover in sorted(named, key=itemgetter(0))])
+        accepted = [cover for cover in covers if not cover.is_refused]
         ended = [
             restore.status.completion_timestamp
             for use in uses
@@ -115,8 +116,8 @@ class FilterUses:
             covers,
             merged(group.summary for use in uses for group in use.groups.values()),
             max(ended, default=None),
-            widest(cover.coverage for cover in covers),
-            best_method(cover.volumes for cover in covers),
+            widest(cover.coverage for cover in accepted),
+            best_method(cover.volumes for cover in accepted),
             min([one.next_run for one in covers if one.is_active and one.next_run is not None], default=None),
             any(cover.is_active for cover in covers),
         )

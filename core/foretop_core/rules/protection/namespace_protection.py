@@ -27,6 +27,8 @@ class NamespaceCover(msgspec.Struct, frozen=True):
     next_run: datetime | None
     is_active: bool
     """Whether it makes backups by itself."""
+    is_refused: bool = False
+    """Whether Velero refuses it: it takes nothing until it is corrected."""
 
 
 class SharedProtection(msgspec.Struct, frozen=True, eq=False):
@@ -71,9 +73,14 @@ class NamespaceProtection:
     """The part that it has in common with others, to judge that once."""
 
     @property
+    def is_covered(self) -> bool:
+        """Whether a schedule takes it that Velero accepts, paused or not."""
+        return any(not cover.is_refused for cover in self.covers)
+
+    @property
     def is_paused(self) -> bool:
-        """Whether all that would back it up is paused or refused."""
-        return bool(self.covers) and not self.nabs and not (self.shared is not None and self.shared.is_active)
+        """Whether all schedules that would back it up are paused."""
+        return self.is_covered and all(cover.is_refused or cover.schedule.spec.paused for cover in self.covers)
 
 
 def widest(found: Iterable[Coverage]) -> Coverage:

@@ -262,6 +262,7 @@ class ProtectionIndex:
             runs,
             next_run(schedule, dialect) if usable and dialect is not None else None,
             runs is not None and not schedule.spec.paused,
+            dialect is not None and not usable,
         )
 
     def _restore(self, before: Restore | None, after: Restore | None) -> _Touched:

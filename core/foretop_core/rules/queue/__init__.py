@@ -1,13 +1,6 @@
 """Velero's queue: the order of backups, what blocks each, and when it should start and end."""
 
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
-from foretop_core.rules.queue.longest_waiting_volume import (
-    NOT_MOVING_YET,
-    WaitingVolume,
-    moved_before,
-    waiting_since,
-    waiting_volume,
-)
 from foretop_core.rules.queue.positions import (
     Run,
     estimated_position,
@@ -18,6 +11,13 @@ from foretop_core.rules.queue.positions import (
 from foretop_core.rules.queue.queue_faults import Disagreement, Positions, Stall, disagreement, queue_stalled
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
 from foretop_core.rules.queue.usual_lengths import Expectation, Owner, OwnerKind, RunHistory, owner_of, run_history
+from foretop_core.rules.queue.volumes import (
+    NOT_MOVING_YET,
+    WaitingVolume,
+    moved_before,
+    waiting_since,
+    waiting_volume,
+)
 
 __all__ = [
     "NOT_MOVING_YET",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -13,6 +13,7 @@ from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, fi
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.start_simulation import QueueState, SimulatedStarts, end_of, simulate_starts
 from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, owner_of, run_history
+from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd
 from foretop_core.rules.sentences import Text, sentence
 
 _LOOKS_AGAIN = timedelta(minutes=1)
@@ -39,6 +40,7 @@ class QueueItem(msgspec.Struct, frozen=True):
     note: Text
     running_for: timedelta | None
     refusal: str = ""
+    volumes: VolumesEnd = NOTHING_MOVES
 
     @property
     def phase(self) -> str:
@@ -47,6 +49,10 @@ class QueueItem(msgspec.Struct, frozen=True):
     @property
     def waits(self) -> bool:
         return self.phase in phases.WAITING
+
+    @property
+    def is_held_by_namespace(self) -> bool:
+        return self.hold is not None and self.hold.kind is BlockerKind.NAMESPACE
 
     @property
     def blocked_by(self) -> tuple[Run, ...]:
@@ -79,12 +85,14 @@ def queue(
     has_queue_phase: bool | None = None,
     silence: Text = "",
     refusals: Mapping[str, str] | None = None,
+    volumes: Callable[[Run], VolumesEnd] = lambda _run: NOTHING_MOVES,
 ) -> Queue:
     """The queue of one Velero's backups, or of its restores, which run one at a time.
 
     What is not given is derived from the objects: the concurrency is then at least the number of running ones. With
     `silence` the server shows no activity, and no start or end can be estimated. `refusals` has by name why a waiting
     backup is refused when it is its turn: in a queue the next one may then wait for a minute, else it takes no time.
+    `volumes` tells when those of a run are moved: it ends no earlier.
     """
     everyone = list(runs)
     line = sorted((run for run in everyone if not has_ended(run)), key=order)
@@ -93,19 +101,22 @@ def queue(
     slots = max(1, running if concurrency is None else concurrency) if queues else 1
     past = history or run_history(everyone, wanted=line)
     refused = refusals or {}
+    moved = [NOTHING_MOVES if run.phase in phases.WAITING else volumes(run) for run in line]
     expected = [
         Expectation(None, 0, silence)
         if silence
         else Expectation(_LOOKS_AGAIN if queues else timedelta())
         if run.name in refused
-        else past.expect(run, now)
-        for run in line
+        else _slower(past.expect(run, now), run, moved[at], now)
+        for at, run in enumerate(line)
     ]
     holds = find_blockers(line, slots, by_namespace=queues)
     starts = _Starts(line, expected, holds, slots, now, silence)
     overtaken = _overtaken(line, holds)
     items = [
-        _item(run, at, expected[at], holds.of.get(at), at in overtaken, starts, now, refused.get(run.name, ""))
+        _item(
+            run, at, expected[at], holds.of.get(at), at in overtaken, starts, now, refused.get(run.name, ""), moved[at]
+        )
         for at, run in enumerate(line)
     ]
     return Queue(tuple(items), slots, queues, _last_moved(everyone))
@@ -164,6 +175,7 @@ def _item(
     starts: _Starts,
     now: datetime,
     refusal: str,
+    volumes: VolumesEnd,
 ) -> QueueItem:
     started = run.status.start_timestamp
     waits = run.phase in phases.WAITING
@@ -184,7 +196,18 @@ def _item(
         note=note,
         running_for=now - started if started and not waits else None,
         refusal=refusal,
+        volumes=volumes,
     )
+
+
+def _slower(expected: Expectation, run: Run, volumes: VolumesEnd, now: datetime) -> Expectation:
+    """The slowest counts: a run does not end before its volumes are moved, whatever its items and past runs tell."""
+    if volumes.reason:
+        return Expectation(None, expected.runs, volumes.reason)
+    if volumes.end is None:
+        return expected
+    length = volumes.end - (run.status.start_timestamp or now)
+    return Expectation(length) if expected.length is None or expected.length < length else expected
 
 
 def _end(start: datetime, expected: Expectation) -> datetime | None:

@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
     schedules.overdue_schedules,
     schedules.forgotten_pauses,
     schedules.overrun_windows,
-    schedules.all_paused,
+    schedules.paused_schedules,
     schedules.protection_gaps,
     schedules.colliding_schedules,
     outcomes.failing_schedules,

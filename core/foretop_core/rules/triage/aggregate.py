@@ -55,12 +55,13 @@ def _kind(finding: Finding) -> GroupKey | None:
 
 
 def _gathered(members: list[Finding]) -> Finding:
-    """Of the newest first; `members` are in order."""
+    """As old as the oldest of them; `members` are in order, the newest first."""
     newest = members[0]
     told = [sentence(_name(one.subject), _when(one.since)) for one in members]
     return replace(
         newest,
         subject=ObjectRef(newest.context, newest.subject.kind, "", ""),
+        since=min((one.since for one in members if one.since is not None), default=None),
         evidence=sentence(f"There are {len(members)} of these, the newest first: ", listed(told), "."),
         related=tuple(one.subject for one in members),
         cause=str(newest.what),

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 import msgspec
 
 from foretop_core.models.wire import ObjectRef, Time
 from foretop_core.rules.sentences import Text
+from foretop_core.rules.severity import Severity
 
+__all__ = ["QUEUE", "Acknowledgement", "Finding", "Severity", "Thresholds"]
 QUEUE = ""
 """The kind of a finding that is about no object, such as the queue itself."""
-
-
-class Severity(StrEnum):
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
 
 
 class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

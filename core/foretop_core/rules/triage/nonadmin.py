@@ -11,10 +11,12 @@ from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestor
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.nonadmin_facts import NonAdminState, nonadmin_facts
 from foretop_core.rules.lookups import in_order
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement
 from foretop_core.rules.refusal_actor import NeededAction, is_decided, who_must_act
+from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -25,19 +27,17 @@ Pair = tuple[NonAdmin, Backup | Restore]
 
 
 def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    """A warning, not an error: Velero works, and the owner of the object has to fix it."""
     for item in snapshot.lookups.unsettled_nonadmin():
-        if item.phase != "BackingOff":
+        facts = nonadmin_facts(snapshot, item, now)
+        if facts.state is not NonAdminState.REFUSED or facts.severity is None:
             continue
         accepted = item.condition("Accepted")
-        if accepted and (accepted.status == "True" or item.is_lost):
-            continue
         message = accepted.message if accepted else "the controller gives no reason"
         needed = who_must_act(snapshot, item)
         request = needed.request
         yield Finding(
             "nonadmin-refused",
-            Severity.WARNING,
+            facts.severity,
             snapshot.ref(item),
             accepted.last_transition_time if accepted else item.created,
             _refused_for(message, needed),
@@ -115,17 +115,19 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         *(lookups.nabs_of_uuid(uuid) for backup in lookups.faulty_backups() if (uuid := backup.label(NAB_UUID_LABEL))),
         *(lookups.nars_of_uuid(uuid) for run in lookups.faulty_restores() if (uuid := run.label(NAR_UUID_LABEL))),
     )
-    for item, live in _with_live(snapshot, owners):
-        copied = item.velero.status
-        status = live.status if live is not None else copied
-        if item.phase != "Created" or status is None or status.phase not in FAULTY:
+    for item in _once(owners):
+        facts = nonadmin_facts(snapshot, item, now)
+        live, status = facts.run, facts.status
+        if item.phase != "Created" or status is None or status.phase not in FAULTY or facts.severity is None:
             continue
         since = status.completion_timestamp or status.start_timestamp or item.created
+        if _is_overtaken(snapshot, item, status.start_timestamp or item.created):
+            continue
         said = "; ".join(status.validation_errors) or status.failure_reason
         why = reason(live) if live is not None else said or humanize.count(status.errors, "error")
         yield Finding(
             "nonadmin-velero-failed",
-            Severity.WARNING if status.phase == "PartiallyFailed" else Severity.ERROR,
+            facts.severity,
             snapshot.ref(item),
             since,
             f"Created, but Velero's {'backup' if isinstance(item, NonAdminBackup) else 'restore'} "
@@ -136,6 +138,18 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             status.phase,
             blamed_location(snapshot, live) if isinstance(live, Backup) else None,
         )
+
+
+def _is_overtaken(snapshot: ClusterSnapshot, item: NonAdmin, began_at: datetime | None) -> bool:
+    """Whether the namespace has a complete copy since, or a later restore of it completed: nothing is lacking then."""
+    if began_at is None:
+        return False
+    if isinstance(item, NonAdminBackup):
+        row = snapshot.protection.row(item.namespace)
+        return row is not None and row.copies.newest is not None and began(row.copies.newest) > began_at
+    others = (snapshot.velero_restore(one) for one in snapshot.nars if one.namespace == item.namespace)
+    good = (one.status.start_timestamp for one in others if one is not None and one.phase == "Completed")
+    return any(at is not None and at > began_at for at in good)
 
 
 def _after_failure(item: NonAdmin, live: Backup | Restore | None, phase: str) -> str:

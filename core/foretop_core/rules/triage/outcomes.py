@@ -10,7 +10,8 @@ from foretop_core.models import Backup, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.schedule_history import ended, faults_in_a_row
+from foretop_core.rules.facts.schedule_facts import schedule_facts
+from foretop_core.rules.schedule_history import ended
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -20,7 +21,7 @@ OUTCOMES = {"Failed": "failed", "PartiallyFailed": "partially failed", "FailedVa
 
 def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for schedule in snapshot.schedules:
-        faults = faults_in_a_row(snapshot.runs(schedule))
+        faults = schedule_facts(snapshot, schedule, now).faults_in_a_row
         if not faults:
             continue
         last, first = faults[0], faults[-1]

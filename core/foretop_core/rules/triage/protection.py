@@ -9,18 +9,21 @@ from datetime import datetime
 from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.protection.coverage import Extent
-from foretop_core.rules.protection.namespace_protection import NamespaceProtection
-from foretop_core.rules.protection.protection_state import (
+from foretop_core.rules.facts.namespace_facts import (
     EXPIRING_TEXT,
+    SEVERITIES,
     ProtectionJudge,
     ProtectionLimits,
     ProtectionState,
     late_text,
 )
+from foretop_core.rules.facts.schedule_facts import schedule_facts
+from foretop_core.rules.protection.coverage import Extent
+from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
+from foretop_core.rules.triage.schedules import unfinished_note
 
 _COVERED_BY = frozenset({"", SCHEDULE.name, NAB.name})
 
@@ -51,24 +54,33 @@ def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
                 yield from _late(snapshot, row, judge)
             case ProtectionState.EXPIRING:
                 yield from _expiring(snapshot, row, judge)
-            case ProtectionState.PARTIAL | ProtectionState.REPOSITORY_NOT_READY if row.covers and not row.copies.good:
-                yield _partial(snapshot, row)
+            case (ProtectionState.PARTIAL | ProtectionState.REPOSITORY_NOT_READY) as state if (
+                row.covers and not row.copies.good
+            ):
+                yield _partial(snapshot, row, state)
     for places, names in unreachable.items():
         yield _unreachable(snapshot, places, names)
 
 
 def _uncovered(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
-    newest = row.copies.usable
+    newest, refused = row.copies.usable, [cover.schedule for cover in row.covers]
     kept = f" It has older copies: {row.copies.total}." if newest else ""
+    names = humanize.join([schedule.name for schedule in refused])
+    nothing = (
+        f"{names} would take it, but Velero refuses {'it' if len(refused) == 1 else 'them'}"
+        if refused
+        else (f"No schedule takes anything of {row.namespace}")
+    )
     return Finding(
         "namespace-uncovered",
-        Severity.WARNING,
+        SEVERITIES[ProtectionState.UNCOVERED],
         _ref(snapshot, row),
         None,
-        "covered by no schedule and no NAB",
-        f"No schedule takes anything of {row.namespace}, and it has no NAB of its own.{kept}",
-        "Add it to a schedule; or, where it needs no backup, to thresholds.ignoredNamespaces of the configuration.",
-        (snapshot.ref(newest),) if newest else (),
+        "covered only by a schedule that Velero refuses" if refused else "covered by no schedule and no NAB",
+        f"{nothing}, and it has no NAB of its own.{kept}",
+        f"{f'Correct {names}' if refused else 'Add it to a schedule'}; or, where it needs no backup, add it to "
+        "thresholds.ignoredNamespaces of the configuration.",
+        (*((snapshot.ref(newest),) if newest else ()), *(snapshot.ref(schedule) for schedule in refused)),
     )
 
 
@@ -77,6 +89,7 @@ def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protection
     if promise.by is None or promise.since is None:
         return
     newest, schedule = row.copies.usable, promise.by.schedule
+    facts = schedule_facts(snapshot, schedule, judge.now)
     had = (
         sentence(f"{newest.name}, started ", newest.started, ", is its newest copy")
         if newest is not None and newest.started is not None
@@ -84,12 +97,14 @@ def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protection
     )
     yield Finding(
         "namespace-late",
-        Severity.ERROR,
+        SEVERITIES[ProtectionState.LATE],
         _ref(snapshot, row),
         newest.started if newest is not None else promise.since,
         late_text(row),
-        sentence(had, f"; {schedule.name} should have made one since ", promise.since, "."),
-        f"Check the last backups of {schedule.name} and whether they took {row.namespace}; back up now.",
+        sentence(had, f"; {schedule.name} should have made one since ", promise.since, ".", unfinished_note(facts)),
+        f"Wait for {running.name}; if it does not complete, check why and back up now."
+        if (running := facts.unfinished) is not None
+        else f"Check the last backups of {schedule.name} and whether they took {row.namespace}; back up now.",
         (snapshot.ref(schedule),),
     )
 
@@ -101,7 +116,7 @@ def _expiring(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protec
     ahead = sentence("; the next run is at ", row.next_run) if row.next_run is not None else "; no run is to come"
     yield Finding(
         "namespace-expiring",
-        Severity.ERROR,
+        SEVERITIES[ProtectionState.EXPIRING],
         _ref(snapshot, row),
         judge.expiring_since(row),
         EXPIRING_TEXT,
@@ -111,13 +126,13 @@ def _expiring(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protec
     )
 
 
-def _partial(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
+def _partial(snapshot: ClusterSnapshot, row: NamespaceProtection, state: ProtectionState) -> Finding:
     """Nothing tells since when: copies that are gone may have been complete."""
     copies, newest = row.copies, row.copies.newest_partial
     left_out = f" has {copies.coverage.limits}" if copies.coverage.extent is Extent.PART else " failed partially"
     return Finding(
         "namespace-partial",
-        Severity.WARNING,
+        SEVERITIES[state],
         _ref(snapshot, row),
         None,
         "has only partial copies",

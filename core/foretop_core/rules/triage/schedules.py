@@ -5,42 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from foretop_core.cron import CronError, Dialect, quoted
+from foretop_core.cron import Dialect, quoted
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.cluster_unpause_forecast import count_unpause, forecast_choices
 from foretop_core.rules.collisions import collisions
-from foretop_core.rules.cron_dialects import expression
-from foretop_core.rules.forecast import (
-    Choice,
-    DelayReason,
-    invalid,
-    is_due,
-    never_fires,
-    next_run,
-    overdue,
-)
+from foretop_core.rules.facts.pause_facts import count_unpause
+from foretop_core.rules.facts.schedule_facts import Choice, DelayReason, ScheduleFacts, schedule_facts
 from foretop_core.rules.pause_windows import PauseWindow, other_pauses, pause_note, pause_reason, pause_windows
-from foretop_core.rules.pauses import pause_info
-from foretop_core.rules.phases import ENDED
-from foretop_core.rules.protection.promise import should_have_by
-from foretop_core.rules.schedule_history import faults_in_a_row, newest_good
 from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 WINDOW_OVERRUN = "window-overrun"
+PAUSED_OVERDUE = "velero-paused-overdue"
 
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for schedule, dialect in snapshot.read_schedules:
-        problem = invalid(schedule, dialect)
+    for schedule, _ in snapshot.read_schedules:
+        facts = schedule_facts(snapshot, schedule, now)
+        problem, too_long = facts.invalid, facts.is_too_long
         if not problem:
             continue
-        parsed = expression(schedule.spec.schedule, dialect)
-        too_long = isinstance(parsed, CronError) and parsed.is_too_long
         paused = " It is paused, so Velero has not checked it yet." if schedule.spec.paused else ""
         upgrade, instead = refusal_by_upgrade(snapshot, schedule, now)
         yield Finding(
@@ -60,11 +47,12 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
 
 def never_firing(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Schedules without a next run, which Velero looks for five years ahead: a date may just be rarer than that."""
-    for schedule, dialect in snapshot.read_schedules:
-        if schedule.spec.paused or next_run(schedule, dialect) is not None or not is_due(schedule, now, dialect):
+    for schedule, _ in snapshot.read_schedules:
+        facts = schedule_facts(snapshot, schedule, now)
+        if schedule.spec.paused or facts.next_run is not None or not facts.due:
             continue
-        made = len(snapshot.runs(schedule))
-        when = "" if never_fires(schedule, dialect) else " within five years"
+        made = len(facts.runs)
+        when = "" if facts.never_fires else " within five years"
         yield Finding(
             "schedule-never-fires",
             Severity.ERROR,
@@ -79,12 +67,11 @@ def never_firing(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
 
 
 def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for schedule, dialect in snapshot.read_schedules:
+    for schedule, _ in snapshot.read_schedules:
         if schedule.spec.paused:
             continue
-        beat = snapshot.heartbeat(schedule.namespace)
-        held_by = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
-        late = overdue(schedule, now, dialect, beat, held_by, grace=limits.overdue)
+        facts = schedule_facts(snapshot, schedule, now, limits.overdue)
+        late, beat = facts.overdue, facts.beat
         if late is None or late.reason in {DelayReason.INVALID, DelayReason.NEVER_FIRES}:
             continue
         what = "overdue, blocked by its last backup" if late.blocker else "overdue"
@@ -113,17 +100,15 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
 def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     windows = _windows_of(snapshot, now)
     for schedule in snapshot.schedules:
-        readings = snapshot.readings(schedule)
-        if not schedule.spec.paused or all(invalid(schedule, reading.dialect) for reading in readings):
+        facts = schedule_facts(snapshot, schedule, now, limits.overdue)
+        paused = facts.pause
+        since = _paused_since(facts)
+        if paused is None or since is None or now - since < limits.forgotten_pause:
             continue
-        paused = pause_info(schedule)
-        since = paused.since or next_run(schedule, readings[-1].dialect)
-        if since is None or now - since < limits.forgotten_pause:
-            continue
-        (lead, unpausing), *others = forecast_choices(snapshot, schedule, now)
+        (lead, unpausing), *others = facts.unpausing_choices
         due = ", due at once" if unpausing.at_once else ""
         rest = [sentence(f" {words}: ", told.sentence, ".") for words, told in others]
-        good = newest_good(snapshot.runs(schedule))
+        good = facts.newest_good
         kept = sentence(" Its newest good backup is ", now - good.started, " old.") if good and good.started else ""
         yield Finding(
             "schedule-paused-long",
@@ -146,33 +131,91 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         )
 
 
-def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    """A maintenance window, or one that was never ended: nothing is broken, and nothing is backed up either."""
+def paused_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """A maintenance window, or one that was never ended: nothing is broken, and something is not backed up either.
+
+    Told where all of several are paused, and where one that is paused is overdue and no other finding tells of it.
+    """
     overrun = _windows_of(snapshot, now)
     for namespace, schedules in snapshot.schedules_by_namespace.items():
-        paused = [schedule for schedule in schedules if schedule.spec.paused]
-        if len(paused) < max(limits.fewest_paused, len(schedules)):
+        paused = [schedule_facts(snapshot, item, now, limits.overdue) for item in schedules if item.spec.paused]
+        are_all = len(paused) >= max(limits.fewest_paused, len(schedules))
+        if not are_all and all(_is_told(facts, overrun, limits) for facts in paused if facts.is_overdue_pause):
             continue
-        counts = count_unpause(((snapshot, schedule, now) for schedule in paused), Choice.DO_NOT_SKIP)
-        since = max((one for one in (pause_info(schedule).since for schedule in paused) if one), default=None)
-        notes = [
-            sentence(f" Window {one.id}: {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
-            for one in pause_windows(paused)
-        ]
-        blamed = {overrun.get(snapshot.ref(schedule)) for schedule in paused}
-        started = humanize.count(counts.at_once, "backup")
-        at_once = f" Unpaused without skip, {started} would start at once." if counts.at_once else ""
-        yield Finding(
-            "velero-all-paused",
-            Severity.WARNING,
-            ObjectRef(snapshot.context, QUEUE, namespace, ""),
-            since,
-            f"all {len(paused)} schedules are paused, {counts.due} due",
-            sentence(f"No schedule in {namespace} makes a backup.", *notes, other_pauses(paused), at_once),
-            "Unpause them when the work is done; choose skip if an immediate backup would be a problem.",
-            tuple(snapshot.ref(schedule) for schedule in paused),
-            blames=blamed.pop() if len(blamed) == 1 else None,
+        yield (
+            _all_paused(snapshot, namespace, paused, overrun)
+            if are_all
+            else _overdue_pauses(snapshot, namespace, len(schedules), paused, overrun)
         )
+
+
+def _all_paused(
+    snapshot: ClusterSnapshot, namespace: str, paused: list[ScheduleFacts], overrun: dict[ObjectRef, ObjectRef]
+) -> Finding:
+    due = count_unpause(paused, Choice.DO_NOT_SKIP).due
+    what = f"all {len(paused)} schedules are paused, {due} due"
+    lead = f"No schedule in {namespace} makes a backup."
+    return _pause_finding("velero-all-paused", snapshot, namespace, paused, what, lead, overrun)
+
+
+def _overdue_pauses(
+    snapshot: ClusterSnapshot,
+    namespace: str,
+    total: int,
+    paused: list[ScheduleFacts],
+    overrun: dict[ObjectRef, ObjectRef],
+) -> Finding:
+    late = [facts for facts in paused if facts.is_overdue_pause]
+    names = [facts.schedule.name for facts in late]
+    lead = f"{humanize.join(names)} {'is' if len(late) == 1 else 'are'} paused and overdue."
+    counted = f"{len(paused)} of {total} schedules are paused, {len(late)} overdue"
+    what = f"{names[0]} is paused and overdue" if len(late) == 1 else counted
+    return _pause_finding(PAUSED_OVERDUE, snapshot, namespace, late, what, lead, overrun)
+
+
+def _pause_finding(
+    code: str,
+    snapshot: ClusterSnapshot,
+    namespace: str,
+    paused: list[ScheduleFacts],
+    what: str,
+    lead: str,
+    overrun: dict[ObjectRef, ObjectRef],
+) -> Finding:
+    items, now = [facts.schedule for facts in paused], paused[0].now
+    counts = count_unpause(paused, Choice.DO_NOT_SKIP)
+    notes = [
+        sentence(f" Window {one.id}: {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
+        for one in pause_windows(items)
+    ]
+    blamed = {overrun.get(snapshot.ref(schedule)) for schedule in items}
+    at_once = f" Unpaused without skip, {counts.started}." if counts.due else ""
+    them = "it" if len(items) == 1 else "them"
+    return Finding(
+        code,
+        Severity.WARNING,
+        ObjectRef(snapshot.context, QUEUE, namespace, ""),
+        min((facts.pause.since for facts in paused if facts.pause and facts.pause.since), default=None),
+        what,
+        sentence(lead, *notes, other_pauses(items), at_once),
+        f"Unpause {them} when the work is done; choose skip if an immediate backup would be a problem.",
+        tuple(snapshot.ref(schedule) for schedule in items),
+        blames=blamed.pop() if len(blamed) == 1 else None,
+    )
+
+
+def _is_told(facts: ScheduleFacts, overrun: dict[ObjectRef, ObjectRef], limits: Thresholds) -> bool:
+    """Whether its window should have ended, or it is paused for so long that it has a finding of its own."""
+    since = _paused_since(facts)
+    is_forgotten = since is not None and facts.now - since >= limits.forgotten_pause
+    return is_forgotten or facts.snapshot.ref(facts.schedule) in overrun
+
+
+def _paused_since(facts: ScheduleFacts) -> datetime | None:
+    """Since when a schedule that would run is paused; None where it is not, or nothing tells."""
+    if facts.pause is None or facts.invalid:
+        return None
+    return facts.pause.since or facts.by_reading[-1].next_run
 
 
 def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -182,7 +225,7 @@ def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         if late is None:
             continue
         count = humanize.count(len(window.schedules), "schedule")
-        counts = count_unpause(((snapshot, schedule, now) for schedule in window.schedules), Choice.LEAVE)
+        counts = count_unpause((schedule_facts(snapshot, item, now) for item in window.schedules), Choice.LEAVE)
         yield Finding(
             WINDOW_OVERRUN,
             Severity.WARNING,
@@ -193,7 +236,7 @@ def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
                 f"{humanize.join([schedule.name for schedule in window.schedules])} paused ",
                 pause_note(window.pause),
                 f". {counts.due} of {len(window.schedules)} {'is' if counts.due == 1 else 'are'} due; resumed now, "
-                f"{humanize.count(counts.at_once, 'backup')} would start at once.",
+                f"{counts.started}.",
             ),
             f"Resume the window if the work is done: foretop schedule unpause --batch {window.id}.",
             tuple(snapshot.ref(schedule) for schedule in window.schedules),
@@ -243,23 +286,20 @@ def _read_in(snapshot: ClusterSnapshot, namespace: str) -> Iterator[tuple[Schedu
 
 def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Two expected runs without a good backup, or a good one that is about to expire with none after it."""
-    for schedule, dialect in snapshot.read_schedules:
-        parsed = expression(schedule.spec.schedule, dialect)
-        if isinstance(parsed, CronError) or parsed.never_fires:
+    for schedule, _ in snapshot.read_schedules:
+        facts = schedule_facts(snapshot, schedule, now, limits.overdue)
+        if facts.parsed is None or facts.never_fires:
             continue
-        good = newest_good(snapshot.runs(schedule))
-        if good and (expires := _expires_first(schedule, dialect, good, now, limits)):
+        good = facts.newest_good
+        if good and (expires := _expires_first(facts, good, limits)):
             what: Text = "last good backup expires with none after it"
             evidence = sentence(good.name, " is the newest good backup and expires at ", expires, ".")
             yield _gap(snapshot, schedule, good.started, what, evidence, good)
             continue
-        made = schedule.created
-        if schedule.spec.paused or made is None or _last_run_was_good(schedule, good):
+        if _last_run_was_good(schedule, good) or (good is not None and _is_being_made(facts)):
             continue
-        if good is not None and _is_being_made(snapshot.runs(schedule)):
-            continue
-        should = should_have_by(parsed, now, limits.gap)
-        if should is None or made >= should:
+        should, made = facts.promised_since(limits.gap), schedule.created
+        if should is None or made is None:
             continue
         if good is None:
             evidence = sentence("None of its backups has completed since it was created at ", made, ".")
@@ -268,10 +308,22 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             evidence = sentence(
                 f"{good.name}, started ",
                 good.started,
-                ", is the newest good backup; later runs should have made a newer one.",
+                ", is the newest good backup; it should have made one since ",
+                should,
+                ".",
+                unfinished_note(facts),
             )
             what = sentence("newest good backup ", now - good.started, " old")
             yield _gap(snapshot, schedule, good.started, what, evidence, good)
+
+
+def unfinished_note(facts: ScheduleFacts) -> Text:
+    """What the schedule is about: its backup that waits or runs, or else its next run; "" for neither."""
+    if (run := facts.unfinished) is not None:
+        since = sentence(" since ", at) if (at := run.started or run.created) else ""
+        return sentence(f" {run.name} is {run.phase or 'New'}", since, ".")
+    run_at = facts.next_run
+    return sentence(" Its next run is at ", run_at, ".") if run_at is not None and run_at > facts.now else ""
 
 
 def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
@@ -280,25 +332,23 @@ def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
     return good is not None and submitted is not None and good.started is not None and good.started >= submitted
 
 
-def _is_being_made(runs: tuple[Backup, ...]) -> bool:
+def _is_being_made(facts: ScheduleFacts) -> bool:
     """Whether a backup waits or runs, and nothing has gone wrong since the last good one.
 
     So it is after a pause: that there is no newer one says nothing before this one has ended. A backup that does not
     come on is told by itself.
     """
-    return bool(runs) and runs[0].phase not in ENDED and not faults_in_a_row(runs)
+    return facts.unfinished is not None and not facts.faults_in_a_row
 
 
-def _expires_first(
-    schedule: Schedule, dialect: Dialect, good: Backup, now: datetime, limits: Thresholds
-) -> datetime | None:
+def _expires_first(facts: ScheduleFacts, good: Backup, limits: Thresholds) -> datetime | None:
     """When the backup is gone, where that is soon for its lifetime and before the schedule can make another."""
     expires, started = good.status.expiration, good.started
-    if expires is None or started is None or expires <= now:
+    if expires is None or started is None or expires <= facts.now:
         return None
     soon = min(limits.expiring_soon, (expires - started) / 4)
-    run = None if schedule.spec.paused else next_run(schedule, dialect)
-    return expires if expires - now <= soon and (run is None or run > expires) else None
+    run = None if facts.schedule.spec.paused else facts.next_run
+    return expires if expires - facts.now <= soon and (run is None or run > expires) else None
 
 
 def _gap(

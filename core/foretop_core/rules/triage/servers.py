@@ -8,7 +8,8 @@ from datetime import datetime
 from foretop_core.models import Pod
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.heartbeat import PERIOD, Heartbeat, last_start
+from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
+from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
@@ -16,33 +17,33 @@ from foretop_core.rules.velero_pods import crash_text, failing_server, pod_state
 
 
 def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for namespace, beat in snapshot.heartbeats.items():
-        silence = beat.silent_for(now)
-        if silence is None or beat.pulse is None:
+    for namespace in snapshot.velero_namespaces:
+        server, beat = server_facts(snapshot, namespace, now), snapshot.heartbeat(namespace)
+        checked = beat.checked(now)
+        if server.silent_for is None or checked is None:
             continue
-        alive = beat.still_submits(now)
         pods = _unready(snapshot.server(namespace))
         failing = failing_server(snapshot.pods, namespace) if pods else None
-        what, check = _what(beat, now, failing), f"the Velero pod in {namespace} (:pods) and its log"
+        what, check = _what(server, failing), f"the Velero pod in {namespace} (:pods) and its log"
         also = (
             sentence(
-                " It still created a backup at ",
-                beat.submitted,
+                f" It still works: {server.sign} at ",
+                server.sign.at,
                 f", so the server is running: a backup is created but {beat.holds_back(now)}. "
                 "Restores are stalled too.",
             )
-            if alive and beat.submitted
+            if server.state is ServerState.STORAGE_HANGS and server.sign is not None
             else " Nothing is backed up or restored until it is back."
         )
         yield Finding(
             "velero-no-pulse",
             Severity.ERROR,
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
-            beat.pulse,
+            server.since,
             what,
             sentence(
                 f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at ",
-                beat.pulse,
+                checked,
                 ".",
                 f" {pods}." if pods else "",
                 sentence(" ", crash_text(failing)) if failing is not None else "",
@@ -53,11 +54,11 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         )
 
 
-def _what(beat: Heartbeat, now: datetime, failing: Pod | None) -> str:
-    if beat.is_down:
+def _what(server: ServerFacts, failing: Pod | None) -> str:
+    if server.state is ServerState.DOWN:
         why = f"its pod is in {pod_state(failing)}" if failing is not None else "it has no ready pod"
         return f"Velero is down: {why}"
-    if beat.still_submits(now):
+    if server.state is ServerState.STORAGE_HANGS:
         return "storage hangs: Velero has not checked it"
     return "no sign of activity from Velero: server down or storage hanging"
 

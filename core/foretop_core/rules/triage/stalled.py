@@ -8,6 +8,7 @@ from datetime import datetime
 from foretop_core.models import Backup, DataMovement
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import last_progress, was_seen_moving
 from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.phases import FINISHING
 from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled, waiting_since
@@ -24,10 +25,10 @@ def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         if backup.phase not in _MOVING:
             continue
         movements = snapshot.movements_of(backup)
-        moved = _last_moved(snapshot, backup, movements)
+        moved = last_progress(snapshot, backup)
         if moved is None or now - moved < limits.nothing_moved:
             continue
-        least = "" if _was_seen_moving(snapshot, backup, movements) else "at least "
+        least = "" if was_seen_moving(snapshot, backup) else "at least "
         waiting = [movement for movement in movements if movement.phase in NOT_MOVING_YET]
         if waiting and all(snapshot.moved_before(one) for one in waiting):
             continue  # Each of them has its turn after another one: waiting_movements says so.
@@ -159,21 +160,6 @@ def _ready_since(snapshot: ClusterSnapshot, backup: Backup) -> datetime | None:
         return None
     moves = [at for other in others for at in (other.started, other.status.completion_timestamp) if at is not None]
     return max((at for at in (backup.created, *moves) if at is not None), default=None)
-
-
-def _last_moved(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> datetime | None:
-    times = [at for key in _work_of(snapshot, backup, movements) if (at := snapshot.seen.moved.get(key))]
-    return max(times, default=None)
-
-
-def _was_seen_moving(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> bool:
-    return any(
-        key in snapshot.seen.moved and key not in snapshot.seen.unmoved for key in _work_of(snapshot, backup, movements)
-    )
-
-
-def _work_of(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> list[ObjectRef]:
-    return [snapshot.ref(item) for item in (backup, *movements)]
 
 
 def _percent(backup: Backup) -> str:

@@ -9,12 +9,12 @@ from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.storage_facts import StorageFacts
 from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD
 from foretop_core.rules.repository_readiness import unready_repository
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_users import schedules_to
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
 _GC_FAILURES = {
@@ -26,20 +26,21 @@ _GC_FAILURES = {
 
 def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for location in snapshot.storage:
-        if location.phase != "Unavailable":
+        facts = StorageFacts(location, now, snapshot, limits.not_synced_periods)
+        if location.phase != "Unavailable" or facts.severity is None:
             continue
         message = (location.status.message or "Velero gives no reason").rstrip(".")
         default = ", the default" if location.spec.default else ""
         yield Finding(
             "storage-unavailable",
-            Severity.ERROR,
+            facts.severity,
             snapshot.ref(location),
             snapshot.seen.phase_since.get(snapshot.ref(location))
             or location.status.last_synced_time
             or location.created,
             f"unavailable: {message.rpartition(': ')[2]}",
             f"Velero cannot use this location{default}: {message}. Backups to it are refused and its expired "
-            f"backups stay. {_written_by(schedules_to(snapshot, location))}",
+            f"backups stay. {_written_by(facts.schedules)}",
             "Fix bucket, credentials or network; Velero checks again automatically within a minute.",
         )
 
@@ -53,19 +54,16 @@ def _written_by(schedules: Sequence[str]) -> str:
 
 def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for location in snapshot.storage:
-        given = read_duration(location.spec.backup_sync_period)
-        period = PERIOD if given is None else given
-        synced = location.status.last_synced_time or location.created
-        if not period or location.phase != "Available" or synced is None:
+        facts = StorageFacts(location, now, snapshot, limits.not_synced_periods)
+        if facts.unsynced is None or facts.severity is None:
             continue
-        if now - synced <= limits.not_synced_periods * max(period, PERIOD):
-            continue
+        period, synced = read_duration(location.spec.backup_sync_period) or PERIOD, now - facts.unsynced
         yield Finding(
             "storage-not-synced",
-            Severity.WARNING,
+            facts.severity,
             snapshot.ref(location),
             synced,
-            sentence("not synced for ", now - synced),
+            sentence("not synced for ", facts.unsynced),
             sentence(f"Velero reads the bucket every {humanize.interval(period)}, and last did so at ", synced, "."),
             "Check the Velero log for sync errors; backups of other clusters are missing here.",
         )

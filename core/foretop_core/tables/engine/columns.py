@@ -238,7 +238,10 @@ class View(ABC, Generic[E]):
         if isinstance(entry, UnreadableRow):
             return Row(key, StatusGlyph.BROKEN, self._spoiled(entry), fault=entry.fault)
         try:
-            return Row(key, self.mark(entry, render), tuple(column.cell(entry, render) for column in self.columns))
+            mark = self.mark(entry, render)
+            if mark is StatusGlyph.HEALTHY and render.snapshot.is_loading:
+                mark = StatusGlyph.UNSET  # Nothing is known to be well before all that speaks against it has come in.
+            return Row(key, mark, tuple(column.cell(entry, render) for column in self.columns))
         except Exception as fault:
             spoiled = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}")
             return Row(key, StatusGlyph.BROKEN, self._spoiled(spoiled), fault=fault)

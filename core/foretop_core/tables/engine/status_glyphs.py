@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from foretop_core.rules.phases import FAULTY, FINISHING, HOLDS_SLOT, WAITING
+from foretop_core.rules.severity import Severity
 
 RESTORE_GLYPH = "↺"
 """Before the name of a restore that stands among backups."""
@@ -51,6 +52,11 @@ _TONES = {
     StatusGlyph.UNSET: Tone.DIM,
 }
 
+_SEVERITIES = {
+    Severity.ERROR: StatusGlyph.BROKEN,
+    Severity.WARNING: StatusGlyph.LOOK,
+    Severity.NOTE: StatusGlyph.WAITING,
+}
 _SHORT_PHASES = {
     "WaitingForPluginOperations": ("PluginOps",),
     "WaitingForPluginOperationsPartiallyFailed": ("PluginOps, partly failed", "PluginOps ✗"),
@@ -68,6 +74,11 @@ _ASCII = str.maketrans("●◐○‖✗▲✓·▶↺▇▁…–→≠", "o~.=x
 def ascii_only(text: str) -> str:
     """For a terminal that has not these glyphs, or draws them two cells wide."""
     return text.translate(_ASCII)
+
+
+def severity_mark(severity: Severity) -> StatusGlyph:
+    """The same sign in Triage and on every page."""
+    return _SEVERITIES[severity]
 
 
 def run_mark(phase: str) -> StatusGlyph:

@@ -10,7 +10,7 @@ import msgspec
 
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE
-from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState
 from foretop_core.store import ContextHealth
 from foretop_core.store.health import LOST
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
@@ -65,29 +65,26 @@ class VeleroServers(msgspec.Struct, frozen=True):
     """The Velero servers of one cluster, as far as the cluster shows them."""
 
     health: ContextHealth
-    beats: Sequence[Heartbeat]
-    now: datetime
+    servers: Sequence[ServerFacts]
 
 
 def velero_status(clusters: Sequence[VeleroServers]) -> StatusLabel | None:
     """Whether Velero works, told by its own traces; None where nobody can tell."""
-    seen = [one for one in clusters if _is_seen(one.health)]
-    missing = [one for one in seen if set(one.health.not_installed) >= _VELERO]
-    if seen and len(missing) == len(seen) == len(clusters):
+    followed = [one for one in clusters if not (one.health.state in LOST and one.health.lost_at is not None)]
+    missing = [one for one in followed if set(one.health.not_installed) >= _VELERO]
+    if followed and len(missing) == len(followed) == len(clusters):
         return StatusGlyph.BROKEN, "not installed"
-    beats = [(beat, one.now) for one in seen for beat in one.beats]
-    silent = [(silence, beat.silence_word(now)) for beat, now in beats if (silence := beat.silent_for(now)) is not None]
+    servers = [server for one in followed if STORAGE.name not in one.health.stale for server in one.servers]
+    silent = [(server.silent_for, server.word) for server in servers if server.silent_for is not None]
     if silent:
-        some = f"{len(silent)} of {len(beats)} " if len(beats) > 1 else ""
+        some = f"{len(silent)} of {len(servers)} " if len(servers) > 1 else ""
         longest, word = max(silent)
         return StatusGlyph.BROKEN, f"{some}{word} {times.short(longest)}"
-    if any(beat.pulse is not None for beat, _ in beats):
-        return StatusGlyph.HEALTHY, "active"
-    return (StatusGlyph.UNSET, "no activity seen" if beats else "not found") if seen else None
-
-
-def _is_seen(health: ContextHealth) -> bool:
-    """Whether what Velero leaves in the cluster comes in."""
-    if health.state in LOST and health.lost_at is not None:
-        return False
-    return health.state is not WatchState.SYNCING and STORAGE.name not in (*health.forbidden, *health.stale)
+    if any(one.health.state is WatchState.SYNCING for one in followed):
+        return StatusGlyph.UNSET, NOT_KNOWN_YET
+    if any(server.state is ServerState.ACTIVE for server in servers):
+        return StatusGlyph.HEALTHY, ServerState.ACTIVE.value
+    if servers:
+        return StatusGlyph.UNSET, servers[0].word
+    unseen = any(STORAGE.name in (*one.health.forbidden, *one.health.stale) for one in followed)
+    return (StatusGlyph.UNSET, "not found") if followed and not unseen else None

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 import msgspec
 
 from foretop_core.models.kinds import KINDS
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.sentences import render as render_text
 from foretop_core.rules.sentences import sort_key
-from foretop_core.rules.triage import Finding, Severity
+from foretop_core.rules.triage import Acknowledgement, Finding
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.columns import Column, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
+from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
 FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
-_MARKS = {Severity.ERROR: StatusGlyph.BROKEN, Severity.WARNING: StatusGlyph.LOOK, Severity.NOTE: StatusGlyph.WAITING}
 _WORDS = {
     "BackupRepository": "repository",
     "BackupStorageLocation": "storage",
@@ -85,13 +88,49 @@ def subject_text(finding: Finding) -> str:
     return f"{word} {place}".strip()
 
 
+def finding_item(finding: Finding, now: datetime) -> Item:
+    """In UTC, whatever a screen shows."""
+    return {
+        "context": finding.context,
+        "kind": finding.subject.kind,
+        "namespace": finding.subject.namespace,
+        "name": finding.subject.name,
+        "subject": subject_text(finding),
+        "id": finding.id,
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "since": rfc3339(finding.since),
+        "what": render_text(finding.what, now),
+        "evidence": render_text(finding.evidence, now),
+        "remedy": render_text(finding.remedy, now),
+        "related": [
+            {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name} for subject in finding.related
+        ],
+        "because": finding.because.id if finding.because else None,
+        "acknowledged": _acknowledgement_item(finding.acknowledged),
+    }
+
+
+def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
+    """`until` is null where it holds until the finding changes."""
+    if found is None:
+        return None
+    return {
+        "by": found.by,
+        "at": rfc3339(found.at),
+        "until": rfc3339(found.until),
+        "reason": found.reason,
+        "shared": found.shared,
+    }
+
+
 def paint(finding: Finding, render: RenderContext) -> Row:
-    mark = StatusGlyph.TRUE if finding.acknowledged is not None else _MARKS[finding.severity]
+    mark = StatusGlyph.TRUE if finding.acknowledged is not None else severity_mark(finding.severity)
     return Row(key_of(finding), mark, tuple(column.cell(finding, render) for column in COLUMNS))
 
 
 def _tone(finding: Finding, _: RenderContext) -> Tone:
-    return Tone.DIM if finding.acknowledged is not None else _MARKS[finding.severity].tone
+    return Tone.DIM if finding.acknowledged is not None else severity_mark(finding.severity).tone
 
 
 COLUMNS: tuple[Column[Finding], ...] = (

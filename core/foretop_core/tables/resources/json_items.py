@@ -7,164 +7,121 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.errors import Unreadable
-from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore, Schedule
+from foretop_core.models import Resource
 from foretop_core.models.velero import RunStatus
-from foretop_core.rules.forecast import expected_start, is_due, next_run
+from foretop_core.rules.facts.run_facts import QueueItem, RunFacts, queue_line, run_facts
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts
+from foretop_core.rules.facts.server_facts import server_facts
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.queue import Positions, QueueItem, queue
 from foretop_core.rules.results import Problem, ResultGroup, Results
-from foretop_core.rules.schedule_history import last_outcome
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.storage_refusal import schedule_refusal, waiting_refusals
-from foretop_core.rules.triage import Acknowledgement, Finding
+from foretop_core.rules.triage import Thresholds
 
 Item = dict[str, Any]
+_USUAL_LIMITS = Thresholds()
 
 
 def identity(context: str, item: Resource) -> Item:
     return {"context": context, "kind": type(item).__name__, "namespace": item.namespace, "name": item.name}
 
 
-def schedule_item(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
+def schedule_item(facts: ScheduleFacts) -> Item:
+    """What is not known is null, and the field beside it that ends in Unknown says why."""
+    schedule = facts.schedule
+    last, last_ended = facts.last_backup, facts.last_ended
     return {
-        **identity(snapshot.context, schedule),
+        **identity(facts.snapshot.context, schedule),
         "phase": schedule.phase or None,
+        "state": facts.state.value,
         "schedule": schedule.spec.schedule,
         "paused": schedule.spec.paused,
         "skipImmediately": schedule.spec.skip_immediately,
-        "lastBackup": rfc3339(schedule.status.last_backup),
+        "lastBackup": rfc3339(facts.last_backup_at),
+        "lastBackupName": last.name if last is not None else None,
+        "lastBackupPhase": (last.phase or "New") if last is not None else None,
+        "lastBackupUnknown": facts.why_no_last or None,
         "lastSkipped": rfc3339(schedule.status.last_skipped),
-        **_coming(snapshot, schedule, now),
-        "lastOutcome": last_outcome(snapshot.runs(schedule)),
+        **_coming(facts),
+        "lastOutcome": facts.last_outcome,
+        "lastEndedName": last_ended.name if last_ended is not None else None,
+        "lastEndedPhase": last_ended.phase if last_ended is not None else None,
+        "lastEndedAt": rfc3339(facts.last_ended_at),
     }
 
 
-def _coming(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
+def _coming(facts: ScheduleFacts) -> Item:
     """The next run; where it is open how the server reads the expression, that is null and the readings have it."""
-    readings = snapshot.readings(schedule)
-    dialect = readings[0].dialect if len(readings) == 1 else None
-    labelled = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
-    beat = snapshot.heartbeat(schedule.namespace)
-    refusal = schedule_refusal(snapshot, schedule)
-    start = None if dialect is None or refusal else expected_start(schedule, now, dialect, beat, labelled)
     found: Item = {
-        "nextRun": None if dialect is None else rfc3339(next_run(schedule, dialect)),
-        "due": None if dialect is None else is_due(schedule, now, dialect),
-        "expectedStart": rfc3339(start),
-        "refusal": refusal or None,
+        "nextRun": rfc3339(facts.next_run),
+        "nextRunUnknown": facts.why_no_next or None,
+        "due": facts.due,
+        "expectedStart": rfc3339(facts.expected_start),
+        "expectedStartUnknown": render(facts.why_no_start, facts.now) or None,
+        "refusal": facts.refusal or None,
     }
-    if dialect is None:
+    if facts.dialect is None:
         found["readings"] = [
             {
-                "releases": reading.releases,
-                "meaning": reading.meaning,
-                "nextRun": rfc3339(next_run(schedule, reading.dialect)),
-                "due": is_due(schedule, now, reading.dialect),
+                "releases": one.reading.releases,
+                "meaning": one.reading.meaning,
+                "nextRun": rfc3339(one.next_run),
+                "due": one.due,
             }
-            for reading in readings
+            for one in facts.by_reading
         ]
     return found
 
 
-def queue_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
+def server_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
+    """The Velero servers of a cluster, and whether each is alive."""
+    found = [server_facts(snapshot, namespace, now) for namespace in snapshot.velero_namespaces]
+    return [
+        {
+            "context": snapshot.context,
+            "namespace": server.namespace,
+            "state": server.word,
+            "silentSince": rfc3339(server.since),
+            "lastSign": rfc3339(server.sign.at) if server.sign is not None else None,
+            "lastSignOf": str(server.sign) if server.sign is not None else None,
+            "reason": render(server.reason, now) or None,
+            "version": server.version or None,
+            "slots": server.slots,
+        }
+        for server in found
+    ]
+
+
+def queue_items(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds = _USUAL_LIMITS) -> list[Item]:
     """What Velero works on and what waits, server by server: backups first, then restores."""
     items: list[Item] = []
     for namespace in snapshot.velero_namespaces:
-        backups = snapshot.backups_by_namespace.get(namespace, ())
-        restores = [restore for restore in snapshot.restores if restore.namespace == namespace]
-        concurrency = snapshot.server(namespace).concurrency
-        silence = snapshot.heartbeat(namespace).silence(now)
-        refusals = waiting_refusals(snapshot, backups)
-        lines = (
-            queue(backups, now=now, concurrency=concurrency, silence=silence, refusals=refusals),
-            queue(restores, now=now, silence=silence),
-        )
-        for line in lines:
-            running = sum(not entry.waits for entry in line.items)
-            for entry in line.items:
-                items.append(queue_item(snapshot.context, entry, now, entry.place - running if entry.waits else 0))
+        line = queue_line(snapshot, namespace, now)
+        for entry in line.by_run.values():
+            facts = run_facts(snapshot, entry.run, now, line, limits.nothing_moved)
+            items.append(queue_item(snapshot.context, facts, entry, now))
     return items
 
 
-def queue_item(context: str, entry: QueueItem, now: datetime, waiting_place: int) -> Item:
-    """`waiting_place` is its place among those that wait, as the table shows it; 0 for one at work."""
+def queue_item(context: str, facts: RunFacts, entry: QueueItem, now: datetime) -> Item:
+    """`waitingPosition` is its place among those that wait, as the table shows it; null for one at work."""
     return {
         **identity(context, entry.run),
         "phase": entry.phase or None,
         "position": entry.place,
-        "waitingPosition": waiting_place or None,
+        "waitingPosition": facts.waiting_place or None,
         "queuePosition": entry.position,
         "owner": str(entry.owner),
         "blockedBy": [run.name for run in entry.blocked_by],
         "blockedWhy": str(entry.hold) if entry.hold else None,
         "startedAt": rfc3339(entry.run.status.start_timestamp),
-        "expectedStart": rfc3339(None if entry.refusal else entry.expected_start),
-        "expectedEnd": rfc3339(entry.expected_end),
+        "expectedStart": rfc3339(facts.expected_start),
+        "expectedEnd": rfc3339(facts.expected_end),
+        "notBefore": rfc3339(facts.not_before),
         "note": render(entry.note, now) or None,
+        "state": facts.state.name.lower(),
+        "waitsFor": facts.waits_for or None,
         "refusal": entry.refusal or None,
-    }
-
-
-def nonadmin_item(snapshot: ClusterSnapshot, item: NonAdmin, positions: Positions) -> Item:
-    live: Backup | Restore | None = None
-    if isinstance(item, NonAdminBackup):
-        live = snapshot.velero_backup(item)
-    elif isinstance(item, NonAdminRestore):
-        live = snapshot.velero_restore(item)
-    copied = item.velero.status.phase if item.velero.status else ""
-    reported = item.state.queue_info.estimated_queue_position if item.state.queue_info else None
-    return {
-        **identity(snapshot.context, item),
-        "phase": item.phase or None,
-        "conditions": {
-            condition.type: {
-                "status": condition.status,
-                "reason": condition.reason,
-                "message": condition.message,
-                "since": rfc3339(condition.last_transition_time),
-            }
-            for condition in item.state.conditions
-        },
-        "veleroName": item.velero.name or None,
-        "veleroPhase": (live.phase if live else "") or copied or None,
-        "queuePosition": reported,
-        "liveQueuePosition": positions.live.get((item.velero.namespace, item.velero.name)),
-    }
-
-
-def finding_item(finding: Finding, now: datetime) -> Item:
-    """In UTC, whatever a screen shows."""
-    return {
-        "context": finding.context,
-        "kind": finding.subject.kind,
-        "namespace": finding.subject.namespace,
-        "name": finding.subject.name,
-        "id": finding.id,
-        "code": finding.code,
-        "severity": finding.severity.value,
-        "since": rfc3339(finding.since),
-        "what": render(finding.what, now),
-        "evidence": render(finding.evidence, now),
-        "remedy": render(finding.remedy, now),
-        "related": [
-            {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name} for subject in finding.related
-        ],
-        "because": finding.because.id if finding.because else None,
-        "acknowledged": _acknowledgement_item(finding.acknowledged),
-    }
-
-
-def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
-    """`until` is null where it holds until the finding changes."""
-    if found is None:
-        return None
-    return {
-        "by": found.by,
-        "at": rfc3339(found.at),
-        "until": rfc3339(found.until),
-        "reason": found.reason,
-        "shared": found.shared,
     }
 
 

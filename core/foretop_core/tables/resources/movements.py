@@ -9,8 +9,8 @@ from foretop_core.models import DataMovement
 from foretop_core.models.kinds import DATA_DOWNLOAD, DATA_UPLOAD, MOVEMENTS, POD_VOLUME_BACKUP, POD_VOLUME_RESTORE
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import rate, time_left
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.movement_rate import rate, time_left
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-
-import msgspec
+from typing import assert_never
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
-from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.nonadmin_lifecycle import lifecycle
+from foretop_core.rules.facts.nonadmin_facts import LastingNonAdminFacts, NonAdminFacts, NonAdminState, own_run
+from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, live_positions
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.queue import Positions, Run, has_ended, live_positions
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -28,7 +27,7 @@ from foretop_core.tables.engine.status_glyphs import (
     run_mark,
     run_standing,
 )
-from foretop_core.tables.resources.json_items import Item, nonadmin_item
+from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.resources.runs import items_bar, percent, progress_tone, run_progress
 from foretop_core.tables.text import times
 
@@ -37,40 +36,21 @@ _CONDITION_GLYPHS = {"True": StatusGlyph.TRUE.value, "False": StatusGlyph.BROKEN
 _BAR = 5
 
 
-class NonAdminRow(msgspec.Struct, frozen=True):
-    """A NAB or NAR, its Velero object where that may be read, and that one's place in Velero's line.
+class NonAdminRow(LastingNonAdminFacts, frozen=True):
+    """A NAB or NAR, and the place of its Velero object in Velero's line: 0 when it has ended, None if not known."""
 
-    `place` is 0 when it has ended and None where it is not known.
-    """
-
-    item: NonAdmin
-    run: Run | None
     place: int | None
 
-    @property
-    def reported(self) -> int:
-        """The controller's estimate of the place; 0 where it has none, or takes it for served."""
-        info = self.item.state.queue_info
-        return info.estimated_queue_position if info is not None else 0
-
-    @property
-    def velero_phase(self) -> str:
-        """The Velero object's own word where it was seen, for the copy in the status can be frozen."""
-        if self.run is not None:
-            return self.run.phase or "New"
-        copied = self.copied
-        return copied.phase if copied is not None else ""
-
-    @property
-    def copied(self) -> RunStatus | None:
-        """The copy of Velero's status in its own; of a Velero object that is gone it says nothing any more."""
-        return None if self.item.is_lost else self.item.velero.status
+    def facts(self, render: RenderContext) -> NonAdminFacts:
+        """All that is said of it now."""
+        return NonAdminFacts(self.item, self.run, render.now, render.snapshot)
 
 
 class NonAdminView(View[NonAdminRow]):
     name = "nonadmin"
     kinds = frozenset({NAB.name, NAR.name})
     watched = kinds | {BACKUP.name, RESTORE.name}
+    context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "namespace"
     fields = (*View.fields, "kind", "velero", "veleroPhase", "object")
 
@@ -115,56 +95,54 @@ class NonAdminView(View[NonAdminRow]):
         return entry.item.phase or "New"
 
     def mark(self, entry: NonAdminRow, render: RenderContext) -> StatusGlyph:
-        if _is_going(entry.item):
+        if entry.run is not None and entry.place and is_left_alone(render.facts(entry.run)):
             return StatusGlyph.LOOK
-        if _is_refused(entry.item):
-            return StatusGlyph.BROKEN
-        return run_mark(entry.velero_phase) if entry.velero_phase else StatusGlyph.WAITING
+        return _label(entry)[0]
 
     def standing(self, entry: NonAdminRow) -> StatusLabel | None:
-        if _is_going(entry.item):
-            return StatusGlyph.LOOK, "deleting"
-        if _is_refused(entry.item):
-            return StatusGlyph.BROKEN, "refused"
-        return run_standing(entry.velero_phase) if entry.velero_phase else (StatusGlyph.WAITING, "waiting")
+        return run_standing(entry.velero_phase) if entry.state is NonAdminState.VELERO else _label(entry)
 
     def item(self, entry: NonAdminRow, render: RenderContext) -> Item:
-        where = (entry.item.velero.namespace, entry.item.velero.name)
-        live = {} if entry.place is None else {where: entry.place}
-        return nonadmin_item(render.snapshot, entry.item, Positions(estimated={}, live=live))
+        item = entry.item
+        return {
+            **identity(render.snapshot.context, item),
+            "phase": item.phase or None,
+            "conditions": {
+                condition.type: {
+                    "status": condition.status,
+                    "reason": condition.reason,
+                    "message": condition.message,
+                    "since": rfc3339(condition.last_transition_time),
+                }
+                for condition in item.state.conditions
+            },
+            "veleroName": item.velero.name or None,
+            "veleroPhase": entry.velero_phase or None,
+            "queuePosition": item.state.queue_info.estimated_queue_position if item.state.queue_info else None,
+            "liveQueuePosition": entry.place,
+            "severity": entry.severity.value if entry.severity is not None else None,
+        }
 
-    def explain(self, entry: NonAdminRow, render: RenderContext) -> str:
-        """Why it stands where it stands, for the pane below."""
-        return render.text(lifecycle(entry.item, entry.run, render.now, render.snapshot).why, entry.item)
 
-
-def _is_going(item: NonAdmin) -> bool:
-    return item.metadata.deletion_timestamp is not None or item.phase in ("Deleting", "Deletion")
-
-
-def _is_refused(item: NonAdmin) -> bool:
-    accepted = item.condition("Accepted")
-    return item.phase == "BackingOff" or (accepted is not None and accepted.status == "False")
-
-
-def _tone(item: NonAdmin) -> Tone:
-    """What is refused stands out, and not what is as it should be."""
-    if _is_going(item):
-        return Tone.WARN
-    return Tone.BAD if _is_refused(item) else Tone.PLAIN
+def _label(entry: NonAdminRow) -> StatusLabel:
+    """Its sign, and a word for it; of what Velero works on or has worked on those of its run."""
+    match entry.state:
+        case NonAdminState.VELERO:
+            return run_mark(entry.velero_phase), entry.velero_phase
+        case NonAdminState.WAITING:
+            return StatusGlyph.WAITING, "waiting"
+        case NonAdminState.DELETING | NonAdminState.LOST | NonAdminState.REFUSED:
+            return StatusGlyph.LOOK, entry.state.value
+    assert_never(entry.state)
 
 
 def _velero_run(store: Store, context: str, item: NonAdmin) -> Run | None:
     uuid = item.velero.nacuuid
     if not uuid:
         return None
-    index = store.indexes
-    found: tuple[Run, ...] = (
-        index.backups_by_nacuuid.get(context, uuid)
-        if isinstance(item, NonAdminBackup)
-        else index.restores_by_nacuuid.get(context, uuid)
-    )
-    return next((run for run in found if run.name == item.velero.name), found[0] if found else None)
+    if isinstance(item, NonAdminBackup):
+        return own_run(store.indexes.backups_by_nacuuid.get(context, uuid), item.velero.name)
+    return own_run(store.indexes.restores_by_nacuuid.get(context, uuid), item.velero.name)
 
 
 def _rows_of(store: Store, context: str, run: Run) -> tuple[ObjectRef, ...]:
@@ -188,6 +166,12 @@ def _standing(run: Resource | None) -> tuple[object, ...] | None:
     return run.phase, position, run.status.start_timestamp
 
 
+def _phase_tone(entry: NonAdminRow, _: RenderContext) -> Tone:
+    """What is refused stands out, and not what is as it should be."""
+    is_own = entry.state in (NonAdminState.DELETING, NonAdminState.LOST, NonAdminState.REFUSED)
+    return Tone.WARN if is_own else Tone.PLAIN
+
+
 def _name(entry: NonAdminRow) -> str:
     return f"{RESTORE_GLYPH} {entry.item.name}" if isinstance(entry.item, NonAdminRestore) else entry.item.name
 
@@ -207,29 +191,36 @@ def _queue(entry: NonAdminRow, render: RenderContext) -> str:
     """Its place among those that wait; the controller's estimate where nothing can be counted."""
     if entry.run is None:
         return f"~{entry.reported}" if entry.reported else "–"
-    place = render.waiting_place(entry.run)
-    return f"{humanize.ordinal(place)} waiting" if place else _stand(entry)
+    facts = render.facts(entry.run)
+    if is_left_alone(facts):
+        return "not picked up"
+    return f"{humanize.ordinal(facts.waiting_place)} waiting" if facts.waiting_place else _stand(entry)
+
+
+def is_left_alone(facts: RunFacts) -> bool:
+    """Whether a silent server has never seen it: it is in no queue then."""
+    return facts.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not facts.was_picked_up
 
 
 def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
     said = _queue(entry, render)
-    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ()
+    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ("–",) if said == "not picked up" else ()
 
 
 def _progress(entry: NonAdminRow, render: RenderContext) -> str:
     if entry.run is not None:
         return run_progress(entry.run, render, _BAR)
-    status = entry.copied
+    status = entry.status
     return items_bar(status.progress if status is not None else None, _BAR)
 
 
 def _progress_tone(entry: NonAdminRow, _: RenderContext) -> Tone:
-    status = entry.run.status if entry.run is not None else entry.copied
+    status = entry.status
     return progress_tone(status.progress if status is not None else None)
 
 
 def _done(entry: NonAdminRow) -> float | None:
-    status = entry.run.status if entry.run is not None else entry.copied
+    status = entry.status
     progress = status.progress if status is not None else None
     return progress.done / progress.total_items if progress is not None and progress.total_items else None
 
@@ -237,7 +228,7 @@ def _done(entry: NonAdminRow) -> float | None:
 _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
     Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True),
-    plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=lambda entry, _: _tone(entry.item), cells=10),
+    plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=_phase_tone, cells=10),
     plain("conditions", "A Q D", _conditions),
     plain(
         "velero",

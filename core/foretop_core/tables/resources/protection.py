@@ -19,35 +19,31 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.coming_runs import coming_run_obstacle
+from foretop_core.rules.facts.namespace_facts import (
+    SEVERITIES,
+    Extent,
+    NamespaceCover,
+    NamespaceProtection,
+    ProtectionIndex,
+    ProtectionState,
+    protection_index,
+    taken_volumes,
+)
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.protection.copies import taken_volumes
-from foretop_core.rules.protection.coverage import Extent
-from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection
-from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.protection.protection_state import ProtectionState
-from foretop_core.rules.schedule_history import began
-from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.columns import Column, UnreadableRow, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
 _MARKS = {
-    ProtectionState.UNREACHABLE: StatusGlyph.BROKEN,
-    ProtectionState.UNCOVERED: StatusGlyph.LOOK,
-    ProtectionState.LATE: StatusGlyph.BROKEN,
-    ProtectionState.EXPIRING: StatusGlyph.BROKEN,
-    ProtectionState.REPOSITORY_NOT_READY: StatusGlyph.BROKEN,
-    ProtectionState.PARTIAL: StatusGlyph.LOOK,
     ProtectionState.NO_COPY: StatusGlyph.WAITING,
     ProtectionState.PAUSED: StatusGlyph.PAUSED,
-    ProtectionState.DELETED: StatusGlyph.UNSET,
-    ProtectionState.IGNORED: StatusGlyph.UNSET,
+    ProtectionState.BY_HAND: StatusGlyph.WAITING,
     ProtectionState.PROTECTED: StatusGlyph.HEALTHY,
 }
+"""The signs of what is not wrong; the rest has the sign of how grave it is, or none."""
 
 
 class ProtectionRow(msgspec.Struct, frozen=True):
@@ -122,7 +118,7 @@ class ProtectionView(View[ProtectionRow]):
         return {"covers": str(entry.protection.coverage), "by": covered_by(entry.protection)}
 
     def mark(self, entry: ProtectionRow, render: RenderContext) -> StatusGlyph:
-        return _MARKS[render.protection.state(entry.protection)]
+        return protection_mark(render.protection.state(entry.protection))
 
     def standing(self, entry: ProtectionRow) -> StatusLabel | None:
         return None
@@ -130,7 +126,8 @@ class ProtectionView(View[ProtectionRow]):
     def item(self, entry: ProtectionRow, render: RenderContext) -> Item:
         found, copies = entry.protection, entry.protection.copies
         usable, drill = copies.usable, entry.protection.drill
-        promise = render.protection.promise(found)
+        promise, state = render.protection.promise(found), render.protection.state(found)
+        severity = SEVERITIES.get(state)
         return {
             "context": render.snapshot.context,
             "kind": NAMESPACE.name,
@@ -138,9 +135,10 @@ class ProtectionView(View[ProtectionRow]):
             "name": found.namespace,
             "phase": entry.namespace.phase or None,
             "exists": found.exists,
-            "state": render.protection.state(found).value,
+            "state": state.value,
+            "severity": severity.value if severity is not None else None,
             "newestCopy": usable.name if usable is not None else None,
-            "newestCopyAt": rfc3339(began(usable)) if usable is not None else None,
+            "newestCopyAt": rfc3339(copies.usable_at),
             "newestCopyComplete": copies.newest is not None,
             "promisedSince": rfc3339(promise.since),
             "goodCopies": copies.good,
@@ -155,6 +153,7 @@ class ProtectionView(View[ProtectionRow]):
                     "covers": str(cover.coverage),
                     "volumes": cover.volumes.value,
                     "paused": cover.schedule.spec.paused,
+                    "refused": cover.is_refused,
                 }
                 for cover in found.covers
             ],
@@ -200,12 +199,14 @@ def namespace_ref(context: str, name: str) -> ObjectRef:
 
 
 def protection_mark(state: ProtectionState) -> StatusGlyph:
-    return _MARKS[state]
+    severity = SEVERITIES.get(state)
+    return severity_mark(severity) if severity is not None else _MARKS.get(state, StatusGlyph.UNSET)
 
 
 def covered_by(found: NamespaceProtection) -> str:
-    """Its schedules by name, and how many NABs."""
-    names = [cover.schedule.name for cover in found.covers]
+    """Its schedules by name, those last that Velero refuses, and how many NABs."""
+    names = [cover.schedule.name for cover in found.covers if not cover.is_refused]
+    names += [f"{cover.schedule.name} (refused)" for cover in found.covers if cover.is_refused]
     return ", ".join([*([humanize.join(names)] if names else []), *([_nabs(found.nabs)] if found.nabs else [])])
 
 
@@ -238,8 +239,8 @@ def _storage(found: NamespaceProtection) -> str:
 
 
 def _newest(row: ProtectionRow, render: RenderContext) -> str:
-    usable = row.protection.copies.usable
-    return times.age(began(usable), render.now) if usable is not None else "none"
+    at = row.protection.copies.usable_at
+    return times.age(at, render.now) if at is not None else "none"
 
 
 def _newest_tone(row: ProtectionRow, render: RenderContext) -> Tone:
@@ -266,7 +267,7 @@ def _next(row: ProtectionRow, render: RenderContext) -> str:
     run = row.protection.next_run
     if run is None:
         return "paused" if row.protection.is_paused else ""
-    refused = ", refused" if (cover := _next_cover(row)) and schedule_refusal(render.snapshot, cover.schedule) else ""
+    refused = ", refused" if (cover := _next_cover(row)) and render.schedule(cover.schedule).refusal else ""
     return f"{times.until(run - render.now) if run > render.now else 'due'}{refused}"
 
 
@@ -281,8 +282,7 @@ def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     cover = _next_cover(row) if row.protection.next_run is not None else None
     if cover is None:
         return Tone.PLAIN
-    beat = render.beat(cover.schedule.namespace)
-    return Tone.WARN if coming_run_obstacle(render.snapshot, cover.schedule, render.now, beat) else Tone.PLAIN
+    return Tone.WARN if render.schedule(cover.schedule).obstacle else Tone.PLAIN
 
 
 def _state(row: ProtectionRow, render: RenderContext) -> str:
@@ -293,7 +293,7 @@ def _state(row: ProtectionRow, render: RenderContext) -> str:
 
 
 def _state_tone(row: ProtectionRow, render: RenderContext) -> Tone:
-    mark = _MARKS[render.protection.state(row.protection)]
+    mark = protection_mark(render.protection.state(row.protection))
     return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
 
 
@@ -309,7 +309,7 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         "newest",
         "NEWEST",
         _newest,
-        lambda row: began(row.protection.copies.usable) if row.protection.copies.usable else None,
+        lambda row: row.protection.copies.usable_at,
         _newest_tone,
         right=True,
         falls=True,

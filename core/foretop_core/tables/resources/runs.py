@@ -11,9 +11,10 @@ from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.models.velero import ItemProgress
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import DataProgress, OwnerKind, Run, has_ended, owner_of
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
-from foretop_core.rules.queue import OwnerKind, Run, has_ended, owner_of, waiting_volume
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -165,21 +166,25 @@ def items_bar(progress: ItemProgress | None, cells: int) -> str:
 def _data(run: Run, render: RenderContext, all_items: bool, cells: int) -> str:
     """A data mover works after the items, a file-system backup while the run is still InProgress.
 
-    A volume whose size is not known yet counts as the mean of the others: it would be missing from 100 % else.
+    The share is of the bytes of volumes whose size is known; `+?` says that others come on top.
     """
-    movements = render.snapshot.movements_of(run)
-    unfinished = any(movement.status.completion_timestamp is None for movement in movements)
-    if run.phase not in MOVES_DATA and not (all_items and unfinished):
+    if run.phase not in MOVES_DATA and not all_items:
         return ""
-    known = [movement.status.progress for movement in movements if movement.status.progress.total_bytes]
-    if known:
-        open_ones = [one for one in movements if one.status.completion_timestamp is None]
-        unknown = sum(not movement.status.progress.total_bytes for movement in open_ones)
-        total = sum(progress.total_bytes for progress in known) * (len(known) + unknown) // len(known)
-        done = sum(progress.bytes_done for progress in known)
-        drawn = f"{bar(done, total, cells)} " if cells >= _LEAST_DATA_BAR else ""
-        return f"{drawn}data {100 * done // total}%"
-    return "data waits" if waiting_volume(movements, render.now) else "data moves"
+    data = render.facts(run).data
+    if run.phase not in MOVES_DATA and not data.is_open:
+        return ""
+    if data.percent is None or (data.unknown and data.done >= data.total):
+        return _without_share(data)
+    if data.unknown:
+        return f"data {data.percent}%+?"
+    drawn = f"{bar(data.done, data.total, cells)} " if cells >= _LEAST_DATA_BAR else ""
+    return f"{drawn}data {data.percent}%"
+
+
+def _without_share(data: DataProgress) -> str:
+    if data.done:
+        return f"data {humanize.size(data.done)}+?"
+    return "data 0 B" if data.moving else "data waits" if data.is_open else "data moves"
 
 
 def _took(run: Run, now: datetime) -> str:

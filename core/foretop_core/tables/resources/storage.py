@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
@@ -17,13 +17,12 @@ from foretop_core.models.kinds import BACKUP, NABSL, NABSL_REQUEST, REPOSITORY, 
 from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.heartbeat import unchecked_for
+from foretop_core.rules.facts.storage_facts import StorageFacts
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.storage_users import storage_use
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.resources.repositories import repository_mark, repository_problem
 from foretop_core.tables.text import times
@@ -126,28 +125,29 @@ def _used(item: Resource, render: RenderContext) -> Item:
     """What is known of Velero's own locations only; of a credential the names."""
     if not isinstance(item, BackupStorageLocation):
         return {}
-    use, credential = storage_use(render.snapshot, item), item.spec.credential
+    facts, credential = location_facts(item, render), item.spec.credential
     return {
+        "severity": facts.severity.value if facts.severity is not None else None,
         "prefix": item.spec.object_storage.prefix or None,
         "region": item.spec.config.get("region") or None,
         "credential": {"secret": credential.name, "key": credential.key} if credential is not None else None,
-        "schedules": list(use.schedules),
-        "backups": use.backups,
+        "schedules": list(facts.schedules),
+        "backups": facts.backups,
     }
 
 
-def unchecked(place: StorageRow, render: RenderContext) -> timedelta | None:
-    """For how long nobody has looked whether a location that is said to be available still is."""
-    item = place.resource
-    if not isinstance(item, BackupStorageLocation) or item.phase != "Available":
-        return None
-    return unchecked_for(item, render.now)
+def location_facts(item: BackupStorageLocation, render: RenderContext) -> StorageFacts:
+    return StorageFacts(item, render.now, render.snapshot, render.limits.not_synced_periods)
 
 
 def _mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
-    if isinstance(place.resource, BackupRepository):
-        return repository_mark(place.resource)
-    return _MARKS.get(place.phase, StatusGlyph.UNSET) if unchecked(place, render) is None else StatusGlyph.LOOK
+    match place.resource:
+        case BackupRepository() as repository:
+            return repository_mark(repository)
+        case BackupStorageLocation() as location if (severity := location_facts(location, render).severity) is not None:
+            return severity_mark(severity)
+        case _:
+            return _MARKS.get(place.phase, StatusGlyph.UNSET)
 
 
 def _phase_tone(place: StorageRow, render: RenderContext) -> Tone:
@@ -157,9 +157,16 @@ def _phase_tone(place: StorageRow, render: RenderContext) -> Tone:
 
 
 def _what(place: StorageRow, render: RenderContext) -> str:
-    silence = unchecked(place, render)
-    old = f"not checked for {humanize.duration(silence)}" if silence is not None else ""
+    item = place.resource
+    old = old_news(location_facts(item, render)) if isinstance(item, BackupStorageLocation) else ""
     return "; ".join(part for part in (old, place.message) if part)
+
+
+def old_news(facts: StorageFacts) -> str:
+    """What Velero has not looked at for too long; one that is not checked is not synced either."""
+    looks = (("checked", facts.unchecked), ("synced", facts.unsynced))
+    told = (f"not {word} for {humanize.duration(length)}" for word, length in looks if length is not None)
+    return next(told, "")
 
 
 def _location(item: BackupStorageLocation) -> StorageRow:

@@ -7,7 +7,7 @@ schedules, expression by expression.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -19,13 +19,14 @@ from foretop_core.models.builtin_kinds import CronJobSpec
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, expression
+from foretop_core.rules.facts.schedule_facts import LastingFacts
 from foretop_core.rules.failure_record import problem_text
-from foretop_core.rules.forecast import base_time, invalid
 from foretop_core.store import Store
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, TimeAxis
 
 HORIZONS = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7))
+_MINUTE = timedelta(minutes=1)
 AUTOGEN = "autogen-"
 """How the prescaler names the CronJob that warms up for a PreScaledCronJob."""
 LANES = (SCHEDULE.name, PRESCALED.name)
@@ -88,8 +89,9 @@ def _made(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) ->
         case Schedule():
             found = readings_of(key.context, resource)
             text, dialect = resource.spec.schedule, found[-1].dialect
-            problem = _open(found) or invalid(resource, dialect) or _never(found[-1].parsed)
-            base = _base(found[-1].parsed, base_time(resource))
+            facts = LastingFacts(resource, None, found)
+            problem = _open(found) or facts.invalid or _never(found[-1].parsed)
+            base = _base(found[-1].parsed, facts.base)
             return TimelineItem(key, text, dialect, 0, resource.spec.paused, base, problem)
         case PreScaledCronJob():
             spec = resource.spec.cron_job.spec
@@ -289,6 +291,14 @@ def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, 
         found.append(run)
         after = run
     return tuple(found)
+
+
+def runs_within(item: TimelineItem, now: datetime, ahead: timedelta) -> int:
+    """How many runs are to come in a span, counted by the minute: Velero looks once in each."""
+    parsed, start = item.parsed, now.astimezone(UTC).replace(second=0, microsecond=0) + _MINUTE
+    if item.problem or isinstance(parsed, CronError):
+        return 0
+    return run_bits(parsed, start, int((now + ahead - start) // _MINUTE) + 1, item.base).bit_count()
 
 
 def warmer(store: Store, key: ObjectRef) -> CronJob | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
-from foretop_core.rules.forecast import overdue
-from foretop_core.rules.storage_refusal import schedule_refusal
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, TimelineItem
 
@@ -17,12 +15,9 @@ def lane_obstacles(
         return NO_OBSTACLES
     match resource:
         case Schedule():
-            beat = render.beat(resource.namespace)
-            late = overdue(resource, render.now, item.dialect, beat, render.snapshot.runs(resource))
-            return LaneObstacles(
-                refused=bool(schedule_refusal(render.snapshot, resource)),
-                late=render.now - late.since if late is not None else None,
-            )
+            facts = render.schedule(resource)
+            late = render.now - facts.overdue.since if facts.overdue is not None else None
+            return LaneObstacles(refused=bool(facts.refusal), late=late)
         case PreScaledCronJob():
             return LaneObstacles(unwarmed=warmer is None)
         case _:

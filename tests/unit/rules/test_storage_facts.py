@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from foretop_core.models import Backup, BackupStorageLocation, Schedule, from_builtins
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.storage_users import StorageUse, credential_text, storage_use, where_text
+from foretop_core.rules.facts.storage_facts import StorageFacts, credential_text, where_text
+from foretop_core.rules.triage import Severity
+from tests.objects import NOW, location
+from tests.unit.tables.test_views import Shown
 
 
 def place(name: str, **spec: object) -> BackupStorageLocation:
@@ -36,15 +39,15 @@ def test_what_names_no_location_uses_the_default_one() -> None:
             backup("elsewhere", "main", "another-velero"),
         ]
     )
-    assert storage_use(snapshot, main) == StorageUse(("daily",), 2)
-    assert storage_use(snapshot, offsite) == StorageUse(("copy",), 1)
+    used = [StorageFacts(one, NOW, snapshot) for one in (main, offsite)]
+    assert [(one.schedules, one.backups) for one in used] == [(("daily",), 2), (("copy",), 1)]
 
 
 def test_what_was_refused_or_waits_is_not_kept_there() -> None:
     offsite = place("offsite")
     phases = ("Completed", "Failed", "InProgress", "FailedValidation", "Queued", "")
     snapshot = assemble([offsite, *(backup(f"b-{phase}", "offsite", phase=phase) for phase in phases)])
-    assert storage_use(snapshot, offsite).backups == 3
+    assert StorageFacts(offsite, NOW, snapshot).backups == 3
 
 
 def test_bucket_prefix_region_and_the_names_of_the_credential() -> None:
@@ -59,3 +62,27 @@ def test_bucket_prefix_region_and_the_names_of_the_credential() -> None:
     assert credential_text(found.spec) == "secret cloud, key main"
     assert where_text(place("bare").spec) == "no provider bucket not set"
     assert credential_text(place("bare").spec) == "the server's own credentials"
+
+
+def test_a_location_is_as_grave_as_the_worst_that_is_known_of_it() -> None:
+    places = {
+        "well": location(),
+        "gone": location(phase="Unavailable"),
+        "unchecked": location(checked="02:00:00"),
+        "unsynced": location(synced="02:00:00"),
+    }
+    facts = {name: StorageFacts(one, NOW, assemble([one])) for name, one in places.items()}
+    assert {name: one.severity for name, one in facts.items()} == {
+        "well": None,
+        "gone": Severity.ERROR,
+        "unchecked": Severity.WARNING,
+        "unsynced": Severity.WARNING,
+    }
+    shown = {name: Shown("storage", [one]).text("what")[0] for name, one in places.items()}
+    assert {name: row[0] for name, row in shown.items()} == {
+        "well": "●",
+        "gone": "✗",
+        "unchecked": "▲",
+        "unsynced": "▲",
+    }
+    assert shown["unsynced"][1] == "not synced for 41 minutes"

@@ -1,4 +1,7 @@
-"""How well a namespace is protected at a moment: the worst that can be said of it."""
+"""How well a namespace is protected at a moment: the worst that can be said of it, and how grave that is.
+
+The page of protection, its pane, JSON and Triage read it here and derive nothing of it themselves.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,31 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from foretop_core.models import Schedule
-from foretop_core.rules.protection.coverage import Extent
+from foretop_core.rules.protection.copies import taken_volumes
+from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text
 from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection, SharedProtection
-from foretop_core.rules.protection.promise import should_have_by
+from foretop_core.rules.protection.promise import promised_since
+from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.schedule_history import began
+from foretop_core.rules.severity import Severity
+
+__all__ = [
+    "EXPIRING_TEXT",
+    "IGNORED_NAMESPACES",
+    "SEVERITIES",
+    "Extent",
+    "NamespaceCover",
+    "NamespaceProtection",
+    "Promise",
+    "ProtectionIndex",
+    "ProtectionJudge",
+    "ProtectionLimits",
+    "ProtectionState",
+    "cluster_scoped_text",
+    "late_text",
+    "protection_index",
+    "taken_volumes",
+]
 
 IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")
 """Namespaces of the platform, which is set up anew and not restored, and the one that is empty in most clusters."""
@@ -33,9 +56,22 @@ class ProtectionState(StrEnum):
     PARTIAL = "partial"
     NO_COPY = "no copy yet"
     PAUSED = "paused"
+    BY_HAND = "by hand only"
+    """It has a good copy, and nothing makes another."""
     DELETED = "deleted"
     IGNORED = "ignored"
     PROTECTED = "protected"
+
+
+SEVERITIES = {
+    ProtectionState.UNREACHABLE: Severity.ERROR,
+    ProtectionState.UNCOVERED: Severity.WARNING,
+    ProtectionState.LATE: Severity.ERROR,
+    ProtectionState.EXPIRING: Severity.ERROR,
+    ProtectionState.REPOSITORY_NOT_READY: Severity.ERROR,
+    ProtectionState.PARTIAL: Severity.WARNING,
+}
+"""The states that are wrong."""
 
 
 class ProtectionLimits(msgspec.Struct, frozen=True):
@@ -72,7 +108,7 @@ class ProtectionJudge:
     def state(self, row: NamespaceProtection) -> ProtectionState:
         if row.exists is False:
             return _gone(row)
-        if not row.covers and not row.nabs:
+        if not row.is_covered and not row.nabs:
             return ProtectionState.IGNORED if self.is_ignored(row.namespace) else self._uncovered(row)
         copies = row.copies
         if not copies.total:
@@ -87,6 +123,8 @@ class ProtectionJudge:
             return ProtectionState.REPOSITORY_NOT_READY
         if not copies.good or row.coverage.extent is not Extent.ALL:
             return ProtectionState.PARTIAL
+        if not row.is_covered:
+            return ProtectionState.BY_HAND
         return ProtectionState.PAUSED if row.is_paused else ProtectionState.PROTECTED
 
     def is_ignored(self, namespace: str) -> bool:
@@ -138,17 +176,13 @@ class ProtectionJudge:
         return best
 
     def _since(self, cover: NamespaceCover) -> datetime | None:
-        """None where it has not existed for long enough to have made one."""
+        """None where it has not run for long enough, since it was created or unpaused, to have made one."""
         held = self._promised.get(id(cover))
         if held is None:
-            held = self._promised[id(cover)] = (cover, self._should_have_by(cover.schedule, cover))
+            parsed = cover.parsed
+            since = None if parsed is None else promised_since(cover.schedule, parsed, self.now, self.limits.gap)
+            held = self._promised[id(cover)] = (cover, since)
         return held[1]
-
-    def _should_have_by(self, schedule: Schedule, cover: NamespaceCover) -> datetime | None:
-        if cover.parsed is None or schedule.created is None:
-            return None
-        found = should_have_by(cover.parsed, self.now, self.limits.gap)
-        return None if found is None or schedule.created >= found else found
 
 
 def _gone(row: NamespaceProtection) -> ProtectionState:

@@ -11,13 +11,13 @@ import msgspec
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules.cron_dialects import Reading
-from foretop_core.rules.forecast import GRACE, invalid, next_run
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts
+from foretop_core.rules.forecast import DelayReason
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.schedule_history import began, was_synced
-from foretop_core.tables.engine.status_glyphs import StatusGlyph
+from foretop_core.rules.schedule_history import submitted
 
 SHOWN_RUNS = 10
-NOT_MADE, PAUSED = "_", StatusGlyph.PAUSED.value
+NOT_MADE, PAUSED = "_", "‖"
 RUN_WORDS = {
     ".": "good",
     "w": "warnings",
@@ -46,11 +46,6 @@ def run_letter(run: Backup) -> str:
     return "o" if run.phase in WAITING else _LETTERS.get(run.phase, "~")
 
 
-def submitted(run: Backup) -> datetime:
-    """When the schedule made it, however long it then waited; of a synced one only the start is known."""
-    return run.created if run.created is not None and not was_synced(run) else began(run)
-
-
 def past_runs(
     schedule: Schedule, readings: tuple[Reading, ...], runs: tuple[Backup, ...], most: int
 ) -> tuple[ExpectedRun, ...]:
@@ -59,7 +54,7 @@ def past_runs(
     What was not made because somebody had paused the schedule is one sign, however long that took. Only the last
     pause is known, and the last one that ended with a skip: of an earlier gap nothing tells why it is there.
     """
-    last = sorted(runs[:most], key=submitted)
+    last = runs[:most][::-1]
     found: list[ExpectedRun] = []
     for earlier, run in zip([None, *last], last, strict=False):
         if earlier is not None:
@@ -71,15 +66,15 @@ def past_runs(
     return tuple(found)
 
 
-def runs_since(
-    schedule: Schedule, readings: tuple[Reading, ...], runs: tuple[Backup, ...], now: datetime
-) -> tuple[ExpectedRun, ...]:
+def runs_since(facts: ScheduleFacts) -> tuple[ExpectedRun, ...]:
     """What was expected after the newest backup and has not been made: a pause, then a run that is overdue."""
-    newest = max((submitted(run) for run in runs), default=None)
-    ends = (now,) if schedule.spec.paused else _pause_ends(schedule)
-    paused = newest is not None and any(True for end in ends for _ in _expected(readings, newest, end))
-    late = [NOT_MADE] if _is_late(schedule, readings, now) else []
-    return tuple(map(ExpectedRun, [PAUSED] * paused + late))
+    schedule = facts.schedule
+    newest = submitted(facts.runs[0]) if facts.runs else None
+    ends = (facts.now,) if schedule.spec.paused else _pause_ends(schedule)
+    paused = newest is not None and any(True for end in ends for _ in _expected(facts.readings, newest, end))
+    late = None if schedule.spec.paused else facts.overdue
+    not_made = late is not None and late.reason not in (DelayReason.INVALID, DelayReason.NEVER_FIRES)
+    return tuple(map(ExpectedRun, [PAUSED] * paused + [NOT_MADE] * not_made))
 
 
 def newest_letters(letters: str) -> str:
@@ -104,10 +99,3 @@ def _pause_ends(schedule: Schedule) -> tuple[datetime, ...]:
     written = schedule.paused_field_set
     unpaused = None if schedule.spec.paused or written is None else written.time
     return tuple(at for at in (unpaused, schedule.status.last_skipped) if at is not None)
-
-
-def _is_late(schedule: Schedule, readings: tuple[Reading, ...], now: datetime) -> bool:
-    if schedule.spec.paused or len(readings) != 1 or invalid(schedule, readings[0].dialect):
-        return False
-    run = next_run(schedule, readings[0].dialect)
-    return run is not None and now - run > GRACE

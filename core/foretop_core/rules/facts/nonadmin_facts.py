@@ -1,0 +1,295 @@
+"""All that is said of a NAB or NAR: its state and how grave that is, its path, what acts next, and why.
+
+Tables, panes, commands and Triage read it here and derive nothing of it themselves.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import Enum
+from functools import cached_property
+from typing import assert_never
+
+import msgspec
+
+from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
+from foretop_core.models.velero import RunStatus
+from foretop_core.rules import humanize
+from foretop_core.rules.lookups import own_run
+from foretop_core.rules.nonadmin_lifecycle import LifecycleStep, Path, StepState, is_synced, path_of
+from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, is_true
+from foretop_core.rules.nonadmin_lifecycle.steps import run_of, run_steps, steps_of
+from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
+from foretop_core.rules.refusal_actor import who_must_act
+from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.severity import Severity
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+__all__ = [
+    "LastingNonAdminFacts",
+    "LifecycleStep",
+    "NonAdminFacts",
+    "NonAdminState",
+    "StepState",
+    "nonadmin_facts",
+    "own_run",
+    "run_steps",
+]
+
+
+class NonAdminState(Enum):
+    """How a NAB or NAR stands, the first that holds."""
+
+    DELETING = "deleting"
+    LOST = "lost"
+    """Its Velero object is gone."""
+    REFUSED = "refused"
+    WAITING = "waiting"
+    """The controller or Velero has yet to begin."""
+    VELERO = "velero"
+    """It is what its Velero object is."""
+
+
+class LastingNonAdminFacts(msgspec.Struct, frozen=True):
+    """What does not depend on the time: a table keeps it from change to change."""
+
+    item: NonAdmin
+    run: Backup | Restore | None
+    """Its Velero object, where the viewer may read it."""
+
+    @property
+    def status(self) -> RunStatus | None:
+        """Velero's status: the object's own where it was seen, for the copy can be frozen; of a lost one nothing."""
+        if self.run is not None:
+            return self.run.status
+        return None if self.item.is_lost else self.item.velero.status
+
+    @property
+    def velero_phase(self) -> str:
+        """The phase of its Velero object; "" where it has none."""
+        if self.run is not None:
+            return self.run.phase or "New"
+        status = self.status
+        return status.phase if status is not None else ""
+
+    @property
+    def state(self) -> NonAdminState:
+        item = self.item
+        if item.metadata.deletion_timestamp is not None or item.phase in DELETING:
+            return NonAdminState.DELETING
+        accepted = item.condition("Accepted")
+        if accepted.status == "False" if accepted is not None else item.phase == "BackingOff":
+            return NonAdminState.LOST if item.is_lost else NonAdminState.REFUSED
+        return NonAdminState.VELERO if self.velero_phase else NonAdminState.WAITING
+
+    @property
+    def severity(self) -> Severity | None:
+        """An error only where Velero failed: what is refused or lost is for its owner to correct, and Velero works."""
+        match self.state:
+            case NonAdminState.LOST | NonAdminState.REFUSED:
+                return Severity.WARNING
+            case NonAdminState.VELERO if self.velero_phase in FAULTY:
+                return Severity.WARNING if self.velero_phase == "PartiallyFailed" else Severity.ERROR
+            case _:
+                return None
+
+    @property
+    def reported(self) -> int:
+        """The controller's estimate of its place in the queue; 0 where it has none, or takes it for served."""
+        info = self.item.state.queue_info
+        return info.estimated_queue_position if info is not None else 0
+
+    @property
+    def reason(self) -> str:
+        """Why it does not get on, in the words of whoever refused or failed it; empty where it does."""
+        item, accepted = self.item, self.item.condition("Accepted")
+        if item.is_lost or (accepted is not None and not is_true(accepted)):
+            return _said(accepted)
+        request = item.status.velero_delete_backup_request if isinstance(item, NonAdminBackup) else None
+        if request is not None and request.status is not None and request.status.errors:
+            return "; ".join(request.status.errors)
+        run = run_of(item, self.run)
+        return _fault(run).removeprefix(":").strip() if run is not None and run.phase in FAULTY else ""
+
+
+class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
+    """A NAB or NAR at a moment; each fact is worked out when it is first asked for."""
+
+    now: datetime
+    snapshot: ClusterSnapshot
+
+    @cached_property
+    def path(self) -> Path:
+        return path_of(self.item)
+
+    @property
+    def steps(self) -> tuple[LifecycleStep, ...]:
+        return steps_of(self.item, self.path, self.run)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """In the order in which the controller sets them."""
+        places = {kind: place for place, kind in enumerate(CONDITIONS)}
+        return tuple(sorted(self.item.state.conditions, key=lambda entry: places.get(entry.type, len(places))))
+
+    @property
+    def is_synced(self) -> bool:
+        return is_synced(self.item)
+
+    @property
+    def next(self) -> str:
+        """The step that comes next, and who takes it."""
+        return self._explanation[0]
+
+    @property
+    def why(self) -> Text:
+        """Its state in a sentence."""
+        return self._explanation[1]
+
+    @cached_property
+    def _explanation(self) -> tuple[str, Text]:
+        return _explain(self.item, self.path, self.run, self.now, self.snapshot)
+
+
+def nonadmin_facts(snapshot: ClusterSnapshot, item: NonAdmin, now: datetime) -> NonAdminFacts:
+    """The facts of a NAB or NAR; its Velero object is looked up by its label."""
+    run: Backup | Restore | None = None
+    if isinstance(item, NonAdminBackup):
+        run = snapshot.velero_backup(item)
+    elif isinstance(item, NonAdminRestore):
+        run = snapshot.velero_restore(item)
+    return NonAdminFacts(item, run, now, snapshot)
+
+
+def _explain(
+    obj: NonAdmin, path: Path, live: Backup | Restore | None, now: datetime, snapshot: ClusterSnapshot
+) -> tuple[str, Text]:
+    match path:
+        case Path.CREATE_UPDATE:
+            if obj.phase in DELETING:
+                return _explain_api_delete(obj, now)
+            return _explain_making(obj, live, now, snapshot)
+        case Path.API_DELETE:
+            return _explain_api_delete(obj, now)
+        case Path.FORCE_DELETE:
+            return (
+                "the Velero objects are deleted, then the finalizer is removed",
+                f"Force deletion in progress{_for(obj, now)}: data may remain in the bucket.",
+            )
+        case Path.DELETE:
+            return _explain_delete(obj, now)
+        case never:
+            assert_never(never)
+
+
+def _explain_making(
+    obj: NonAdmin, live: Backup | Restore | None, now: datetime, snapshot: ClusterSnapshot
+) -> tuple[str, Text]:
+    noun = _noun(obj)
+    accepted = obj.condition("Accepted")
+    if not obj.phase and not is_synced(obj):
+        return (
+            "the controller picks it up",
+            "The controller has not picked it up yet. If this lasts, the controller is down.",
+        )
+    if obj.is_lost:
+        return (
+            f"a new {type(obj).__name__}",
+            f"Its Velero {noun} no longer exists, and it will not run again ({_said(accepted)}).",
+        )
+    if accepted is not None and not is_true(accepted):
+        needed = who_must_act(snapshot, obj)
+        return needed.next, sentence(f"The controller refuses it: {_said(accepted)}. ", needed.waits)
+    if not is_true(obj.condition("Queued")):
+        step = "validate its spec" if accepted is None else f"create the Velero {noun}"
+        return f"the controller must {step}", f"The controller must {step} next. If this lasts, the controller is down."
+    run = run_of(obj, live)
+    silence = snapshot.heartbeat(obj.velero.namespace).silence(now) if obj.velero.namespace else ""
+    if silence and (run is None or run.phase in ("", "New")):
+        return "Velero picks it up", sentence(
+            f"The Velero {noun} is created, and Velero has not picked it up: ", silence, "."
+        )
+    following, why = _explain_run(noun, run)
+    return following, f"Recreated by the sync from the bucket. {why}" if is_synced(obj) else why
+
+
+def _explain_run(noun: str, run: RunStatus | None) -> tuple[str, str]:
+    phase = run.phase if run is not None else ""
+    if run is None or phase in WAITING:
+        return "InProgress", f"The Velero {noun} is created and waits for its turn in Velero's queue."
+    if phase in FAULTY:
+        return "nothing more", f"The Velero {noun} ended {phase}{_fault(run)}. Read its log; start a new one."
+    if phase in ENDED:
+        after = "Gone" if phase == "Deleting" else "nothing more"
+        return after, f"The Velero {noun} is {phase}."
+    if phase == "ReadyToStart":
+        return "InProgress", f"The Velero {noun} has left the queue and is about to start."
+    if phase in FINISHING:
+        return "Completed", f"The Velero {noun} has all items and is finishing ({phase})."
+    return "Completed", f"The Velero {noun} is running ({phase})."
+
+
+def _explain_api_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
+    """After a plain delete: a NAB may wait for a decision on its data, a NAR only for its Velero Restore."""
+    noun = _noun(obj)
+    deleting = obj.condition("Deleting")
+    if deleting is None:
+        return (
+            "the controller marks it as Deleting",
+            f"It was deleted{_for(obj, now)}; waiting for the controller.",
+        )
+    if not isinstance(obj, NonAdminBackup):
+        return f"the Velero {noun} is deleted", f"It is being deleted{_for(obj, now)}: {_said(deleting)}."
+    return (
+        "spec.deleteBackup: true, or the finalizer removed",
+        f"It is being deleted{_for(obj, now)}: {_said(deleting)}. "
+        "If it does not go away, set spec.deleteBackup to true (this also deletes the data).",
+    )
+
+
+def _explain_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
+    request = obj.status.velero_delete_backup_request if isinstance(obj, NonAdminBackup) else None
+    status = request.status if request is not None else None
+    if not is_true(obj.condition("Deleting")):
+        return "the controller marks it as Deleting", "spec.deleteBackup is set; waiting for the controller."
+    if status is None:
+        return (
+            "Velero picks up the DeleteBackupRequest",
+            f"Backup and data are queued for deletion{_for(obj, now)}.",
+        )
+    if status.errors:
+        return (
+            "the cause is fixed and a new DeleteBackupRequest is created",
+            f"Velero could not delete the backup: {'; '.join(status.errors)}.",
+        )
+    return (
+        "the Velero Backup is deleted, then this object",
+        f"Velero is deleting backup and data ({status.phase}{_for(obj, now)}).",
+    )
+
+
+def _noun(obj: NonAdmin) -> str:
+    return "Backup" if isinstance(obj, NonAdminBackup) else "Restore"
+
+
+def _said(condition: Condition | None) -> str:
+    if condition is None:
+        return "no reason given"
+    return f"{condition.reason}: {condition.message}".strip(": ").rstrip(".")
+
+
+def _fault(run: RunStatus) -> str:
+    if run.failure_reason:
+        return f": {run.failure_reason}"
+    if run.validation_errors:
+        return f": {'; '.join(run.validation_errors)}"
+    return f" with {humanize.count(run.errors, 'error')}" if run.errors else ""
+
+
+def _for(obj: NonAdmin, now: datetime) -> str:
+    """` for 3 minutes`: the time since the deletion began, "" if it has not begun."""
+    deleting = obj.condition("Deleting")
+    since = obj.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
+    if since is None:
+        return ""
+    return f" for {humanize.duration(now - since)}"

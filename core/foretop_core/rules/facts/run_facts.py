@@ -1,0 +1,358 @@
+"""What can be said of one backup or restore: its place in the queue, its progress, when it starts and ends or why not.
+
+Every surface reads it here, in the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from typing import assert_never
+
+import msgspec
+
+from foretop_core.models import Backup, DataMovement, Restore
+from foretop_core.rules import humanize
+from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
+from foretop_core.rules.queue.blockers import Blocker, BlockerKind
+from foretop_core.rules.queue.positions import Run, has_ended, live_positions, order
+from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
+from foretop_core.rules.queue.usual_lengths import Owner, OwnerKind, RunHistory, owner_of, run_history, usual_length
+from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
+from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_refusal import waiting_refusals
+
+__all__ = [
+    "DataProgress",
+    "Owner",
+    "OwnerKind",
+    "QueueItem",
+    "QueueLine",
+    "Run",
+    "RunFacts",
+    "RunHistory",
+    "RunState",
+    "data_progress",
+    "has_ended",
+    "last_progress",
+    "live_positions",
+    "order",
+    "owner_of",
+    "queue_line",
+    "rate",
+    "run_facts",
+    "run_history",
+    "time_left",
+    "usual_length",
+    "was_seen_moving",
+]
+
+
+class RunState(Enum):
+    """How a run stands; each but ENDED has something to wait for."""
+
+    ENDED = auto()
+    NOT_KNOWN = auto()
+    """What it is judged by has not come in yet."""
+    SERVER_SILENT = auto()
+    STORAGE_HANGS = auto()
+    REFUSED = auto()
+    """Velero refuses it when it is its turn."""
+    WAITS = auto()
+    WAITS_FOR_VOLUME = auto()
+    STALLED = auto()
+    RUNS = auto()
+
+
+class DataProgress(msgspec.Struct, frozen=True):
+    """The bytes of the volumes of a run; `total` is of those whose size is known."""
+
+    volumes: int = 0
+    moved: int = 0
+    """Volumes that are done."""
+    done: int = 0
+    total: int = 0
+    unknown: int = 0
+    """Unfinished volumes of unknown size."""
+    moving: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.moved < self.volumes
+
+    @property
+    def percent(self) -> int | None:
+        """Of the bytes; None where no size is known."""
+        return 100 * min(self.done, self.total) // self.total if self.total else None
+
+
+class RunFacts(msgspec.Struct, frozen=True):
+    """One backup or restore at one moment; `item` is its place in the line of its server, None for one that ended.
+
+    `told` is the sentence about its start or end, `waits_for` the few words of a row. `held_for` is how long it has
+    stood still, or has waited for what holds it.
+    """
+
+    run: Run
+    state: RunState
+    server: ServerFacts
+    item: QueueItem | None = None
+    waiting_place: int = 0
+    """Its place among those that wait, which those at work lead; 0 for one that does not wait."""
+    data: DataProgress = DataProgress()
+    told: Text = ""
+    waits_for: str = ""
+    held_for: timedelta | None = None
+    by_volumes: bool = False
+    """Its end is that of its slowest volume."""
+
+    @property
+    def expected_start(self) -> datetime | None:
+        return None if self.item is None or self.item.refusal else self.item.expected_start
+
+    @property
+    def expected_end(self) -> datetime | None:
+        """None in every state in which nobody can tell."""
+        return (
+            self.item.expected_end if self.item is not None and self.state in (RunState.RUNS, RunState.WAITS) else None
+        )
+
+    @property
+    def not_before(self) -> datetime | None:
+        """It does not end before this, where that is all that is known."""
+        return (
+            self.item.volumes.not_before if self.item is not None and self.state is RunState.WAITS_FOR_VOLUME else None
+        )
+
+    @property
+    def was_picked_up(self) -> bool:
+        """Whether Velero has seen it: one that it has not seen is in nobody's queue."""
+        return self.run.phase not in ("", "New")
+
+
+class QueueLine(msgspec.Struct, frozen=True):
+    """The unfinished runs of one server, in the one order that all surfaces show."""
+
+    server: ServerFacts
+    backups: Queue
+    restores: Queue
+    by_run: dict[tuple[type[Run], str], QueueItem]
+    running: dict[type[Run], int]
+    """How many the server works on, those that are finishing among them."""
+
+    def item(self, run: Run) -> QueueItem | None:
+        return self.by_run.get((type(run), run.name))
+
+    def waiting_place(self, run: Run) -> int:
+        found = self.item(run)
+        return found.place - self.running[type(run)] if found is not None and found.waits else 0
+
+
+def queue_line(
+    snapshot: ClusterSnapshot,
+    namespace: str,
+    now: datetime,
+    server: ServerFacts | None = None,
+    history: RunHistory | None = None,
+) -> QueueLine:
+    """The line of the server of a namespace; without `history` that is learned, by a look at all of its runs."""
+    facts = server or server_facts(snapshot, namespace, now)
+    backups: Iterable[Backup] = snapshot.open_backups.get(namespace, ())
+    restores: Iterable[Restore] = snapshot.open_restores.get(namespace, ())
+    if history is None:
+        backups = snapshot.backups_by_namespace.get(namespace, ())
+        restores = snapshot.restores_by_namespace.get(namespace, ())
+
+    def volumes(run: Run) -> VolumesEnd:
+        return volumes_end(snapshot.movements_of(run), snapshot.on_node, now)
+
+    lines = (
+        queue(
+            backups,
+            now=now,
+            concurrency=facts.slots,
+            history=history,
+            silence=facts.silence,
+            refusals=waiting_refusals(snapshot, backups),
+            volumes=volumes,
+        ),
+        queue(restores, now=now, history=history, silence=facts.silence, volumes=volumes),
+    )
+    items = [item for line in lines for item in line.items]
+    return QueueLine(
+        facts,
+        *lines,
+        {(type(item.run), item.run.name): item for item in items},
+        {Backup: _at_work(lines[0]), Restore: _at_work(lines[1])},
+    )
+
+
+def _at_work(line: Queue) -> int:
+    return sum(not item.waits for item in line.items)
+
+
+def run_facts(
+    snapshot: ClusterSnapshot, run: Run, now: datetime, line: QueueLine, nothing_moved: timedelta
+) -> RunFacts:
+    """The facts of a run in the line of its server; it is stalled after `nothing_moved` without progress."""
+    data = data_progress(snapshot.movements_of(run))
+    item = line.item(run)
+    if item is None:
+        return RunFacts(run, RunState.ENDED, line.server, data=data)
+    judged = _judge(snapshot, item, now, line.server, nothing_moved)
+    return msgspec.structs.replace(judged, item=item, waiting_place=line.waiting_place(run), data=data)
+
+
+def data_progress(movements: Iterable[DataMovement]) -> DataProgress:
+    volumes = tuple(movements)
+    if not volumes:
+        return DataProgress()
+    under_way = [one for one in volumes if one.status.completion_timestamp is None]
+    return DataProgress(
+        volumes=len(volumes),
+        moved=len(volumes) - len(under_way),
+        done=sum(one.status.progress.bytes_done for one in volumes),
+        total=sum(one.status.progress.total_bytes for one in volumes),
+        unknown=sum(not one.status.progress.total_bytes for one in under_way),
+        moving=sum(one.phase == "InProgress" for one in under_way),
+    )
+
+
+def _judge(
+    snapshot: ClusterSnapshot, item: QueueItem, now: datetime, server: ServerFacts, nothing_moved: timedelta
+) -> RunFacts:
+    """A start or an end is told only where nothing speaks against it."""
+    run = item.run
+    if server.silent_for is not None:
+        if server.state is not ServerState.STORAGE_HANGS:
+            told = RunFacts(run, RunState.SERVER_SILENT, server, told=_unknown(item), held_for=server.silent_for)
+        else:
+            # A run that was created meanwhile has not been held up for longer than it exists.
+            held = min(server.silent_for, now - run.created) if run.created is not None else server.silent_for
+            told = RunFacts(run, RunState.STORAGE_HANGS, server, told=_unknown(item), held_for=held)
+        return msgspec.structs.replace(told, waits_for=server.awaited)
+    if snapshot.is_loading:
+        return RunFacts(
+            run, RunState.NOT_KNOWN, server, told=f"Its start and end are {NOT_KNOWN_YET}: lists are loading."
+        )
+    if item.waits:
+        return _waiting(item, now, server)
+    if item.volumes.waiting is not None:
+        return _waits_for_volume(item, now, server)
+    if (standing := _stands_for(snapshot, run, now, nothing_moved)) is not None:
+        least = "" if was_seen_moving(snapshot, run) else "at least "
+        said = sentence(f"Stalled: neither items nor bytes have changed for {least}", standing, ", no estimated end.")
+        return RunFacts(run, RunState.STALLED, server, told=said, held_for=standing)
+    return _running(item, server)
+
+
+def _waiting(item: QueueItem, now: datetime, server: ServerFacts) -> RunFacts:
+    at = item.expected_start
+    waits_for = _hold(item.hold) if item.hold is not None else ""
+    if item.refusal:
+        when = sentence(" about ", at, ", in ", at - now) if at else ""
+        told = sentence("Velero refuses it when it is its turn", when, f", while {item.refusal}.")
+        return RunFacts(item.run, RunState.REFUSED, server, told=told, waits_for=waits_for)
+    said = _unknown(item) if at is None else sentence("Expected to start about ", at, ", in ", at - now, ".")
+    return RunFacts(item.run, RunState.WAITS, server, told=said, waits_for=waits_for)
+
+
+def _waits_for_volume(item: QueueItem, now: datetime, server: ServerFacts) -> RunFacts:
+    volumes = item.volumes
+    waiting = volumes.waiting
+    if waiting is None:
+        return _running(item, server)
+    length = now - waiting.since
+    where = f" on {waiting.node}" if waiting.node else ""
+    if volumes.turn_after:
+        until = sentence(", until about ", volumes.not_before) if volumes.not_before is not None else ""
+        still = sentence(" Volume ", stands_still(volumes.still, now), ".") if volumes.still is not None else ""
+        turn = sentence(f"Volume {waiting.name} waits its turn for ", length, f": {volumes.turn_after}", until, ".")
+        told = sentence(turn, still)
+    else:
+        taken = where or ", not picked up by a node,"
+        told = sentence(
+            f"It waits for volume {waiting.name}: {waiting.phase}{taken} for ",
+            length,
+            ", with no data of it moved yet; no estimated end.",
+        )
+    waits_for = f"volume {waiting.name}{where}"
+    return RunFacts(item.run, RunState.WAITS_FOR_VOLUME, server, told=told, waits_for=waits_for, held_for=length)
+
+
+def _running(item: QueueItem, server: ServerFacts) -> RunFacts:
+    at, still = item.expected_end, item.volumes.still
+    if at is None:
+        waits_for = f"volume {still.volume or still.name}{f' on {still.node}' if still.node else ''}" if still else ""
+        return RunFacts(item.run, RunState.RUNS, server, told=_unknown(item), waits_for=waits_for)
+    if at == item.volumes.end:
+        told = sentence("Its volumes are moved by about ", at, ", at their rate so far; it ends after that.")
+        return RunFacts(item.run, RunState.RUNS, server, told=told, by_volumes=True)
+    return RunFacts(item.run, RunState.RUNS, server, told=sentence("Expected to end about ", at, f"{_basis(item)}."))
+
+
+def _unknown(item: QueueItem) -> Text:
+    return sentence("No estimate: ", item.note, ".") if item.note else ""
+
+
+def _basis(item: QueueItem) -> str:
+    """A NAB or NAR runs once: the runs are those of its namespace. Hooks are part of earlier runs, not of the items."""
+    if not item.basis:
+        hooks = bool(item.run.spec.hooks.get("resources"))
+        return ", from its items so far; its hooks may take longer" if hooks else ""
+    match item.owner.kind:
+        case OwnerKind.NAB | OwnerKind.NAR:
+            runs = humanize.count(item.basis, item.owner.kind.upper())
+            return f", from the last {runs} of {item.owner.namespace}"
+        case OwnerKind.SCHEDULE | OwnerKind.HAND:
+            return f", from its last {humanize.count(item.basis, 'run')}"
+    assert_never(item.owner.kind)
+
+
+def _hold(hold: Blocker) -> str:
+    """By the owners' names, which are shorter and better known than those of their runs."""
+    names = humanize.join([_called(run) for run in hold.by], 2)
+    match hold.kind:
+        case BlockerKind.SLOT:
+            return "a free slot"
+        case BlockerKind.TURN:
+            return f"its turn, after {names}"
+        case BlockerKind.NAMESPACE:
+            return f"{names}: {hold.shared}"
+    assert_never(hold.kind)
+
+
+def _called(run: Run) -> str:
+    owner = owner_of(run)
+    match owner.kind:
+        case OwnerKind.HAND:
+            return run.name
+        case OwnerKind.SCHEDULE:
+            return owner.name
+        case OwnerKind.NAB | OwnerKind.NAR:
+            return f"{owner.namespace}/{owner.name}"
+    assert_never(owner.kind)
+
+
+def _stands_for(snapshot: ClusterSnapshot, run: Run, now: datetime, nothing_moved: timedelta) -> timedelta | None:
+    """How long neither its items nor its bytes have moved, where that is too long; None where they move."""
+    moved = last_progress(snapshot, run)
+    return None if moved is None or now - moved < nothing_moved else now - moved
+
+
+def last_progress(snapshot: ClusterSnapshot, run: Run) -> datetime | None:
+    """When its items or bytes were last seen to change; None where nobody watched."""
+    seen = snapshot.seen.moved
+    if not seen:
+        return None
+    work = (run, *snapshot.movements_of(run))
+    return max((at for item in work if (at := seen.get(snapshot.ref(item)))), default=None)
+
+
+def was_seen_moving(snapshot: ClusterSnapshot, run: Run) -> bool:
+    """Otherwise it has stood for as long as foretop has seen it, and perhaps for longer."""
+    seen = snapshot.seen
+    keys = (snapshot.ref(item) for item in (run, *snapshot.movements_of(run)))
+    return any(key in seen.moved and key not in seen.unmoved for key in keys)

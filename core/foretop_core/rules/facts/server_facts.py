@@ -1,0 +1,114 @@
+"""What can be said of one Velero server: whether it is alive and what shows it, its release and its slots."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, Heartbeat, LifeSign, unchecked_for
+from foretop_core.rules.sentences import Text
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+__all__ = [
+    "NOT_KNOWN_YET",
+    "PERIOD",
+    "Heartbeat",
+    "LifeSign",
+    "ServerFacts",
+    "ServerState",
+    "judge_server",
+    "server_facts",
+    "unchecked_for",
+]
+
+NOT_KNOWN_YET = "not known yet"
+"""Said on every page of what has not come in, and of nothing else."""
+_STORAGE = "BackupStorageLocation"
+
+
+class ServerState(StrEnum):
+    NOT_KNOWN = "not known"
+    ACTIVE = "active"
+    STORAGE_HANGS = "storage hangs"
+    SILENT = "silent"
+    DOWN = "down"
+
+
+class ServerFacts(msgspec.Struct, frozen=True):
+    """One Velero server at one moment.
+
+    `sign` is the newest sign of life, `since` the last one of what is missing, and `silent_for` how long that is ago.
+    `reason` says why the state is not known, and is "" where it is.
+    """
+
+    namespace: str
+    state: ServerState
+    sign: LifeSign | None = None
+    since: datetime | None = None
+    silent_for: timedelta | None = None
+    silence: Text = ""
+    awaited: str = ""
+    """Whom its backups wait for while it is silent: `Velero` or `the storage`."""
+    reason: Text = ""
+    version: str = ""
+    slots: int | None = None
+
+    @property
+    def word(self) -> str:
+        """The state as every page calls it."""
+        if self.state is ServerState.NOT_KNOWN and self.reason == NOT_KNOWN_YET:
+            return NOT_KNOWN_YET
+        return self.state.value
+
+    @property
+    def is_silent(self) -> bool:
+        return self.silent_for is not None
+
+
+def server_facts(
+    snapshot: ClusterSnapshot, namespace: str, now: datetime, beat: Heartbeat | None = None
+) -> ServerFacts:
+    """The facts of the server of a namespace; `beat` is its rhythm where that is at hand."""
+    known = snapshot.server(namespace)
+    facts = judge_server(beat or snapshot.heartbeat(namespace), now, namespace, _why_unseen(snapshot))
+    return msgspec.structs.replace(facts, version=known.version, slots=known.concurrency)
+
+
+def judge_server(beat: Heartbeat, now: datetime, namespace: str = "", unseen: Text = "") -> ServerFacts:
+    """Whether a server is alive, by its rhythm alone; `unseen` says why its storage locations are not seen."""
+    checked, work = beat.checked(now), beat.last_work(now)
+    signs = [
+        *([LifeSign(checked, _STORAGE, "", "was checked")] if checked is not None else []),
+        *([work] if work else []),
+    ]
+    sign = max(signs, key=lambda one: one.at, default=None)
+    silent_for = beat.silent_for(now)
+    if silent_for is not None:
+        return ServerFacts(
+            namespace,
+            ServerState(beat.silence_word(now)),
+            sign,
+            beat.last_sign(now),
+            silent_for,
+            beat.silence(now),
+            beat.awaited_part(now),
+        )
+    is_checked = checked is not None and beat.period is not None
+    if is_checked or (work is not None and now - work.at <= SILENT_PERIODS * PERIOD):
+        return ServerFacts(namespace, ServerState.ACTIVE, sign)
+    return ServerFacts(namespace, ServerState.NOT_KNOWN, sign, reason=unseen or _why_not_known(beat))
+
+
+def _why_unseen(snapshot: ClusterSnapshot) -> Text:
+    if snapshot.is_loading:
+        return NOT_KNOWN_YET
+    gap = next((gap for gap in snapshot.unseen if gap.kind in ("", _STORAGE)), None)
+    return "" if gap is None else gap.reason
+
+
+def _why_not_known(beat: Heartbeat) -> str:
+    if beat.pulse is not None and beat.period is not None:
+        return "the checks of its storage lie in the future"
+    return "it has no storage location that it checks, and did nothing else lately"

@@ -1,0 +1,101 @@
+"""All that is said of a storage location: how grave its state is, what was not looked at for long, and who uses it.
+
+The page of storage, its pane, JSON and Triage read it here and derive nothing of it themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import cached_property
+
+import msgspec
+
+from foretop_core.models import Backup, BackupStorageLocation
+from foretop_core.models.velero import BackupStorageLocationSpec
+from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.heartbeat import PERIOD, unchecked_for
+from foretop_core.rules.phases import WAITING
+from foretop_core.rules.severity import Severity
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+
+class StorageFacts(msgspec.Struct, frozen=True, dict=True):
+    """A storage location at a moment; each fact is worked out when it is first asked for."""
+
+    place: BackupStorageLocation
+    now: datetime
+    snapshot: ClusterSnapshot
+    most_periods: int = 5
+    """So many periods without a sync are too many."""
+
+    @property
+    def severity(self) -> Severity | None:
+        if self.place.phase == "Unavailable":
+            return Severity.ERROR
+        return None if self.unchecked is None and self.unsynced is None else Severity.WARNING
+
+    @property
+    def unchecked(self) -> timedelta | None:
+        """How long ago Velero last looked whether it is available, where it should have looked again."""
+        return unchecked_for(self.place, self.now) if self.place.phase == "Available" else None
+
+    @property
+    def unsynced(self) -> timedelta | None:
+        """How long ago Velero last read its bucket, where that is too long."""
+        place, given = self.place, read_duration(self.place.spec.backup_sync_period)
+        period = PERIOD if given is None else given
+        synced = place.status.last_synced_time or place.created
+        if not period or place.phase != "Available" or synced is None:
+            return None
+        silence = self.now - synced
+        return silence if silence > self.most_periods * max(period, PERIOD) else None
+
+    @cached_property
+    def schedules(self) -> tuple[str, ...]:
+        return schedules_to(self.snapshot, self.place)
+
+    @cached_property
+    def backups(self) -> int:
+        """How many are kept in it; costs a look at each backup of its server."""
+        held = self.snapshot.backups_by_namespace.get(self.place.namespace, ())
+        stored = (item.spec.storage_location for item in held if is_stored(item))
+        return sum(_is_meant(self.snapshot, self.place, name) for name in stored)
+
+
+def schedules_to(snapshot: ClusterSnapshot, place: BackupStorageLocation) -> tuple[str, ...]:
+    """The names of the schedules that write to a location, in order; what names none uses the default one."""
+    mine = snapshot.schedules_by_namespace.get(place.namespace, ())
+    return tuple(sorted(item.name for item in mine if _is_meant(snapshot, place, item.spec.template.storage_location)))
+
+
+def _is_meant(snapshot: ClusterSnapshot, place: BackupStorageLocation, name: str) -> bool:
+    return name == place.name or (not name and snapshot.location(place.namespace, "") == place)
+
+
+def is_stored(backup: Backup) -> bool:
+    """Whether anything of it is, or is being, written to its location: of one that waits or was refused nothing is."""
+    return backup.phase not in WAITING and backup.phase not in {"ReadyToStart", "FailedValidation"}
+
+
+def credential_text(spec: BackupStorageLocationSpec) -> str:
+    """The Secret and its key by name; what Velero takes where the location names none."""
+    credential = spec.credential
+    if credential is None or not credential.name:
+        return "the server's own credentials"
+    return f"secret {credential.name}, key {credential.key or 'not set'}"
+
+
+def where_text(spec: BackupStorageLocationSpec) -> str:
+    """Provider, bucket, prefix, region and address."""
+    return ", ".join(_where(spec))
+
+
+def _where(spec: BackupStorageLocationSpec) -> Iterator[str]:
+    yield f"{spec.provider or 'no provider'} bucket {spec.object_storage.bucket or 'not set'}"
+    if prefix := spec.object_storage.prefix.strip("/"):
+        yield f"prefix {prefix}"
+    if region := spec.config.get("region", ""):
+        yield f"region {region}"
+    if url := spec.config.get("s3Url", ""):
+        yield f"at {url}"

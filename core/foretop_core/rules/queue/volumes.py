@@ -1,0 +1,178 @@
+"""How fast volumes move, when those of a run are moved, and the volume that it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from foretop_core.models import DataMovement
+from foretop_core.rules import humanize
+from foretop_core.rules.sentences import Text, sentence
+
+NOT_MOVING_YET = frozenset({"", "New", "Accepted", "Prepared"})
+"""The phases of a data movement before its first byte."""
+PATIENCE = timedelta(minutes=1)
+"""A node picks up a volume within seconds; after a minute it is what the run waits for."""
+
+_SHORTEST = 1.0
+"""Seconds that a movement must have run before its rate says anything."""
+
+_LONGEST = 366 * 24 * 3600
+"""Seconds; a movement that would take longer does not move."""
+
+
+class WaitingVolume(msgspec.Struct, frozen=True):
+    """A volume of which nothing has been transferred yet; `node` is "" if no node has accepted it."""
+
+    name: str
+    phase: str
+    node: str
+    since: datetime
+    movement: DataMovement
+
+    @classmethod
+    def of(cls, movement: DataMovement) -> WaitingVolume | None:
+        """None where nothing tells since when it waits."""
+        since = waiting_since(movement)
+        if since is None:
+            return None
+        return cls(movement.volume or movement.name, movement.phase or "New", movement.node, since, movement)
+
+
+def waiting_volume(movements: Iterable[DataMovement], now: datetime) -> WaitingVolume | None:
+    """The volume that has waited longest, if that is longer than usual."""
+    found = [one for one in movements if one.phase in NOT_MOVING_YET]
+    waiting = [(since, one) for one in found if (since := waiting_since(one))]
+    since, first = min(
+        waiting, key=lambda pair: (pair[0], pair[1].name), default=(datetime.max.replace(tzinfo=UTC), None)
+    )
+    if first is None or now - since < PATIENCE:
+        return None
+    return WaitingVolume.of(first)
+
+
+def moved_before(waiting: DataMovement, moving: Iterable[DataMovement]) -> str:
+    """What its node moves before it: `worker-2 moves volume videos of media-20261115022703`; "" for nothing.
+
+    One that came later does not count: a node that moves it has passed the waiting one over.
+    """
+    since = waiting_since(waiting)
+    ahead = [one for one in moving if since is not None and (at := waiting_since(one)) and at <= since + PATIENCE]
+    names = [f"{one.volume or one.name} of {one.backup_name or one.restore_name}" for one in ahead]
+    nouns = "volume" if len(names) == 1 else "volumes"
+    return f"{waiting.node} moves {nouns} {humanize.join(names, 2)}" if names else ""
+
+
+def waiting_since(movement: DataMovement) -> datetime | None:
+    return movement.status.accepted_timestamp or movement.created
+
+
+class VolumesEnd(msgspec.Struct, frozen=True):
+    """When the last volume of a run is moved, or why that is not known.
+
+    `waiting` is the volume that it waits for, `turn_after` what its node moves before it, and `not_before` when that
+    is done; `still` is a volume under way of which nothing has moved.
+    """
+
+    end: datetime | None = None
+    not_before: datetime | None = None
+    waiting: WaitingVolume | None = None
+    turn_after: str = ""
+    still: DataMovement | None = None
+    reason: Text = ""
+    """Why the end is not known; "" where it is, or where the volumes do not tell."""
+
+
+NOTHING_MOVES = VolumesEnd()
+
+
+def volumes_end(
+    movements: Iterable[DataMovement], on_node: Callable[[DataMovement], Sequence[DataMovement]], now: datetime
+) -> VolumesEnd:
+    """`on_node` has the unfinished movements of the node of a volume: one that waits has its turn after those."""
+    under_way = [one for one in movements if one.status.completion_timestamp is None]
+    if not under_way:
+        return NOTHING_MOVES
+    left = {one.name: time_left(one, now) for one in under_way if one.phase not in NOT_MOVING_YET}
+    latest = max((now + length for length in left.values() if length is not None), default=None)
+    still = next((one for one in under_way if _stands_still(one, now)), None)
+    waiting = [one for one in under_way if one.phase in NOT_MOVING_YET]
+    queued = [(one, turn) for one in waiting if (turn := _turn(one, on_node(one), now)) is not None]
+    if queued:
+        bounds = [turn.at for _, turn in queued if turn.at is not None]
+        first, turn = min(queued, key=lambda pair: (pair[1].at is None, -(pair[1].at or now).timestamp(), pair[0].name))
+        waits = WaitingVolume.of(first)
+        if waits is not None:
+            not_before = max(bounds, default=None)
+            until = sentence(", until about ", turn.at) if turn.at is not None else ""
+            told = sentence(f"volume {waits.name} waits its turn: {turn.behind}", until)
+            return VolumesEnd(None, not_before, waits, turn.behind, still, told)
+    if (waits := waiting_volume(under_way, now)) is not None:
+        where = f" on {waits.node}" if waits.node else ", not picked up by a node"
+        reason = f"volume {waits.name} is {waits.phase}{where}, and nothing of it has moved"
+        return VolumesEnd(waiting=waits, reason=reason)
+    if still is not None:
+        return VolumesEnd(still=still, reason=sentence("volume ", stands_still(still, now)))
+    if len(left) == len(under_way) and all(length is not None for length in left.values()):
+        return VolumesEnd(latest)
+    return NOTHING_MOVES
+
+
+def stands_still(still: DataMovement, now: datetime) -> Text:
+    """`pgdata is InProgress on worker-1 for 6 minutes, and nothing of it has moved yet`."""
+    where = f" on {still.node}" if still.node else ""
+    length = now - (still.status.start_timestamp or now)
+    name = still.volume or still.name
+    return sentence(f"{name} is {still.phase}{where} for ", length, ", and nothing of it has moved yet")
+
+
+class _Turn(msgspec.Struct, frozen=True):
+    """What a node moves before a waiting volume, and when its turn comes; None where that is not known."""
+
+    behind: str
+    at: datetime | None
+
+
+def _turn(waiting: DataMovement, others: Sequence[DataMovement], now: datetime) -> _Turn | None:
+    """Its turn comes when so many of those under way are done as wait before it, and one more.
+
+    How long another waiting one takes is not known before it starts, so this is the earliest time.
+    """
+    moving = [one for one in others if one.phase == "InProgress"]
+    behind = moved_before(waiting, moving)
+    since = waiting_since(waiting)
+    if not behind or since is None:
+        return None
+    ends = sorted(now + length for one in moving if (length := time_left(one, now)) is not None)
+    if len(ends) < len(moving):
+        return _Turn(behind, None)
+    before = [one for one in others if one.phase in NOT_MOVING_YET and (at := waiting_since(one)) and at < since]
+    return _Turn(behind, ends[min(len(before), len(ends) - 1)])
+
+
+def _stands_still(movement: DataMovement, now: datetime) -> bool:
+    started = movement.status.start_timestamp
+    moves = movement.phase == "InProgress" and started is not None and now - started >= PATIENCE
+    return moves and not movement.status.progress.bytes_done
+
+
+def rate(movement: DataMovement, now: datetime) -> float | None:
+    """Bytes a second since it started; None before there is anything to tell."""
+    status = movement.status
+    if status.start_timestamp is None or not status.progress.bytes_done:
+        return None
+    length = ((status.completion_timestamp or now) - status.start_timestamp).total_seconds()
+    return status.progress.bytes_done / length if length >= _SHORTEST else None
+
+
+def time_left(movement: DataMovement, now: datetime) -> timedelta | None:
+    """At the rate so far; None for what has ended, does not move, or has no known size."""
+    progress, speed = movement.status.progress, rate(movement, now)
+    if movement.status.completion_timestamp is not None or movement.phase != "InProgress" or not speed:
+        return None
+    if progress.total_bytes <= progress.bytes_done:
+        return None
+    seconds = (progress.total_bytes - progress.bytes_done) / speed
+    return timedelta(seconds=seconds) if seconds <= _LONGEST else None

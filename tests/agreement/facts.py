@@ -1,0 +1,1197 @@
+"""The table of facts, and of the places that state them. A new place registers here: `@states(fact, place)`.
+
+A reader yields a subject and its statement, read from what the place shows, never from the rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, RESTORE, SCHEDULE
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.schedule_facts import Choice
+from tests.agreement.statements import (
+    CLOCK,
+    LONG,
+    SHORT,
+    Span,
+    Statement,
+    ago,
+    at,
+    clock,
+    find,
+    find_all,
+    not_before,
+    number,
+    rounded_minute,
+    share,
+    until,
+    word,
+)
+from tests.agreement.surfaces import CONTEXT, Surfaces
+
+Subject = tuple[str, ...]
+"""A kind, a namespace and a name; or what a number counts."""
+Stated = Iterator[tuple[Subject, Statement]]
+Reader = Callable[[Surfaces], Iterable[tuple[Subject, Statement]]]
+FACTS: dict[str, dict[str, Reader]] = {}
+_OUTCOMES: Mapping[str, tuple[str, ...]] = {
+    "Completed": ("good", "warnings"),
+    "Deleting": ("good",),
+    "PartiallyFailed": ("partly failed",),
+    "Failed": ("failed",),
+    "FailedValidation": ("refused",),
+    "New": ("waiting",),
+    "waiting": ("waiting",),
+    "Queued": ("waiting",),
+}
+_SEVERITY = {"✗": "error", "▲": "warning", "●": "none"}
+_ALL: Subject = ("all",)
+
+
+def states(fact: str, place: str) -> Callable[[Reader], Reader]:
+    """Registers a place that states a fact."""
+
+    def register(reader: Reader) -> Reader:
+        assert place not in FACTS.setdefault(fact, {}), f"{place} states {fact} twice"
+        FACTS[fact][place] = reader
+        return reader
+
+    return register
+
+
+def _subject(key: ObjectRef) -> Subject:
+    return key.kind, key.namespace, key.name
+
+
+def _of_item(item: Mapping[str, Any]) -> Subject:
+    return item["kind"], item["namespace"], item["name"]
+
+
+def _schedule(namespace: str, name: str) -> Subject:
+    return SCHEDULE.name, namespace, name
+
+
+def _outcome(phase: str) -> Statement:
+    return word(*_OUTCOMES.get(phase, ("running",)))
+
+
+def _newest_backups(seen: Surfaces) -> Mapping[Subject, Mapping[str, Any]]:
+    """By schedule its newest backup on the page of backups, by when it was submitted."""
+    found: dict[Subject, tuple[str, Mapping[str, Any]]] = {}
+    made = {_subject(key): seen.made(key) for key in seen.rows("schedules")}
+    for item in seen.items("backups").values():
+        subject = _schedule(item["namespace"], item["schedule"] or "")
+        if not item["created"] or subject not in made:
+            continue
+        submitted = min(filter(None, (item["created"], item["started"])))
+        if submitted < made[subject]:
+            continue
+        if subject not in found or (submitted, item["name"]) > (found[subject][0], found[subject][1]["name"]):
+            found[subject] = submitted, item
+    return {subject: item for subject, (_, item) in found.items()}
+
+
+def _report_rows(seen: Surfaces, part: str) -> Iterator[list[str]]:
+    """The cells of one table of the report."""
+    _, _, after = seen.report_text.partition(f"\n{part} (")
+    lines = after.partition("\n\n")[0].splitlines()[1:]
+    if not lines:
+        return
+    starts = [found.start() for found in re.finditer(r"(?:^|(?<=  ))\S", lines[0])]
+    if part == "Queue":
+        starts = [0, *starts] if starts[0] else starts
+    for line in lines[1:]:
+        yield [line[begin:end].strip() for begin, end in zip(starts, [*starts[1:], None], strict=True)]
+
+
+# The last backup of a schedule.
+
+
+@states("name of the last backup", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        if name := find(r"^Last backup (\S+): ", _line(text, "Last backup")):
+            yield _subject(key), word(name)
+
+
+@states("name of the last backup", "describe schedule")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.described("schedules").items():
+        if name := find(r"^Last backup (\S+): ", _line(text, "Last backup")):
+            yield _subject(key), word(name)
+
+
+@states("name of the last backup", "page of backups")
+def _(seen: Surfaces) -> Stated:
+    for subject, item in _newest_backups(seen).items():
+        yield subject, word(item["name"])
+
+
+@states("outcome of the last backup", "page of schedules, LAST")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("schedules").items():
+        if said := find(rf"^{SHORT} (.+)$", row["last"]):
+            yield _subject(key), word(said)
+
+
+@states("outcome of the last backup", "page of schedules, LAST OUTCOME")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("schedules").items():
+        if row.get("outcome"):
+            yield _subject(key), _outcome(row["outcome"])
+
+
+@states("outcome of the last backup", "page of schedules, RUNS")
+def _(seen: Surfaces) -> Stated:
+    words = {".": "good", "w": "warnings", "P": "partly failed", "F": "failed", "V": "refused"}
+    for key, row in seen.rows("schedules").items():
+        if last := re.sub(r"[_‖]", "", row["runs"])[-1:]:
+            yield _subject(key), word(words.get(last, "waiting" if last == "o" else "running"))
+
+
+@states("outcome of the last backup", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        if phase := find(r"^Last backup \S+: (\w+)", _line(text, "Last backup")):
+            yield _subject(key), _outcome(phase)
+
+
+@states("outcome of the last backup", "page of backups")
+def _(seen: Surfaces) -> Stated:
+    rows = seen.rows("backups")
+    for subject, item in _newest_backups(seen).items():
+        yield subject, _outcome(rows[ObjectRef(CONTEXT, BACKUP.name, item["namespace"], item["name"])]["phase"])
+
+
+@states("outcome of the last backup", "get schedules -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("schedules").items():
+        if item["lastOutcome"]:
+            yield _subject(key), _outcome(item["lastOutcome"])
+
+
+@states("outcome of the last backup", "report")
+def _(seen: Surfaces) -> Stated:
+    for row in _report_rows(seen, "Schedules"):
+        if row[5] not in ("-", ""):
+            namespace, _, name = row[0].rpartition("/")
+            yield _schedule(namespace, name), _outcome(row[5])
+
+
+@states("time of the last backup", "page of schedules, LAST")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("schedules").items():
+        if age := find(rf"^({SHORT})", row["last"]):
+            yield _subject(key), ago(age, seen.now)
+
+
+@states("time of the last backup", "page of backups")
+def _(seen: Surfaces) -> Stated:
+    for subject, item in _newest_backups(seen).items():
+        yield subject, at(min(filter(None, (item["created"], item["started"]))))
+
+
+@states("time of the last backup with that outcome", "get schedules -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("schedules").items():
+        if item["lastBackup"] and item["lastOutcome"]:
+            yield (*_subject(key), item["lastBackup"]), _outcome(item["lastOutcome"])
+
+
+@states("time of the last backup with that outcome", "report -o json")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.report["schedules"]:
+        if item["lastBackup"] and item["lastOutcome"]:
+            yield (*_of_item(item), item["lastBackup"]), _outcome(item["lastOutcome"])
+
+
+@states("time of the last backup with that outcome", "page of backups")
+def _(seen: Surfaces) -> Stated:
+    """Of the backup that Velero submitted at the moment that JSON names."""
+    made = {
+        (*_schedule(item["namespace"], item["schedule"]), item["created"]): item
+        for item in seen.items("backups").values()
+        if item["schedule"]
+    }
+    for key, schedule in seen.items("schedules").items():
+        told = schedule["lastBackup"]
+        if told and (item := made.get((*_subject(key), told))) is not None:
+            yield (*_subject(key), told), _outcome(item["phase"] or "New")
+
+
+@states("time that Velero submitted the last backup", "get schedules -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("schedules").items():
+        if item["lastBackup"]:
+            yield _subject(key), at(item["lastBackup"])
+
+
+@states("time that Velero submitted the last backup", "report")
+def _(seen: Surfaces) -> Stated:
+    for row in _report_rows(seen, "Schedules"):
+        if re.fullmatch(CLOCK, row[4]):
+            namespace, _, name = row[0].rpartition("/")
+            yield _schedule(namespace, name), clock(row[4], seen.now)
+
+
+@states("time that Velero submitted the last backup", "metrics")
+def _(seen: Surfaces) -> Stated:
+    yield from _metric(seen, "schedule_last_backup_timestamp_seconds", _moment)
+
+
+# The next run.
+
+
+@states("next run", "page of schedules, NEXT")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("schedules").items():
+        if ahead := find(rf"^in ({SHORT})", row["next"]):
+            yield _subject(key), until(ahead, seen.now)
+
+
+@states("next run", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        if run := find(rf"^(?:Next run|Due since) ({CLOCK})", _line(text, "Next run", "Due since")):
+            yield _subject(key), clock(run, seen.now)
+
+
+@states("next run", "pane of schedules, length")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        if ahead := find(rf"^Next run {CLOCK}, in ({LONG})", _line(text, "Next run")):
+            yield _subject(key), until(ahead, seen.now)
+
+
+@states("next run", "get schedules -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("schedules").items():
+        if item["nextRun"] and not item["paused"] and item["phase"] != "FailedValidation":
+            yield _subject(key), at(item["nextRun"])
+
+
+@states("next run", "report")
+def _(seen: Surfaces) -> Stated:
+    for row in _report_rows(seen, "Schedules"):
+        namespace, _, name = row[0].rpartition("/")
+        run = find(rf"^(?:due since )?({CLOCK})", row[3])
+        if run and row[2] not in ("paused", "FailedValidation"):
+            yield _schedule(namespace, name), clock(run, seen.now)
+
+
+@states("next run", "next -f")
+def _(seen: Surfaces) -> Stated:
+    running = {_subject(key) for key, item in seen.items("schedules").items() if not item["paused"]}
+    for (namespace, name), item in seen.next_items.items():
+        if item["nextRun"] and _schedule(namespace, name) in running:
+            yield _schedule(namespace, name), at(item["nextRun"])
+
+
+@states("next run", "metrics")
+def _(seen: Surfaces) -> Stated:
+    running = {_subject(key) for key, item in seen.items("schedules").items() if not item["paused"]}
+    for subject, statement in _metric(seen, "schedule_next_run_timestamp_seconds", _moment):
+        if subject in running:
+            yield subject, statement
+
+
+@states("first run to come", "calendar")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.lanes.items():
+        if ahead := find(rf"^(?:Next )?in ({SHORT}):", _line(text, "Next in", "in ")):
+            yield _subject(key), until(ahead, seen.now)
+
+
+@states("first run to come", "next -f")
+def _(seen: Surfaces) -> Stated:
+    for (namespace, name), item in seen.next_items.items():
+        if item["runs"] and "readings" not in item and "error" not in item and "every" not in item["schedule"]:
+            yield _schedule(namespace, name), at(item["runs"][0])
+
+
+@states("first run to come", "page of schedules, NEXT")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("schedules").items():
+        if ahead := find(rf"^in ({SHORT})", row["next"]):
+            yield _subject(key), until(ahead, seen.now)
+
+
+@states("first run to come", "hand-over")
+def _(seen: Surfaces) -> Stated:
+    _, _, after = seen.handover.partition("\nRuns in the next")
+    for found in find_all(rf"^  ({CLOCK})  (\S+)/([^\s,;]+)", after.partition("\n\n")[0]):
+        yield _schedule(found[2], found[3]), clock(found[1], seen.now)
+
+
+@states("whether it is due", "page of schedules, NEXT")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("schedules").items():
+        if re.match(r"in |due|overdue|paused, ", row["next"]):
+            yield _subject(key), word("due" in row["next"])
+
+
+@states("whether it is due", "get schedules -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("schedules").items():
+        if item["due"] is not None and seen.rows("schedules")[key]["next"] not in ("invalid cron", "refused", "paused"):
+            yield _subject(key), word(item["due"])
+
+
+@states("whether it is due", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        if said := _line(text, "Next run", "Due since"):
+            yield _subject(key), word(said.startswith("Due since"))
+
+
+@states("whether it is due", "metrics")
+def _(seen: Surfaces) -> Stated:
+    shown = {_subject(key): row["next"] for key, row in seen.rows("schedules").items()}
+    for subject, statement in _metric(seen, "schedule_due", lambda text: word(text == "1")):
+        if shown.get(subject) not in ("invalid cron", "refused", "paused"):
+            yield subject, statement
+
+
+@states("whether it is due", "report")
+def _(seen: Surfaces) -> Stated:
+    shown = {_subject(key): row["next"] for key, row in seen.rows("schedules").items()}
+    for row in _report_rows(seen, "Schedules"):
+        namespace, _, name = row[0].rpartition("/")
+        subject = _schedule(namespace, name)
+        if re.match(rf"due|always due|{CLOCK}", row[3]) and shown.get(subject) not in ("invalid cron", "refused"):
+            yield subject, word("due" in row[3])
+
+
+# Pauses.
+
+
+@states("whether it is paused", "page of schedules, NEXT")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("schedules").items():
+        yield _subject(key), word(row["next"].startswith("paused"))
+
+
+@states("whether it is paused", "page of schedules, sign")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("schedules").items():
+        yield _subject(key), word(row["glyph"] == "‖")
+
+
+@states("whether it is paused", "get schedules -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("schedules").items():
+        yield _subject(key), word(item["paused"])
+
+
+@states("whether it is paused", "report")
+def _(seen: Surfaces) -> Stated:
+    for row in _report_rows(seen, "Schedules"):
+        namespace, _, name = row[0].rpartition("/")
+        yield _schedule(namespace, name), word(row[2] == "paused")
+
+
+@states("whether it is paused", "metrics")
+def _(seen: Surfaces) -> Stated:
+    yield from _metric(seen, "schedule_paused", lambda text: word(text == "1"))
+
+
+@states("whether it is paused", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        yield _subject(key), word(", paused" in text.splitlines()[0])
+
+
+@states("whether it is paused", "page of protection -o json")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.items("protection").values():
+        for one in item["schedules"]:
+            yield _schedule(one["namespace"], one["name"]), word(one["paused"])
+
+
+@states("paused since", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        if since := find(rf", paused since ({CLOCK})", text.splitlines()[0]):
+            yield _subject(key), clock(since, seen.now)
+
+
+@states("paused since", "hand-over")
+def _(seen: Surfaces) -> Stated:
+    for found in find_all(rf"^  (\S+)/(\S+) since ({CLOCK})", seen.handover):
+        yield _schedule(found[1], found[2]), clock(found[3], seen.now)
+
+
+@states("paused since", "Triage, pane")
+def _(seen: Surfaces) -> Stated:
+    for finding, text in seen.triage_panes.items():
+        if finding.startswith("schedule-paused-long:") and (since := find(rf"Paused since ({CLOCK})", text)):
+            yield _finding_subject(finding), clock(since, seen.now)
+
+
+@states("paused by", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        if who := find(rf", paused since {CLOCK} ((?:by|with) \S+)", text.splitlines()[0]):
+            yield _subject(key), word(who)
+
+
+@states("paused by", "hand-over")
+def _(seen: Surfaces) -> Stated:
+    for found in find_all(rf"^  (\S+)/(\S+) since {CLOCK} ((?:by|with) [^\s,:]+)", seen.handover):
+        yield _schedule(found[1], found[2]), word(found[3])
+
+
+@states("paused by", "Triage, pane")
+def _(seen: Surfaces) -> Stated:
+    for finding, text in seen.triage_panes.items():
+        found = find(rf"Paused since {CLOCK} at the latest ((?:by|with) [^\s,:]+)", text)
+        if finding.startswith("schedule-paused-long:") and found:
+            yield _finding_subject(finding), word(found)
+
+
+@states("what unpausing does", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    """As the schedule is, and with skip and without, where those differ from it."""
+    for key, text in seen.panes("schedules").items():
+        told = dict(
+            line.partition(": ")[::2] for line in text.splitlines() if line.startswith(("Unpausing", "With", "Without"))
+        )
+        both = told.get("Unpausing now, with skip or without")
+        leave = both or told.get("Unpausing now")
+        if leave is None:
+            continue
+        for choice, words in ((Choice.LEAVE, ""), (Choice.SKIP, "With skip"), (Choice.DO_NOT_SKIP, "Without skip")):
+            yield (*_subject(key), choice.name), word(told.get(words, leave).removesuffix("."))
+
+
+@states("what unpausing does", "dialog, plan")
+def _(seen: Surfaces) -> Stated:
+    for key, told in seen.dialogs.items():
+        for choice, (_, step) in told.items():
+            yield (*_subject(key), choice.name), word(step)
+
+
+@states("whether unpausing starts a backup at once", "dialog, choices")
+def _(seen: Surfaces) -> Stated:
+    for key, told in seen.dialogs.items():
+        for choice, (line, _) in told.items():
+            yield (*_subject(key), choice.name), word("at once" in line or "once Velero" in line)
+
+
+@states("whether unpausing starts a backup at once", "dialog, plan")
+def _(seen: Surfaces) -> Stated:
+    for key, told in seen.dialogs.items():
+        for choice, (_, step) in told.items():
+            yield (
+                (*_subject(key), choice.name),
+                word(bool(re.search(r"(?:^|, then )one backup (?:starts|is created)", step))),
+            )
+
+
+@states("number of paused schedules", "page of schedules")
+def _(seen: Surfaces) -> Stated:
+    rows = seen.rows("schedules").values()
+    yield _ALL, number(sum(row["glyph"] == "‖" for row in rows))
+
+
+@states("number of paused schedules", "report")
+def _(seen: Surfaces) -> Stated:
+    if rows := list(_report_rows(seen, "Schedules")):
+        yield _ALL, number(sum(row[2] == "paused" for row in rows))
+
+
+@states("number of paused schedules", "metrics")
+def _(seen: Surfaces) -> Stated:
+    if told := re.findall(r"^foretop_schedule_paused\{.*\} (\d)$", seen.metrics, re.MULTILINE):
+        yield _ALL, number(sum(map(int, told)))
+
+
+@states("number of paused schedules", "Triage")
+def _(seen: Surfaces) -> Stated:
+    if told := _all_paused(seen, r"all (\d+) schedules are paused"):
+        yield _ALL, number(told)
+    if (besides := find(r"healthy, (\d+) paused", seen.calm)) is not None:
+        yield _ALL, number(int(besides))
+    for row in seen.triage_rows.values():
+        if (some := find(r"^(\d+) of \d+ schedules are paused, \d+ overdue", row["what"])) is not None:
+            yield _ALL, number(int(some))
+
+
+@states("number of paused schedules", "header")
+def _(seen: Surfaces) -> Stated:
+    if (told := find(r"(\d+) of \d+ paused, \d+ overdue", seen.header)) is not None:
+        yield _ALL, number(int(told))
+
+
+@states("number of schedules that are paused and overdue", "header")
+def _(seen: Surfaces) -> Stated:
+    if (told := find(r"\d+ of \d+ paused, (\d+) overdue", seen.header)) is not None:
+        yield _ALL, number(int(told))
+
+
+@states("number of schedules that are paused and overdue", "page of schedules")
+def _(seen: Surfaces) -> Stated:
+    """Those that are due, at most: for two minutes a run that is due is not overdue yet."""
+    due = sum("paused, due" in row["next"] for row in seen.rows("schedules").values())
+    yield _ALL, Span(0, due * 10)
+
+
+@states("number of schedules that are paused and overdue", "Triage")
+def _(seen: Surfaces) -> Stated:
+    for row in seen.triage_rows.values():
+        if (told := find(r"schedules are paused, (\d+) overdue", row["what"])) is not None:
+            yield _ALL, number(int(told))
+
+
+@states("number of paused schedules that are due", "page of schedules")
+def _(seen: Surfaces) -> Stated:
+    yield _ALL, number(sum("paused, due" in row["next"] for row in seen.rows("schedules").values()))
+
+
+@states("number of paused schedules that are due", "Triage")
+def _(seen: Surfaces) -> Stated:
+    if (told := _all_paused(seen, r"schedules are paused, (\d+) due")) is not None:
+        yield _ALL, number(told)
+
+
+@states("number of paused schedules that are due", "dialog, choices")
+def _(seen: Surfaces) -> Stated:
+    """All that is paused, without what is not due."""
+    paused = sum(row["glyph"] == "‖" for row in seen.rows("schedules").values())
+    if paused > 1:
+        idle = find(r"(\d+) not due", seen.unpause_all(Choice.DO_NOT_SKIP)) or "0"
+        yield _ALL, number(paused - int(idle))
+
+
+@states("number of backups that unpausing all would start", "Triage")
+def _(seen: Surfaces) -> Stated:
+    for finding, text in seen.triage_panes.items():
+        if finding.startswith("velero-all-paused:"):
+            yield _ALL, number(int(find(r"without skip, (\d+) backups? would start", text) or 0))
+
+
+@states("number of backups that unpausing all would start", "dialog, choices")
+def _(seen: Surfaces) -> Stated:
+    if sum(row["glyph"] == "‖" for row in seen.rows("schedules").values()) > 1:
+        told = find(r"(\d+) backups?(?: at once|,)", seen.unpause_all(Choice.DO_NOT_SKIP)) or "0"
+        yield _ALL, number(int(told))
+
+
+# Runs and the queue.
+
+
+@states("phase of a run", "page of backups")
+def _(seen: Surfaces) -> Stated:
+    for page in ("backups", "restores"):
+        for key, row in seen.rows(page).items():
+            yield _subject(key), word(row["phase"])
+
+
+@states("phase of a run", "get backups -o json")
+def _(seen: Surfaces) -> Stated:
+    for page in ("backups", "restores"):
+        for key, item in seen.items(page).items():
+            yield _subject(key), word(item["phase"] or "New")
+
+
+@states("phase of a run", "pane of backups")
+def _(seen: Surfaces) -> Stated:
+    for page in ("backups", "restores"):
+        for key, text in seen.panes(page).items():
+            phase = find(r"^\S+: (\w+)", text) or ""
+            yield _subject(key), word("New" if phase == "waiting" else phase)
+
+
+@states("phase of a run", "page of the queue")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("queue").items():
+        yield _subject(key), word(row["phase"])
+
+
+@states("phase of a run", "report, queue")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.report["queue"]:
+        yield _of_item(item), word(item["phase"] or "New")
+
+
+@states("phase of a run", "page of NABs, VELERO")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("nonadmin").items():
+        if (run := _run_of(seen, key)) is not None and row["velero"] != "–":
+            yield run, word(row["velero"])
+
+
+@states("phase of a run", "get nab -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("nonadmin").items():
+        if (run := _run_of(seen, key)) is not None and item["veleroPhase"]:
+            yield run, word(item["veleroPhase"])
+
+
+@states("place among those that wait", "page of the queue, POS")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("queue").items():
+        yield _subject(key), number(0 if row["position"] == "▶" else int(row["position"]))
+
+
+@states("place among those that wait", "get queue -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("queue").items():
+        yield _subject(key), number(item["waitingPosition"] or 0)
+
+
+@states("place among those that wait", "report")
+def _(seen: Surfaces) -> Stated:
+    """A run at work has a sign or nothing where the others have their number."""
+    waits = {item["name"]: bool(item["waitingPosition"]) for item in seen.items("queue").values()}
+    kinds = {item["name"]: _of_item(item) for item in seen.report["queue"]}
+    for row in _report_rows(seen, "Queue"):
+        if row[1] in kinds and waits.get(row[1]):
+            yield kinds[row[1]], number(int(row[0])) if row[0].isdigit() else number(0)
+
+
+@states("place among those that wait", "page of NABs, QUEUE")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("nonadmin").items():
+        run = _run_of(seen, key)
+        if run is not None and (place := find(r"^(\d+)(?:st|nd|rd|th)", row["queue"])):
+            yield run, number(int(place))
+
+
+@states("place among those that wait", "pane of NABs")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("nonadmin").items():
+        run = _run_of(seen, key)
+        if run is not None and (place := find(r"(\d+)(?:st|nd|rd|th) waiting", text)):
+            yield run, number(int(place))
+
+
+@states("expected start", "page of the queue")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("queue").items():
+        if minute := find(r"^~(\d\d:\d\d)", row["when"]):
+            yield _subject(key), rounded_minute(minute, seen.now)
+
+
+@states("expected start", "pane of the queue")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("queue").items():
+        if start := find(rf"Expected to start about ({CLOCK})", text):
+            yield _subject(key), clock(start, seen.now)
+
+
+@states("expected start", "get queue -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("queue").items():
+        if item["expectedStart"] and item["waitingPosition"]:
+            yield _subject(key), at(item["expectedStart"])
+
+
+@states("expected start", "report -o json")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.report["queue"]:
+        if item["expectedStart"] and item["waitingPosition"]:
+            yield _of_item(item), at(item["expectedStart"])
+
+
+@states("expected start", "pane of NABs")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("nonadmin").items():
+        run = _run_of(seen, key)
+        if run is not None and (minute := find(r"starts ~(\d\d:\d\d)", text)):
+            yield run, rounded_minute(minute, seen.now)
+
+
+@states("whether a start is expected", "page of the queue")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("queue").items():
+        if row["position"] != "▶":
+            yield _subject(key), word(row["when"].startswith("~"))
+
+
+@states("whether a start is expected", "get queue -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("queue").items():
+        if item["waitingPosition"]:
+            yield _subject(key), word(bool(item["expectedStart"]))
+
+
+@states("whether a start is expected", "report -o json")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.report["queue"]:
+        if item["waitingPosition"]:
+            yield _of_item(item), word(bool(item["expectedStart"]))
+
+
+@states("whether a start is expected", "pane of NABs")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("nonadmin").items():
+        run = _run_of(seen, key)
+        if run is not None and (line := find(r"((?:\d+)(?:st|nd|rd|th) waiting.*)", text)):
+            yield run, word("starts ~" in line)
+
+
+@states("expected end", "page of the queue")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("queue").items():
+        if found := re.search(r"→ (after )?(\d\d:\d\d)", row["when"]):
+            minute = rounded_minute(found[2], seen.now)
+            yield _subject(key), Span(minute.low, float("inf")) if found[1] else minute
+
+
+@states("expected end", "pane of the queue")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("queue").items():
+        if end := find(rf"(?:Expected to end|are moved by) about ({CLOCK})", text):
+            yield _subject(key), clock(end, seen.now)
+
+
+@states("expected end", "get queue -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("queue").items():
+        if item["expectedEnd"] and not item["waitingPosition"]:
+            yield _subject(key), at(item["expectedEnd"])
+
+
+@states("expected end", "report -o json")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.report["queue"]:
+        if item["expectedEnd"] and not item["waitingPosition"]:
+            yield _of_item(item), at(item["expectedEnd"])
+
+
+@states("expected end", "page of movements, LEFT")
+def _(seen: Surfaces) -> Stated:
+    """A run does not end before its volumes are moved, nor before those that its volumes wait for."""
+    moving: dict[tuple[str, str], datetime] = {}
+    for key, item in seen.items("movements").items():
+        left = find(rf"^({SHORT})$", seen.rows("movements")[key]["left"])
+        if left and item["node"] and item["phase"] == "InProgress":
+            low = until(left, seen.now).low
+            end = datetime.fromtimestamp(low, seen.now.tzinfo)
+            place = (item["namespace"], item["node"])
+            moving[place] = max(end, moving.get(place, end))
+            if (run := _moved_run(item)) is not None:
+                yield run, not_before(end - timedelta(minutes=1))
+    for item in seen.items("movements").values():
+        end_of_node = moving.get((item["namespace"], item["node"]))
+        if item["phase"] in ("Accepted", "Prepared") and end_of_node and (run := _moved_run(item)) is not None:
+            yield run, not_before(end_of_node - timedelta(minutes=1))
+
+
+@states("share of the items", "page of the queue")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("queue").items():
+        if "data" not in row["items"] and (told := find(r"(\d+)%", row["items"])):
+            yield _subject(key), share(int(told))
+
+
+@states("share of the items", "pane of the queue")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("queue").items():
+        if found := re.search(r"Items ([\d,]+) of ([\d,]+)", text):
+            done, total = (int(one.replace(",", "")) for one in found.groups())
+            yield _subject(key), share(100 * done // total)
+
+
+@states("share of the items", "get backups -o json")
+def _(seen: Surfaces) -> Stated:
+    for page in ("backups", "restores"):
+        for key, item in seen.items(page).items():
+            if item["itemsTotal"]:
+                yield _subject(key), share(100 * item["itemsDone"] // item["itemsTotal"])
+
+
+@states("share of the items", "page of NABs")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("nonadmin").items():
+        run = _run_of(seen, key)
+        if run is not None and "data" not in row["progress"] and (told := find(r"(\d+)%", row["progress"])):
+            yield run, share(int(told))
+
+
+@states("share of the data", "page of the queue")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("queue").items():
+        if told := find(r"data (\d+)%", row["items"]):
+            yield _subject(key), share(int(told))
+
+
+@states("share of the data", "page of NABs")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("nonadmin").items():
+        run = _run_of(seen, key)
+        if run is not None and (told := find(r"data (\d+)%", row["progress"])):
+            yield run, share(int(told))
+
+
+@states("share of the data", "page of movements")
+def _(seen: Surfaces) -> Stated:
+    """Of the volumes whose size is known."""
+    sums: dict[Subject, tuple[int, int]] = {}
+    for item in seen.items("movements").values():
+        if item["bytesTotal"] and (run := _moved_run(item)) is not None:
+            done, total = sums.get(run, (0, 0))
+            sums[run] = done + item["bytesDone"], total + item["bytesTotal"]
+    for run, (done, total) in sums.items():
+        yield run, share(100 * done // total)
+
+
+# Velero itself.
+
+
+@states("whether Velero is alive", "header")
+def _(seen: Surfaces) -> Stated:
+    if found := re.search(r"Velero [\d.]*\s*(✗|●) (\w+)", seen.header):
+        yield _ALL, word(found[1] == "●")
+
+
+@states("whether Velero is alive", "Triage")
+def _(seen: Surfaces) -> Stated:
+    if "Velero" in seen.header and "no activity seen" not in seen.header:
+        yield _ALL, word(not any(one.startswith("velero-no-pulse:") for one in seen.triage_rows))
+
+
+@states("whether Velero is alive", "report")
+def _(seen: Surfaces) -> Stated:
+    if "Velero" in seen.header and "no activity seen" not in seen.header:
+        yield _ALL, word(all(item["code"] != "velero-no-pulse" for item in seen.report["findings"]))
+
+
+@states("whether Velero is alive", "metrics")
+def _(seen: Surfaces) -> Stated:
+    if "Velero" in seen.header and "no activity seen" not in seen.header:
+        yield _ALL, word('code="velero-no-pulse"' not in seen.metrics)
+
+
+@states("whether Velero is alive", "page of the queue")
+def _(seen: Surfaces) -> Stated:
+    for row in seen.rows("queue").values():
+        if row["when"].startswith(("silent", "down")):
+            yield _ALL, word(False)
+        elif row["when"].startswith("~"):
+            yield _ALL, word(True)
+
+
+# Findings, and how grave things are.
+
+
+@states("how grave it is", "Triage")
+def _(seen: Surfaces) -> Stated:
+    for key, severity in seen.severity_by_object.items():
+        if severity != "note":
+            yield _subject(key), word(severity)
+
+
+@states("how grave it is", "its page")
+def _(seen: Surfaces) -> Stated:
+    for page in ("schedules", "nonadmin", "backups", "restores", "protection", "storage"):
+        for key, row in seen.rows(page).items():
+            if (told := _SEVERITY.get(row["glyph"])) is not None:
+                yield _subject(key), word(told)
+
+
+@states("how grave it is", "its -o json")
+def _(seen: Surfaces) -> Stated:
+    for page in ("schedules", "nonadmin", "backups", "restores", "protection", "storage"):
+        for key, item in seen.items(page).items():
+            if (told := item.get("severity")) in ("error", "warning", "none"):
+                yield _subject(key), word(told)
+
+
+@states("how grave a finding is", "Triage, sign")
+def _(seen: Surfaces) -> Stated:
+    for finding, row in seen.triage_rows.items():
+        yield (finding,), word({"✗": "error", "▲": "warning", "○": "note"}[row["glyph"]])
+
+
+@states("how grave a finding is", "Triage, SEVERITY")
+def _(seen: Surfaces) -> Stated:
+    for finding, row in seen.triage_rows.items():
+        yield (finding,), word(row["severity"])
+
+
+@states("how grave a finding is", "get findings -o json")
+def _(seen: Surfaces) -> Stated:
+    for finding, item in seen.triage_items.items():
+        yield (finding,), word(item["severity"])
+
+
+@states("how grave a finding is", "report -o json")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.report["findings"]:
+        yield (item["id"],), word(item["severity"])
+
+
+@states("since when a finding holds", "Triage, SINCE")
+def _(seen: Surfaces) -> Stated:
+    for finding, row in seen.triage_rows.items():
+        if row["since"]:
+            yield (finding,), ago(row["since"], seen.now)
+
+
+@states("since when a finding holds", "Triage, pane")
+def _(seen: Surfaces) -> Stated:
+    for finding, text in seen.triage_panes.items():
+        if since := find(rf", since ({CLOCK}) \(", text.splitlines()[0]):
+            yield (finding,), clock(since, seen.now)
+
+
+@states("since when a finding holds", "get findings -o json")
+def _(seen: Surfaces) -> Stated:
+    for finding, item in seen.triage_items.items():
+        if item["since"]:
+            yield (finding,), at(item["since"])
+
+
+@states("since when a finding holds", "report -o json")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.report["findings"]:
+        if item["since"]:
+            yield (item["id"],), at(item["since"])
+
+
+@states("since when a finding holds", "first of its members")
+def _(seen: Surfaces) -> Stated:
+    """A line of many is as old as the oldest of them."""
+    for _, finding in seen.findings.ordered():
+        begun = [one.since for one in finding.members if one.since is not None]
+        if begun:
+            yield (finding.id,), at(min(begun).replace(microsecond=0))
+
+
+@states("subject of a finding", "Triage, SUBJECT")
+def _(seen: Surfaces) -> Stated:
+    for finding, row in seen.triage_rows.items():
+        yield (finding,), word(_last_name(row["subject"].removeprefix("└ ")))
+
+
+@states("subject of a finding", "Triage, pane")
+def _(seen: Surfaces) -> Stated:
+    for finding, text in seen.triage_panes.items():
+        yield (finding,), word(_last_name(text.splitlines()[0].partition(": ")[0]))
+
+
+@states("subject of a finding", "hand-over")
+def _(seen: Surfaces) -> Stated:
+    yield from _subjects(seen, r"^  [✗▲·] \w+: (.*)$", seen.handover)
+
+
+@states("subject of a finding", "report")
+def _(seen: Surfaces) -> Stated:
+    yield from _subjects(seen, r"^[✗▲·] \w+  (.*)$", seen.report_text)
+
+
+def _subjects(seen: Surfaces, pattern: str, text: str) -> Stated:
+    """By what is said of it, where that is said once: a printed finding has no id."""
+    said: dict[str, list[str]] = {}
+    for finding, row in seen.triage_rows.items():
+        said.setdefault(row["what"], []).append(finding)
+    for found in find_all(pattern, text):
+        subject, _, what = found[1].partition(": ")
+        what = re.sub(rf", since {CLOCK}$", "", what)
+        if len(said.get(what, ())) == 1:
+            yield (said[what][0],), word(_last_name(subject))
+
+
+@states("number of errors and warnings", "header")
+def _(seen: Surfaces) -> Stated:
+    told = {sign: int(find(rf"{sign}(\d+)", seen.header) or 0) for sign in "✗▲"}
+    for sign, count in told.items():
+        yield (sign,), number(count)
+
+
+@states("number of errors and warnings", "Triage")
+def _(seen: Surfaces) -> Stated:
+    for sign in "✗▲":
+        yield (sign,), number(sum(row["glyph"] == sign for row in seen.triage_rows.values()))
+
+
+@states("number of errors and warnings", "hand-over")
+def _(seen: Surfaces) -> Stated:
+    wrong = seen.handover.partition("\nWrong now")[2].partition("\n\n")[0]
+    for sign in "✗▲":
+        yield (sign,), number(len(re.findall(rf"^  {sign} ", wrong, re.MULTILINE)))
+
+
+@states("number of errors and warnings", "report")
+def _(seen: Surfaces) -> Stated:
+    for sign in "✗▲":
+        yield (sign,), number(len(re.findall(rf"^{sign} ", seen.report_text, re.MULTILINE)))
+
+
+@states("number of errors and warnings", "metrics")
+def _(seen: Surfaces) -> Stated:
+    counts = re.findall(r"^foretop_findings\{.*severity=\"(\w+)\".*\} (\d+)$", seen.metrics, re.MULTILINE)
+    for sign, severity in (("✗", "error"), ("▲", "warning")):
+        yield (sign,), number(sum(int(count) for told, count in counts if told == severity))
+
+
+# NABs and NARs.
+
+
+@states("phase of a NAB", "page of NABs")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("nonadmin").items():
+        yield _subject(key), word(row["phase"])
+
+
+@states("phase of a NAB", "get nab -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("nonadmin").items():
+        yield _subject(key), word(item["phase"] or "New")
+
+
+@states("what acts next on a refused NAB", "pane of NABs")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("nonadmin").items():
+        if (told := find(r"(the owner|an administrator)", _line(text, "Next"))) is not None:
+            yield _subject(key), word(told.split()[-1])
+
+
+@states("what acts next on a refused NAB", "Triage")
+def _(seen: Surfaces) -> Stated:
+    for finding, item in seen.triage_items.items():
+        if finding.startswith("nonadmin-refused:") and item["name"]:
+            is_administrator = item["remedy"].startswith("Decide about")
+            yield _of_item(item), word("administrator" if is_administrator else "owner")
+
+
+# Namespaces.
+
+
+@states("protection of a namespace", "page of protection, STATE")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("protection").items():
+        yield _subject(key), word("late" if row["state"] == "no copy" else row["state"])
+
+
+@states("protection of a namespace", "get protection -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("protection").items():
+        yield _subject(key), word(item["state"])
+
+
+@states("protection of a namespace", "Triage")
+def _(seen: Surfaces) -> Stated:
+    states_by_code = {
+        "namespace-late": ("late",),
+        "namespace-expiring": ("expiring",),
+        "namespace-uncovered": ("not covered",),
+        "namespace-partial": ("partial", "repo not ready"),
+    }
+    for finding, item in seen.triage_items.items():
+        told = states_by_code.get(item["code"])
+        if told and item["name"] and item["kind"] == NAMESPACE.name:
+            yield (NAMESPACE.name, "", item["name"]), word(*told)
+        assert finding
+
+
+@states("newest copy of a namespace", "page of protection, NEWEST")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("protection").items():
+        if re.fullmatch(SHORT, row["newest"]):
+            yield _subject(key), ago(row["newest"], seen.now)
+
+
+@states("newest copy of a namespace", "get protection -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("protection").items():
+        if item["newestCopyAt"]:
+            yield _subject(key), at(item["newestCopyAt"])
+
+
+@states("newest copy of a namespace", "pane of protection")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("protection").items():
+        if age := find(rf", ({LONG}) old", _line(text, "Newest")):
+            yield _subject(key), ago(age, seen.now)
+
+
+@states("newest copy of a namespace", "get backups -o json")
+def _(seen: Surfaces) -> Stated:
+    backups = {item["name"]: item for item in seen.items("backups").values()}
+    for key, item in seen.items("protection").items():
+        made = backups.get(item["newestCopy"] or "")
+        if made is not None and (begun := made["started"] or made["created"]):
+            yield _subject(key), at(begun)
+
+
+@states("next run for a namespace", "page of protection, NEXT RUN")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("protection").items():
+        if ahead := find(rf"^in ({SHORT})", row["next"]):
+            yield _subject(key), until(ahead, seen.now)
+
+
+@states("next run for a namespace", "get protection -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("protection").items():
+        if item["nextRun"]:
+            yield _subject(key), at(item["nextRun"])
+
+
+@states("next run for a namespace", "get schedules -o json")
+def _(seen: Surfaces) -> Stated:
+    """The first of those that cover it, are not paused and make backups."""
+    schedules = {_subject(key): item for key, item in seen.items("schedules").items()}
+    signs = {_subject(key): row["next"] for key, row in seen.rows("schedules").items()}
+    for key, item in seen.items("protection").items():
+        covers = [_schedule(one["namespace"], one["name"]) for one in item["schedules"] if not one["paused"]]
+        runs = [
+            schedules[one]["nextRun"]
+            for one in covers
+            if one in schedules and schedules[one]["nextRun"] and signs[one] not in ("invalid cron", "refused")
+        ]
+        if runs and item["exists"] is not False:
+            yield _subject(key), at(min(runs))
+
+
+def _line(text: str, *starts: str) -> str:
+    """The first line that begins so; "" where none does."""
+    return next((line for line in text.splitlines() if line.startswith(starts)), "")
+
+
+def _moment(text: str) -> Statement:
+    return number(float(text) / 10)
+
+
+def _metric(seen: Surfaces, name: str, read: Callable[[str], Statement]) -> Stated:
+    for found in find_all(rf'^foretop_{name}\{{.*namespace="([^"]*)",name="([^"]*)"\}} (\S+)$', seen.metrics):
+        yield _schedule(found[1], found[2]), read(found[3])
+
+
+def _all_paused(seen: Surfaces, pattern: str) -> int | None:
+    rows = [row for finding, row in seen.triage_rows.items() if finding.startswith("velero-all-paused:")]
+    found = find(pattern, rows[0]["what"]) if len(rows) == 1 else None
+    return int(found) if found is not None else None
+
+
+def _finding_subject(finding: str) -> Subject:
+    kind, namespace, name = finding.split(":")[1].split("/")
+    return kind, namespace, name
+
+
+def _run_of(seen: Surfaces, key: ObjectRef) -> Subject | None:
+    """The Velero object of a NAB or NAR, where it is to be seen."""
+    name = seen.rows("nonadmin")[key]["object"]
+    kind, page = (BACKUP.name, "backups") if key.kind == NAB.name else (RESTORE.name, "restores")
+    assert key.kind in (NAB.name, NAR.name)
+    found = [run for run in seen.rows(page) if run.name == name] if name else []
+    return (kind, found[0].namespace, name) if len(found) == 1 else None
+
+
+def _moved_run(item: Mapping[str, Any]) -> Subject | None:
+    if item["backup"]:
+        return BACKUP.name, item["namespace"], item["backup"]
+    return (RESTORE.name, item["namespace"], item["restore"]) if item["restore"] else None
+
+
+def _last_name(subject: str) -> str:
+    """`schedule velero/daily`, `Schedule velero/daily` and `schedule daily` name the same; so do `64 nabs`."""
+    last = subject.replace("…", "/").split("/")[-1].split()
+    return last[-1][-6:] if last else ""

@@ -1,0 +1,67 @@
+"""All places that state a fact agree, in every scene and recording; `make agreement` compares a million times."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import UTC
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from foretop.commands.report import command as report_command
+from tests import recordings
+from tests.agreement.comparison import Tally, situations
+from tests.agreement.situations import recorded
+from tests.agreement.surfaces import Surfaces
+
+_SITUATIONS = 140
+_EACH = 20
+"""So often each place is compared on each fact at least."""
+
+
+def test_no_two_places_contradict_each_other(record_property: Callable[[str, object], None]) -> None:
+    tally, chance = Tally(), random.Random(1)
+    for situation in islice(situations(1), _SITUATIONS):
+        tally.ask(situation, chance)
+    record_property("agreement", "\n".join(tally.table()))
+    assert not tally.contradictions, "\n".join(tally.failures(1))
+    seldom = {pair: count for pair, count in tally.asked().items() if count < _EACH}
+    assert not seldom, f"compared too seldom: {seldom}"
+
+
+@pytest.mark.parametrize("name", recordings.NAMES)
+def test_a_report_on_a_recorded_state_is_what_the_dashboard_shows(name: str, tmp_path: Path) -> None:
+    """`report -f FILE --at TIME` at every tenth event, against the rows, the queue and the findings of a dashboard."""
+    known: dict[tuple[str, str, str], recordings.Event] = {}
+    file = tmp_path / "objects.json"
+    for place, event in enumerate(recordings.events(name)):
+        if event.type == "DELETED":
+            known.pop(event.key, None)
+        else:
+            known[event.key] = event
+        if place % 10 or not known:
+            continue
+        situation = recorded(name, place, event.t, tuple(known.values()))
+        file.write_bytes(msgspec.json.encode({"kind": "List", "items": situation.manifests}))
+        at = situation.now.astimezone(UTC).isoformat()
+        asked = ["-f", str(file), "--at", at, "--velero-version", situation.version, "-o", "json"]
+        printed = CliRunner().invoke(report_command, asked)
+        assert printed.exit_code in (0, 1, 3), printed.output
+        report = msgspec.json.decode(printed.stdout)
+        seen = Surfaces(situation, random.Random(place))
+        assert report["schedules"] == _by_name(seen, "schedules"), situation.step
+        assert sorted(report["queue"], key=_name) == _by_name(seen, "queue"), situation.step
+        shown = {one: item for one, item in seen.triage_items.items() if item["kind"] != "Context"}
+        assert {item["id"]: item for item in report["findings"]} == shown, situation.step
+
+
+def _name(item: dict[str, str]) -> tuple[str, str, str]:
+    return item["namespace"], item["name"], item["kind"]
+
+
+def _by_name(seen: Surfaces, page: str) -> list[dict[str, str]]:
+    return sorted(map(dict, seen.items(page).values()), key=_name)
