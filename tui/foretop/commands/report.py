@@ -19,8 +19,8 @@ from foretop.commands.report_metrics import metrics_text
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.background import in_thread
 from foretop_core.config.thresholds_from_settings import thresholds_of
-from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.cron import shown
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
