@@ -101,9 +101,14 @@ async def _run(hook: str, change: RowChange, limit: float = HOOK_LIMIT) -> None:
     """One failure costs itself only: it is named, and the watch goes on."""
     environ = {**os.environ, **_environment(change.type, change.item)}
     try:
-        process = await asyncio.create_subprocess_shell(
-            hook, stdin=asyncio.subprocess.PIPE, env=environ, start_new_session=True
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_shell(hook, stdin=asyncio.subprocess.PIPE, env=environ, start_new_session=True)
         )
+        process = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # It may be running by now, and only who has started it can end it with all its helpers.
+        await end_process_group(await starting)
+        raise
     except OSError as problem:
         warn([ForetopError("The command of --exec cannot be run", problem.strerror or str(problem))])
         return
