@@ -6,7 +6,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, count
+from datetime import timedelta
+from itertools import combinations, count, islice
 
 import msgspec
 
@@ -16,6 +17,13 @@ from tests.agreement.situations import SCENE_NAMES, Situation, recording, scene
 from tests.agreement.statements import Statement, contradict
 from tests.agreement.surfaces import Surfaces
 
+_SOON = timedelta(minutes=3)
+"""When the volumes of tenants are under way in the scene that has them."""
+_SHORT = 3
+"""A scene that is begun for what it begins with begins anew after so many situations."""
+_A_DAY = timedelta(hours=25)
+_SELDOM = 3
+"""The default scene has by far the most objects: it is asked every third time."""
 Pair = tuple[str, str]
 """A fact and a place that states it."""
 
@@ -96,15 +104,23 @@ class Tally:
 
 
 def situations(seed: int) -> Iterator[Situation]:
-    """One after the other from each scene and each recording; a story that has ended begins anew with another seed."""
+    """One after the other from each scene and recording, those more often of which little else tells the same.
+
+    A story that has ended begins anew with another seed.
+    """
     makers: list[Callable[[int], Iterator[Situation]]] = [
         *(lambda number, name=name: scene(name, number) for name in SCENE_NAMES),
+        *[lambda number: islice(scene("volumes", number, _SOON), _SHORT)] * 4,
+        *[lambda number: islice(scene("maintenance", number), _SHORT)] * 2,
+        lambda number: scene("maintenance", number, _A_DAY),
         *(lambda number, name=name: recording(name, number) for name in recordings.NAMES),
     ]
     numbers = count(seed)
     stories = [(make, make(next(numbers))) for make in makers]
-    while True:
+    for turn in count():
         for place, (make, story) in enumerate(stories):
+            if not place and turn % _SELDOM:
+                continue
             found = next(story, None)
             if found is None:
                 stories[place] = make, make(next(numbers))

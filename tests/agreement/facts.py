@@ -17,6 +17,7 @@ from tests.agreement.statements import (
     CLOCK,
     LONG,
     SHORT,
+    Span,
     Statement,
     ago,
     at,
@@ -485,7 +486,10 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     for key, told in seen.dialogs.items():
         for choice, (_, step) in told.items():
-            yield (*_subject(key), choice.name), word(bool(re.match(r"one backup (?:starts|is created)", step)))
+            yield (
+                (*_subject(key), choice.name),
+                word(bool(re.search(r"(?:^|, then )one backup (?:starts|is created)", step))),
+            )
 
 
 @states("number of paused schedules", "page of schedules")
@@ -512,6 +516,35 @@ def _(seen: Surfaces) -> Stated:
         yield _ALL, number(told)
     if (besides := find(r"healthy, (\d+) paused", seen.calm)) is not None:
         yield _ALL, number(int(besides))
+    for row in seen.triage_rows.values():
+        if (some := find(r"^(\d+) of \d+ schedules are paused, \d+ overdue", row["what"])) is not None:
+            yield _ALL, number(int(some))
+
+
+@states("number of paused schedules", "header")
+def _(seen: Surfaces) -> Stated:
+    if (told := find(r"(\d+) of \d+ paused, \d+ overdue", seen.header)) is not None:
+        yield _ALL, number(int(told))
+
+
+@states("number of schedules that are paused and overdue", "header")
+def _(seen: Surfaces) -> Stated:
+    if (told := find(r"\d+ of \d+ paused, (\d+) overdue", seen.header)) is not None:
+        yield _ALL, number(int(told))
+
+
+@states("number of schedules that are paused and overdue", "page of schedules")
+def _(seen: Surfaces) -> Stated:
+    """Those that are due, at most: for two minutes a run that is due is not overdue yet."""
+    due = sum("paused, due" in row["next"] for row in seen.rows("schedules").values())
+    yield _ALL, Span(0, due * 10)
+
+
+@states("number of schedules that are paused and overdue", "Triage")
+def _(seen: Surfaces) -> Stated:
+    for row in seen.triage_rows.values():
+        if (told := find(r"schedules are paused, (\d+) overdue", row["what"])) is not None:
+            yield _ALL, number(int(told))
 
 
 @states("number of paused schedules that are due", "page of schedules")
@@ -705,8 +738,9 @@ def _(seen: Surfaces) -> Stated:
 @states("expected end", "page of the queue")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("queue").items():
-        if minute := find(r"→ (\d\d:\d\d)", row["when"]):
-            yield _subject(key), rounded_minute(minute, seen.now)
+        if found := re.search(r"→ (after )?(\d\d:\d\d)", row["when"]):
+            minute = rounded_minute(found[2], seen.now)
+            yield _subject(key), Span(minute.low, float("inf")) if found[1] else minute
 
 
 @states("expected end", "pane of the queue")
@@ -737,7 +771,7 @@ def _(seen: Surfaces) -> Stated:
     for key, item in seen.items("movements").items():
         left = find(rf"^({SHORT})$", seen.rows("movements")[key]["left"])
         if left and item["node"] and item["phase"] == "InProgress":
-            low = until(left, seen.now).low  # type: ignore[union-attr]
+            low = until(left, seen.now).low
             end = datetime.fromtimestamp(low, seen.now.tzinfo)
             place = (item["namespace"], item["node"])
             moving[place] = max(end, moving.get(place, end))

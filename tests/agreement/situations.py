@@ -32,11 +32,16 @@ class Situation(msgspec.Struct, frozen=True):
     """The release of Velero, where no object tells it."""
 
 
-def scene(name: str, seed: int) -> Iterator[Situation]:
+def scene(name: str, seed: int, after: timedelta = timedelta()) -> Iterator[Situation]:
     """A scene, then the scene after each of endlessly many random actions and spans of time."""
     chance = random.Random(f"{name} {seed}")
     box = SimulatedCluster(SCENES[name], ScenarioOptions(seed=seed), FIXED_START)
-    step = "as it begins"
+    if after:  # One of the others goes on, so that each of those that were forgotten has a line of its own.
+        _pause(box, chance, box.storage.list(box.storage.kind(SCHEDULE.name))[0])
+    box.settle(after)
+    if after:
+        _back_up_to_nowhere(box)
+    step = f"{after} after it began"
     while True:
         yield _in_box(f"scene {name}, seed {seed}", step, box)
         step = _act(box, chance) if chance.random() < 0.6 else ""
@@ -87,9 +92,9 @@ def _manifest(kind: Kind, body: dict[str, Any]) -> dict[str, Any]:
 
 def _act(box: SimulatedCluster, chance: random.Random) -> str:
     """What people may do, at random; an action that the server refuses changes nothing."""
-    if chance.random() < 0.1:
+    if chance.random() < 0.25:
         return _pause_all(box, paused=chance.random() < 0.7)
-    if chance.random() < 0.05:
+    if chance.random() < 0.25:
         return _back_up_to_nowhere(box)
     kind = chance.choice((SCHEDULE, SCHEDULE, SCHEDULE, BACKUP, NAB))
     stored = box.storage.kind(kind.name)

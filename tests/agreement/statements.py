@@ -49,26 +49,26 @@ def word(*any_of: object) -> Statement:
     return frozenset(map(str, any_of))
 
 
-def number(value: float) -> Statement:
+def number(value: float) -> Span:
     return Span(value * 10, value * 10)
 
 
-def share(percent: float) -> Statement:
+def share(percent: float) -> Span:
     """A percentage that was cut to whole ones."""
     return Span(percent, percent + 1)
 
 
-def at(moment: datetime | str) -> Statement:
+def at(moment: datetime | str) -> Span:
     """A moment that JSON or a metric has to the second."""
     found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
     return Span(found.timestamp(), found.timestamp())
 
 
-def not_before(moment: datetime) -> Statement:
+def not_before(moment: datetime) -> Span:
     return Span(moment.timestamp(), _FAR)
 
 
-def clock(text: str, now: datetime) -> Statement:
+def clock(text: str, now: datetime) -> Span:
     """A moment from a sentence; without a day it is one of today."""
     parts = _CLOCK_PARTS.fullmatch(text)
     assert parts is not None, text
@@ -79,7 +79,7 @@ def clock(text: str, now: datetime) -> Statement:
     return Span(found.timestamp(), found.timestamp() + (0 if second else 59))
 
 
-def rounded_minute(text: str, now: datetime) -> Statement:
+def rounded_minute(text: str, now: datetime) -> Span:
     """An estimate to the minute, `02:33`: the nearest moment of that time of day."""
     hour, minute = map(int, text.split(":"))
     found = now.replace(hour=hour, minute=minute, second=0, microsecond=0)
@@ -102,12 +102,12 @@ def long_length(text: str) -> tuple[float, float]:
     return seconds or -_FAR, seconds + unit
 
 
-def until(text: str, now: datetime) -> Statement:
+def until(text: str, now: datetime) -> Span:
     low, high = length(text) if re.fullmatch(SHORT, text) else long_length(text)
     return Span(now.timestamp() + low, now.timestamp() + high)
 
 
-def ago(text: str, now: datetime) -> Statement:
+def ago(text: str, now: datetime) -> Span:
     low, high = length(text) if re.fullmatch(SHORT, text) else long_length(text)
     return Span(now.timestamp() - high, now.timestamp() - low)
 

@@ -118,7 +118,13 @@ class Surfaces:
         """The pane below a page for some of its rows."""
         if page not in self._panes:
             model, render = self.model(page), self.state.render_context(CONTEXT)
-            entries = self._some([(key, held[1]) for key, held in model.ordered()])
+            entries = [(key, held[1]) for key, held in model.ordered()]
+            if page == "nonadmin":  # Most of them ended long ago, and there is little to say of those.
+                queued = {key for key, row in self.rows(page).items() if row["queue"] != "–"}
+                waiting = self._some([one for one in entries if one[0] in queued])
+                entries = [*waiting, *self._some([one for one in entries if one[0] not in queued])]
+            else:
+                entries = self._some(entries)
             self._panes[page] = {key: text_of(self._pane(page, entry, render)) for key, entry in entries}
         return self._panes[page]
 

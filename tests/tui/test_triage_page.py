@@ -8,6 +8,7 @@ import pytest
 
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop_core.models import Deployment, NonAdminBackup
+from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
 from tests.objects import backup, location, nab, schedule
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, calm
@@ -103,6 +104,14 @@ async def test_where_a_paused_schedule_is_overdue_page_and_header_say_so() -> No
         assert "late is paused and overdue" in shown.text
         assert "No problems" not in shown.text
         assert "‖ 1/2, 1 over " in shown.status
+
+
+async def test_a_window_that_should_have_ended_is_in_the_header_though_nothing_is_overdue() -> None:
+    notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T02:29:00Z", PAUSED_BATCH: "CHG-1"}
+    held = schedule("held", cron="0 4 * * *", last="2026-11-14T04:00:03Z", paused=True, annotations=notes)
+    async with screen(FilledSource([location(), held, schedule("good", last="02:00:03")])) as shown:
+        assert "overrun by 12 minutes" in shown.text
+        assert "‖ 1, 12m over " in shown.status
 
 
 def partly_failed(number: int) -> NonAdminBackup:

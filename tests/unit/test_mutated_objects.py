@@ -57,7 +57,7 @@ def test_the_first_and_the_last_year_can_be_read(time: str) -> None:
 
 def test_long_text_is_shown_in_part() -> None:
     shown = clean("x" * 300_000)
-    assert shown.endswith("… (267,232 more characters)")
+    assert shown.endswith("… (283,616 more characters)")
     assert len(shown) < LONGEST + 40
     assert len(clean("\x1b" * 300_000)) < 4 * LONGEST + 40
 
@@ -83,8 +83,8 @@ def test_no_mutated_object_breaks_anything_at_any_entry_point(seed: int) -> None
     assert outcome.false_calm == 0
 
 
-def test_a_word_of_any_length_is_folded_without_a_letter_lost() -> None:
-    word = "漢x" * 10_000
+def test_a_word_as_long_as_is_shown_is_folded_without_a_letter_lost() -> None:
+    word = "漢x" * (LONGEST // 2)
     lines = ["".join(piece.text for piece in line) for line in wrap([paragraph(word)], 78)]
     assert "".join(lines) == word
     assert {width(line) for line in lines[:-1]} <= {77, 78}

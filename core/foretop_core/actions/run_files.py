@@ -23,7 +23,7 @@ from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestor
 from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.facts.run_facts import why_no_files
+from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 Run: TypeAlias = Backup | Restore
@@ -91,7 +91,7 @@ async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: Run
         raise FileUnavailable(f"{item.name} has no {file.noun} any more", f"its Velero {word} no longer exists")
     copied = item.velero.status.phase if item.velero.status else ""
     phase = run.phase if run is not None else copied
-    if why_no_files(run.status if run is not None else item.velero.status):
+    if why_no_files(phase):
         raise FileUnavailable(*_unwritten(item.name, file, phase, f"its {word} is {phase or 'waiting'}"))
     if has_own_storage(snapshot, item):
         return item
@@ -147,7 +147,7 @@ def has_own_storage(snapshot: ClusterSnapshot, item: NonAdmin) -> bool:
 
 def why_no_file(snapshot: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str, str, str] | None:
     """What, why and what next, where Velero would give no address for it."""
-    if why_no_files(run.status):
+    if why_no_files(run.phase):
         return _unwritten(run.name, file, run.phase, f"it is {run.phase or 'New'}")
     backup = run if isinstance(run, Backup) else _backup_of(snapshot, run)
     if backup is not None and (why := unavailable_storage(snapshot, backup)):

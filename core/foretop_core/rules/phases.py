@@ -42,3 +42,16 @@ READABLE = frozenset(
     }
 )
 """Only in these has Velero uploaded log and results."""
+
+
+def why_no_files(phase: str) -> str:
+    """Why log and results of a run in this phase cannot be fetched; "" where Velero has stored them."""
+    if phase in READABLE:
+        return ""
+    if phase == "FailedValidation":
+        return "it was refused before it ran"
+    if phase == "Deleting":
+        return "Velero is deleting it, with its log and results"
+    if phase in WAITING or phase == "ReadyToStart":
+        return f"it has not begun ({phase or 'New'})"
+    return f"it has not ended ({phase})"

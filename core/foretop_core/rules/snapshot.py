@@ -101,8 +101,8 @@ class ObservedChanges(msgspec.Struct, frozen=True):
     went_back: Mapping[ObjectRef, PhaseChange] = msgspec.field(default_factory=dict)
     restarted: Mapping[str, datetime] = msgspec.field(default_factory=dict)
     """By namespace: when the Velero server's beat was seen to change."""
-    worked: Mapping[str, LifeSign] = msgspec.field(default_factory=dict)
-    """By namespace: the newest write that only the Velero server makes, besides its checks of storage."""
+    worked: Mapping[str, tuple[LifeSign, ...]] = msgspec.field(default_factory=dict)
+    """By namespace: the newest writes that only the Velero server makes, besides its checks of storage."""
     syncs_off_beat: frozenset[datetime] = frozenset()
     """The last syncs of storage locations that came at another second of the minute than the ones before."""
     free_slot_since: Mapping[str, datetime] = msgspec.field(default_factory=dict)
@@ -369,10 +369,8 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     def _worked(self, namespace: str) -> tuple[LifeSign, ...]:
         """As the store has noted it change by change; of a file, out of its objects."""
-        if self.live is not None:
-            found = self.seen.worked.get(namespace)
-            return () if found is None else (found,)
-        return self._signs_in_all.get(namespace, ())
+        noted = self.live is not None or bool(self.seen.worked)
+        return (self.seen.worked if noted else self._signs_in_all).get(namespace, ())
 
     @cached_property
     def _signs_in_all(self) -> Mapping[str, tuple[LifeSign, ...]]:

@@ -95,9 +95,18 @@ class ActivityTracker:
 
     def __init__(self) -> None:
         self._newest: dict[tuple[str, str], LifeSign] = {}
+        self._ahead: dict[tuple[str, str], deque[LifeSign]] = {}
+        """Times that lie in the future: they hide no true sign, and count when they have come."""
 
-    def worked(self, context: str) -> dict[str, LifeSign]:
-        return {namespace: sign for (where, namespace), sign in self._newest.items() if where == context}
+    def worked(self, context: str) -> dict[str, tuple[LifeSign, ...]]:
+        """By namespace, the newest sign first."""
+        places = [place for place in {*self._newest, *self._ahead} if place[0] == context]
+        return {place[1]: self._signs(place) for place in places}
+
+    def _signs(self, place: tuple[str, str]) -> tuple[LifeSign, ...]:
+        newest = self._newest.get(place)
+        found = [*self._ahead.get(place, ()), *((newest,) if newest is not None else ())]
+        return tuple(sorted(found, key=lambda sign: sign.at, reverse=True))
 
     def note(
         self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime, *, listed: bool
@@ -106,19 +115,18 @@ class ActivityTracker:
             return
         place = (key.context, key.namespace)
         newest = self._newest.get(place)
-        changed = before is not None and not listed and type(before) is type(after) and _is_written(before, after)
-        if changed and (newest is None or newest.at < at):
-            newest = self._newest[place] = LifeSign(at, key.kind, key.name, _did(before, after))
+        # The status of a data movement is written by the node agents.
+        seen = not listed and isinstance(before, SERVER_WRITES) and not isinstance(after, DataMovement)
+        if seen and getattr(before, "status", None) != after.status:
+            # Nothing that the object tells of the past is newer than this.
+            if newest is None or newest.at < at:
+                self._newest[place] = LifeSign(at, key.kind, key.name, _did(before, after))
+            return
         for sign in signs_in(after):
-            if sign.at <= at + PERIOD and (newest is None or newest.at < sign.at):
+            if sign.at > at + PERIOD:
+                self._ahead.setdefault(place, deque(maxlen=_REMEMBERED)).append(sign)
+            elif newest is None or newest.at < sign.at:
                 newest = self._newest[place] = sign
-
-
-def _is_written(before: Resource, after: Resource) -> bool:
-    """Whether the server wrote to its status; that of a data movement is written by the node agents."""
-    if isinstance(after, DataMovement):
-        return False
-    return bool(getattr(before, "status", None) != getattr(after, "status", None))
 
 
 def _did(before: Resource | None, after: Resource) -> str:

@@ -164,6 +164,14 @@ def test_nothing_is_missed_before_the_next_run_after_a_pause(how: str) -> None:
     assert [one.code for one in gaps_of(at("03:16:00"), later, old, *failed)] == ["protection-gap", "namespace-late"]
 
 
+def test_a_pause_that_ended_in_the_future_takes_back_no_promise() -> None:
+    ahead = paused_field("2031-01-01T00:00:00Z")
+    mine = schedule("s", "*/15 * * * *", last="02:30:03", template=SHOP, managedFields=ahead)
+    failed = taken("s-1", "02:30:03", "s", "Failed")
+    told = gaps_of(NOW, mine, taken("s-0", "00:15:03", "s"), failed)
+    assert [one.code for one in told] == ["protection-gap", "namespace-late"]
+
+
 @pytest.mark.parametrize(
     ("cron", "since"), [("*/3 * * * *", "02:09:00Z"), ("*/15 * * * *", "02:00:00Z"), ("0 * * * *", "01:00:00Z")]
 )

@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.models import DataUpload, Deployment, Pod, from_builtins
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.movement_rate import rate, time_left
+from foretop_core.rules.queue.volumes import rate, time_left
 from foretop_core.rules.triage import triage
 from foretop_core.rules.velero_pods import (
     PodHealth,

@@ -103,7 +103,7 @@ def test_a_report_numbers_the_queue_as_the_table_does(capsys: pytest.CaptureFixt
     waits = backup("next", "Queued", created="02:40:00", queuePosition=1)
     objects = [location(), *runs, waits]
     items = queue_items(assemble(objects), NOW)
-    print_report({"at": "", "findings": [], "notSeen": [], "schedules": [], "queue": items}, NOW)
+    print_report({"at": "", "servers": [], "findings": [], "notSeen": [], "schedules": [], "queue": items}, NOW)
     lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[-4:]]
     assert lines == [["▶", "a"], ["▶", "b"], ["▶", "c"], ["1", "next"]]
     shown = Shown("queue", objects)
@@ -121,7 +121,8 @@ def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     shown = Shown("nonadmin", [SILENT, mine, tenant])
     assert shown.text("queue") == [["▲", "not picked up"]]
     _, (_, entry) = next(iter(shown.model.table))
-    told = shown.model.view.explain(entry, shown.render_context())
+    context = shown.render_context()
+    told = context.text(entry.facts(context).why)
     assert told.endswith(
         "is created, and Velero has not picked it up: no sign of activity from Velero since 02:26:03Z."
     )

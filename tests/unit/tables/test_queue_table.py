@@ -14,8 +14,7 @@ from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScop
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.json_items import queue_items, results_item, schedule_item
-from foretop_core.tables.resources.queue import QueueView
-from foretop_core.tables.resources.run_eta import run_eta
+from foretop_core.tables.resources.queue import QueueView, run_eta
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
 

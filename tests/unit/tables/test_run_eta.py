@@ -20,7 +20,7 @@ from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Thresholds
-from foretop_core.tables.resources.run_eta import run_eta
+from foretop_core.tables.resources.queue import run_eta
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
 

@@ -17,7 +17,10 @@ from foretop.commands.live_session import running_session, unreadable, wait_sync
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop.commands.report_metrics import metrics_text
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
+from foretop_core.background import in_thread
 from foretop_core.config.thresholds_from_settings import thresholds_of
+from foretop_core.cron import shown
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
@@ -42,6 +45,7 @@ from foretop_core.tables.resources.json_items import (
     Item,
     queue_items,
     schedule_item,
+    server_items,
     unreadable_item,
     unseen_item,
 )
@@ -80,7 +84,8 @@ def command(
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
     limits = thresholds_of(session_options.thresholds)
-    return report_snapshots([(snapshot, now)], read.unreadable, form, limits, apart=apart)
+    own = acknowledgements_of(os.environ).read()
+    return report_snapshots([(snapshot, now)], read.unreadable, form, limits, own, apart=apart)
 
 
 def report_on_clusters(session_options: SessionOptions) -> int:
@@ -93,7 +98,9 @@ async def _of_clusters(session_options: SessionOptions, at: datetime | None, for
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
-        return report_snapshots(snapshots, (*unreadable(session), *lost), form, session.thresholds, apart=apart)
+        own = await in_thread(acknowledgements_of(os.environ).read)
+        limits = session.thresholds
+        return report_snapshots(snapshots, (*unreadable(session), *lost), form, limits, own, apart=apart)
 
 
 def report_snapshots(
@@ -101,15 +108,16 @@ def report_snapshots(
     unreadable: Sequence[Unreadable],
     form: str,
     limits: Thresholds | None = None,
+    own: OwnAcknowledgements | None = None,
     *,
     apart: bool = False,
 ) -> int:
     """Prints the report on some clusters, and answers with its exit code; `apart` parts off what is acknowledged."""
     now = snapshots[0][1]
-    own = acknowledgements_of(os.environ).read()
-    parts = [_on_cluster(snapshot, at, limits, own, apart=apart) for snapshot, at in snapshots]
+    drills = DrillJournal(os.environ, waits=True)
+    parts = [_on_cluster(snapshot, at, limits, own or {}, drills, apart=apart) for snapshot, at in snapshots]
     found = [judged for _, judged in parts]
-    names = ("schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
+    names = ("servers", "schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
     answer = {
         "at": rfc3339(now),
         **{name: [item for part, _ in parts for item in part[name]] for name in names},
@@ -131,11 +139,12 @@ def _on_cluster(
     at: datetime,
     limits: Thresholds | None,
     own: OwnAcknowledgements,
+    drills: DrillJournal,
     *,
     apart: bool,
 ) -> tuple[dict[str, list[Item]], Triage]:
     """The report on one cluster; a part that fails is left out, and is a finding instead."""
-    judged = triage(snapshot, at, limits)
+    judged = triage(snapshot, at, limits, drill_records=drills.records(snapshot))
     failures = list(judged.failures)
     schedules: list[Item] = []
     grace = (limits or Thresholds()).overdue
@@ -144,8 +153,10 @@ def _on_cluster(
             schedules.append(schedule_item(schedule_facts(snapshot, schedule, at, grace)))
         except Exception as problem:
             failures.append(Failure(snapshot.context, "its row", snapshot.ref(schedule), problem_text(problem)))
+    servers: list[Item] = []
     queue: list[Item] = []
     try:
+        servers = server_items(snapshot, at)
         queue = queue_items(snapshot, at, limits or Thresholds())
     except Exception as problem:
         failures.append(Failure(snapshot.context, "the queue", None, problem_text(problem)))
@@ -155,6 +166,7 @@ def _on_cluster(
     findings = (*map(failure_finding, failures), *aggregated(counted))
     return (
         {
+            "servers": servers,
             "schedules": schedules,
             "queue": queue,
             "findings": [finding_item(finding, at) for finding in findings],
@@ -172,6 +184,8 @@ def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
 
 def print_report(answer: dict[str, Any], now: datetime) -> None:
     say(f"As of {answer['at']}")
+    for server in answer["servers"]:
+        say(_server_line(server, now))
     known = answer.get("acknowledged", [])
     _findings(answer["findings"], answer["notSeen"], now, also_known=bool(known))
     if known:
@@ -188,6 +202,14 @@ def print_report(answer: dict[str, Any], now: datetime) -> None:
         say(f"Queue ({len(answer['queue'])})")
         head = ("", "NAME", "FROM", "PHASE", "STARTS", "WAITS FOR")
         table(head, [_queue_row(item, now) for item in answer["queue"]])
+
+
+def _server_line(item: dict[str, Any], now: datetime) -> str:
+    """`Velero in openshift-adp: silent since 02:16:03Z`; of one that is not known, why not."""
+    where = " ".join(filter(None, ("Velero", item["context"], "in", item["namespace"])))
+    since = f" since {_when(item['silentSince'], now)}" if item["silentSince"] else ""
+    reason = f" ({item['reason']})" if item["reason"] and item["reason"] != item["state"] else ""
+    return f"{where}: {item['state']}{since}{reason}"
 
 
 def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now: datetime, *, also_known: bool) -> None:
@@ -215,7 +237,7 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime) -> None:
 def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
     return (
         "/".join(filter(None, (item["namespace"], item["name"]))),
-        item["schedule"],
+        shown(item["schedule"]),
         "paused" if item["paused"] else item["phase"] or "New",
         _next(item, now),
         _when(item["lastBackup"], now) or "never",

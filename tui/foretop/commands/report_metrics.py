@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from foretop.commands.output import without_controls
+from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerState
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+_NOT_KNOWN = (ServerState.NOT_KNOWN.value, NOT_KNOWN_YET)
 Sample = tuple[Mapping[str, str], float]
 
 
@@ -34,6 +36,11 @@ def _metrics(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Sam
         yield "findings_acknowledged", "Acknowledged findings by severity and code.", apart
     yield "unreadable", "Objects and clusters that could not be read.", [({}, float(len(report["unreadable"])))]
     yield "not_visible", "Kinds that could not be seen.", [({}, float(len(report["notSeen"])))]
+    known = [item for item in report["servers"] if item["state"] not in _NOT_KNOWN]
+    alive = [(_server(item), float(item["state"] == ServerState.ACTIVE.value)) for item in known]
+    yield "server_active", "Whether the Velero server is alive and its storage responds.", alive
+    signs = [(_server(item), at) for item in report["servers"] if (at := _seconds(item["lastSign"])) is not None]
+    yield "server_last_sign_timestamp_seconds", "When the Velero server last showed a sign of life.", signs
     yield "queue", "Backups and restores that run or wait.", _counted(line, "context", "namespace", "kind", "phase")
     for name, field, about in (
         ("next_run", "nextRun", "When the schedule is due next."),
@@ -44,6 +51,10 @@ def _metrics(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Sam
     for field, about in (("paused", "Whether it is paused."), ("due", "Whether it is due.")):
         known = [item for item in schedules if item[field] is not None]
         yield f"schedule_{field}", about, [(_identity(item), float(item[field])) for item in known]
+
+
+def _server(item: Mapping[str, Any]) -> Mapping[str, str]:
+    return {"context": item["context"], "namespace": item["namespace"]}
 
 
 def _counted(items: Sequence[Mapping[str, Any]], *names: str) -> list[Sample]:

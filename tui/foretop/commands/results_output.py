@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from foretop.commands.connection import connection_options
-from foretop.commands.log_output import progress, trust_options
+from foretop.commands.log_output import confirm_download, progress, trust_options
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import emit, output_option, say, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession, open_session, run_async
@@ -21,7 +21,7 @@ from foretop_core.models import NonAdmin
 from foretop_core.models.kinds import Kind
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import why_no_files
+from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import ResultGroup, Results
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.json_items import results_item
@@ -41,18 +41,21 @@ def add_results(
     @trust_options
     @output_option
     @connection_options
-    def results(name: str, trust: TlsTrust, form: str, session_options: SessionOptions) -> int:
-        return run_async(_print_results(session_options, name, trust, form))
+    def results(name: str, trust: TlsTrust, confirmed: str, form: str, session_options: SessionOptions) -> int:
+        return run_async(_print_results(session_options, name, trust, confirmed, form))
 
-    async def _print_results(session_options: SessionOptions, name: str, trust: TlsTrust, form: str) -> int:
+    async def _print_results(
+        session_options: SessionOptions, name: str, trust: TlsTrust, confirmed: str, form: str
+    ) -> int:
         async with open_session(session_options, watched) as at:
+            await confirm_download(at, confirmed)
             return await show_results(at, select_one(at.snapshot, kind, members(at.snapshot), name), trust, form)
 
 
 async def show_results(at: CommandSession, item: Run | NonAdmin, trust: TlsTrust, form: str) -> int:
     """Prints them; with nothing to tell of, nothing is asked for. Exit code: 0 told, 3 they cannot be had."""
     status = _status(at.snapshot, item)
-    is_clean = not why_no_files(status) and not status.errors and not status.warnings
+    is_clean = not why_no_files(status.phase) and not status.errors and not status.warnings
     try:
         found = None if is_clean else await results_of(at.executor, item, trust, progress)
     except (FileUnavailable, ActionRefused, DownloadFailed, Unreadable) as problem:

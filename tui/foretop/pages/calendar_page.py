@@ -28,8 +28,8 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.humanize import count, duration, join
-from foretop_core.rules.queue.usual_lengths import usual_length
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean, width

@@ -40,7 +40,7 @@ from foretop_core.models.kinds import NAB, NABSL, NAMESPACE, NAR, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import run_steps
-from foretop_core.rules.facts.run_facts import why_no_files
+from foretop_core.rules.phases import why_no_files
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.nonadmin import NonAdminView
@@ -264,7 +264,7 @@ def describe(
         if not _has_section(key.kind, title.lower()) or (once and not _has_more(state, key, resource, title)):
             continue
         said += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
-    if not once and isinstance(resource, Backup | Restore) and not why_no_files(resource.status):
+    if not once and isinstance(resource, Backup | Restore) and not why_no_files(resource.phase):
         said += [paragraph(""), paragraph("Resources", bold=True), paragraph(_LISTED, Tone.DIM)]
     return said
 

@@ -8,10 +8,15 @@ from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.actions.action_catalog import DRILL
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.namespace_facts import EXPIRING_TEXT, ProtectionState, late_text
-from foretop_core.rules.protection.copies import taken_volumes
-from foretop_core.rules.protection.coverage import cluster_scoped_text
-from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection
+from foretop_core.rules.facts.namespace_facts import (
+    EXPIRING_TEXT,
+    NamespaceCover,
+    NamespaceProtection,
+    ProtectionState,
+    cluster_scoped_text,
+    late_text,
+    taken_volumes,
+)
 from foretop_core.rules.repository_readiness import unready_names
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone

@@ -18,7 +18,7 @@ from foretop_core.models.nonadmin import VolumeCounts
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import why_no_files
+from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.resources.nonadmin import NonAdminView
@@ -58,7 +58,7 @@ def status_of(state: DashboardState, key: ObjectRef, resource: Resource | None) 
 
 def why_no_list(status: RunStatus | None) -> str:
     """Why there is no list of results to fetch; "" where there is one."""
-    if status is None or (why := why_no_files(status)):
+    if status is None or (why := why_no_files(status.phase)):
         return "it has no Velero object yet" if status is None else why
     return "" if status.errors or status.warnings else "it has no errors and no warnings"
 
@@ -103,7 +103,7 @@ def fetching(
 def _head(status: RunStatus) -> Paragraph:
     counts = [humanize.count(status.errors, "error"), humanize.count(status.warnings, "warning")]
     mark = run_mark(status.phase)
-    ended = not why_no_files(status)
+    ended = not why_no_files(status.phase)
     told = f": {humanize.join(counts)}" if ended or status.errors or status.warnings else ""
     return Paragraph(
         (Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "waiting", bold=True), span(told))

@@ -12,11 +12,31 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from foretop_core.rules.protection.coverage import Extent
+from foretop_core.rules.protection.copies import taken_volumes
+from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text
 from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection, SharedProtection
 from foretop_core.rules.protection.promise import promised_since
+from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
+
+__all__ = [
+    "EXPIRING_TEXT",
+    "IGNORED_NAMESPACES",
+    "SEVERITIES",
+    "Extent",
+    "NamespaceCover",
+    "NamespaceProtection",
+    "Promise",
+    "ProtectionIndex",
+    "ProtectionJudge",
+    "ProtectionLimits",
+    "ProtectionState",
+    "cluster_scoped_text",
+    "late_text",
+    "protection_index",
+    "taken_volumes",
+]
 
 IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")
 """Namespaces of the platform, which is set up anew and not restored, and the one that is empty in most clusters."""

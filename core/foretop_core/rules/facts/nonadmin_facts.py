@@ -15,6 +15,7 @@ import msgspec
 from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
+from foretop_core.rules.lookups import own_run
 from foretop_core.rules.nonadmin_lifecycle import LifecycleStep, Path, StepState, is_synced, path_of
 from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, is_true
 from foretop_core.rules.nonadmin_lifecycle.steps import run_of, run_steps, steps_of
@@ -31,6 +32,7 @@ __all__ = [
     "NonAdminState",
     "StepState",
     "nonadmin_facts",
+    "own_run",
     "run_steps",
 ]
 

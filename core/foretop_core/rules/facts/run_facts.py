@@ -13,15 +13,13 @@ from typing import assert_never
 import msgspec
 
 from foretop_core.models import Backup, DataMovement, Restore
-from foretop_core.models.velero import RunStatus
-from foretop_core.rules import humanize, phases
+from foretop_core.rules import humanize
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
-from foretop_core.rules.movement_rate import rate, time_left
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
-from foretop_core.rules.queue.positions import Run, has_ended, order
+from foretop_core.rules.queue.positions import Run, has_ended, live_positions, order
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
 from foretop_core.rules.queue.usual_lengths import Owner, OwnerKind, RunHistory, owner_of, run_history, usual_length
-from foretop_core.rules.queue.volumes import VolumesEnd, stands_still, volumes_end
+from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_refusal import waiting_refusals
@@ -39,6 +37,7 @@ __all__ = [
     "data_progress",
     "has_ended",
     "last_progress",
+    "live_positions",
     "order",
     "owner_of",
     "queue_line",
@@ -48,7 +47,6 @@ __all__ = [
     "time_left",
     "usual_length",
     "was_seen_moving",
-    "why_no_files",
 ]
 
 
@@ -220,20 +218,6 @@ def data_progress(movements: Iterable[DataMovement]) -> DataProgress:
         unknown=sum(not one.status.progress.total_bytes for one in under_way),
         moving=sum(one.phase == "InProgress" for one in under_way),
     )
-
-
-def why_no_files(status: RunStatus | None) -> str:
-    """Why log and results of a run cannot be fetched; "" where Velero has stored them."""
-    phase = status.phase if status is not None else ""
-    if phase in phases.READABLE:
-        return ""
-    if phase == "FailedValidation":
-        return "it was refused before it ran"
-    if phase == "Deleting":
-        return "Velero is deleting it, with its log and results"
-    if phase in phases.WAITING or phase == "ReadyToStart":
-        return f"it has not begun ({phase or 'New'})"
-    return f"it has not ended ({phase})"
 
 
 def _judge(

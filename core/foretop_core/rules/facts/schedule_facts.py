@@ -89,6 +89,12 @@ SEVERITIES = {
     ScheduleState.REFUSED: Severity.WARNING,
     ScheduleState.PARTLY_FAILED: Severity.WARNING,
 }
+ARGO_TRACKING_ID = "argocd.argoproj.io/tracking-id"
+"""Names the object that it is on, so that newer releases of Argo CD see that a copy on another object is a copy."""
+_ARGO_LABEL = "argocd.argoproj.io/instance"
+_SHARED_LABEL = "app.kubernetes.io/instance"
+"""Argo CD's label by default, and many charts' as well: it says nothing unless Argo CD has written the schedule."""
+_ARGO_WRITERS = frozenset({"argocd-controller", "argocd-application-controller"})
 _WORST_FIRST = tuple(ScheduleState)
 _OUTCOMES = {
     "Failed": ScheduleState.FAILED,
@@ -109,14 +115,19 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
     """What holds of a schedule until it or one of its backups changes; each is worked out when first asked for."""
 
     schedule: Schedule
-    runs: tuple[Backup, ...]
-    """Its own backups, the last one that was submitted first."""
+    known_runs: tuple[Backup, ...] | None
+    """Its runs, where they have been put in order already."""
     readings: tuple[Reading, ...]
     """How its server may read the expression: one where that is known or makes no difference."""
     zone: tzinfo = UTC
     """The zone of an expression that names none."""
 
     # The last backup
+
+    @cached_property
+    def runs(self) -> tuple[Backup, ...]:
+        """Its own backups, the last one that was submitted first."""
+        return self.known_runs or ()
 
     @property
     def last_backup(self) -> Backup | None:
@@ -184,6 +195,12 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
     def is_invalid_cron(self) -> bool:
         return bool(self.invalid) and isinstance(self.readings[-1].parsed, CronError)
 
+    @property
+    def is_too_long(self) -> bool:
+        """Whether its expression is longer than foretop reads."""
+        parsed = self.readings[-1].parsed
+        return isinstance(parsed, CronError) and parsed.is_too_long
+
     @cached_property
     def never_fires(self) -> bool:
         return self.dialect is not None and never_fires(self.schedule, self.dialect)
@@ -220,6 +237,11 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
     """For so long a run may be due before it is overdue."""
     known_beat: Heartbeat | None = None
     """The beat of its server, where it has been worked out already."""
+
+    @cached_property
+    def runs(self) -> tuple[Backup, ...]:
+        """Looked up in the snapshot where they are not known: who asks for the next run alone does not pay for them."""
+        return self.snapshot.runs(self.schedule) if self.known_runs is None else self.known_runs
 
     @property
     def why_no_last(self) -> str:
@@ -425,7 +447,26 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
     @property
     def severity(self) -> Severity | None:
         """How grave its state is; None where there is nothing to do about it."""
-        return Severity.WARNING if self.is_overdue_pause else SEVERITIES.get(self.state)
+        found = SEVERITIES.get(self.state)
+        return Severity.WARNING if self.is_overdue_pause or (found is None and self.prunable) else found
+
+    @cached_property
+    def argo_label(self) -> str:
+        """The label by which Argo CD knows the schedule; "" where it does not."""
+        if self.schedule.label(_ARGO_LABEL):
+            return _ARGO_LABEL
+        shared = self.schedule.label(_SHARED_LABEL)
+        written = shared and any(one.manager in _ARGO_WRITERS for one in self.schedule.metadata.managed_fields)
+        return _SHARED_LABEL if written else ""
+
+    @property
+    def prunable(self) -> tuple[Backup, ...]:
+        """Its backups that Argo CD takes for its own by a copy of that label; one with an owner is left alone."""
+        label = "" if self.schedule.annotation(ARGO_TRACKING_ID) else self.argo_label
+        if not label:
+            return ()
+        mark = self.schedule.label(label)
+        return tuple(run for run in self.runs if not run.metadata.owner_references and run.label(label) == mark)
 
 
 def schedule_facts(
@@ -434,7 +475,7 @@ def schedule_facts(
     """The facts of a schedule at a moment."""
     return ScheduleFacts(
         schedule,
-        snapshot.runs(schedule),
+        None,
         snapshot.readings(schedule),
         zone,
         snapshot=snapshot,

@@ -7,9 +7,21 @@ from enum import StrEnum
 
 import msgspec
 
-from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, Heartbeat, LifeSign
+from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, Heartbeat, LifeSign, unchecked_for
 from foretop_core.rules.sentences import Text
 from foretop_core.rules.snapshot import ClusterSnapshot
+
+__all__ = [
+    "NOT_KNOWN_YET",
+    "PERIOD",
+    "Heartbeat",
+    "LifeSign",
+    "ServerFacts",
+    "ServerState",
+    "judge_server",
+    "server_facts",
+    "unchecked_for",
+]
 
 NOT_KNOWN_YET = "not known yet"
 """Said on every page of what has not come in, and of nothing else."""

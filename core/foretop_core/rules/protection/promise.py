@@ -15,7 +15,7 @@ def promised_since(schedule: Schedule, parsed: CronSchedule, now: datetime, leas
     A backup younger than `least` is recent enough, however often the schedule runs. None where no such run has come
     since the schedule was created, unpaused or told to skip: what it missed before that, it does not owe.
     """
-    begins = _promises_from(schedule)
+    begins = _promises_from(schedule, now)
     found = _run_before_last(schedule, parsed, now, least)
     return None if begins is None or found is None or found <= begins else found
 
@@ -31,9 +31,12 @@ def _run_before_last(schedule: Schedule, parsed: CronSchedule, now: datetime, le
     return parsed.previous(now - least) if found is not None and found > now - least else found
 
 
-def _promises_from(schedule: Schedule) -> datetime | None:
-    """When it was created, last unpaused as far as the API server knows, or last skipped; None where nothing tells."""
+def _promises_from(schedule: Schedule, now: datetime) -> datetime | None:
+    """When it was created, last unpaused as far as the API server knows, or last skipped; None where nothing tells.
+
+    A moment that is yet to come, by a clock that is wrong, takes back no promise.
+    """
     written = schedule.paused_field_set
     unpaused = None if schedule.spec.paused or written is None else written.time
-    known = (schedule.created, unpaused, schedule.status.last_skipped)
-    return None if schedule.created is None else max(at for at in known if at is not None)
+    again = [at for at in (unpaused, schedule.status.last_skipped) if at is not None and at <= now]
+    return None if schedule.created is None else max([schedule.created, *again])

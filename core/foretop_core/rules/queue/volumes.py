@@ -1,4 +1,4 @@
-"""When the volumes of a run are moved, and the volume that it waits for."""
+"""How fast volumes move, when those of a run are moved, and the volume that it waits for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import msgspec
 
 from foretop_core.models import DataMovement
 from foretop_core.rules import humanize
-from foretop_core.rules.movement_rate import time_left
 from foretop_core.rules.sentences import Text, sentence
 
 NOT_MOVING_YET = frozenset({"", "New", "Accepted", "Prepared"})
 """The phases of a data movement before its first byte."""
 PATIENCE = timedelta(minutes=1)
 """A node picks up a volume within seconds; after a minute it is what the run waits for."""
+
+_SHORTEST = 1.0
+"""Seconds that a movement must have run before its rate says anything."""
+
+_LONGEST = 366 * 24 * 3600
+"""Seconds; a movement that would take longer does not move."""
 
 
 class WaitingVolume(msgspec.Struct, frozen=True):
@@ -151,3 +156,23 @@ def _stands_still(movement: DataMovement, now: datetime) -> bool:
     started = movement.status.start_timestamp
     moves = movement.phase == "InProgress" and started is not None and now - started >= PATIENCE
     return moves and not movement.status.progress.bytes_done
+
+
+def rate(movement: DataMovement, now: datetime) -> float | None:
+    """Bytes a second since it started; None before there is anything to tell."""
+    status = movement.status
+    if status.start_timestamp is None or not status.progress.bytes_done:
+        return None
+    length = ((status.completion_timestamp or now) - status.start_timestamp).total_seconds()
+    return status.progress.bytes_done / length if length >= _SHORTEST else None
+
+
+def time_left(movement: DataMovement, now: datetime) -> timedelta | None:
+    """At the rate so far; None for what has ended, does not move, or has no known size."""
+    progress, speed = movement.status.progress, rate(movement, now)
+    if movement.status.completion_timestamp is not None or movement.phase != "InProgress" or not speed:
+        return None
+    if progress.total_bytes <= progress.bytes_done:
+        return None
+    seconds = (progress.total_bytes - progress.bytes_done) / speed
+    return timedelta(seconds=seconds) if seconds <= _LONGEST else None

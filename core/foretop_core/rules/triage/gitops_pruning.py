@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from foretop_core.models import Backup, Schedule
+from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, schedule_facts
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
-_OWN_LABEL = "argocd.argoproj.io/instance"
-_COMMON_LABEL = "app.kubernetes.io/instance"
-"""Argo CD's label by default, and many charts' as well: it says nothing unless Argo CD has written the schedule."""
-_TRACKING_ID = "argocd.argoproj.io/tracking-id"
-"""Names the object that it is on, so that newer releases of Argo CD see that a copy on another object is a copy."""
-_WRITERS = frozenset({"argocd-controller", "argocd-application-controller"})
 _REMEDY = (
     "Set spec.template.metadata.labels in Git, so that Velero copies those instead, exclude Backups in Argo CD "
     "(resource.exclusions), or set spec.useOwnerReferencesInBackup: then deleting the schedule takes them along."
@@ -24,19 +19,21 @@ _REMEDY = (
 def tracked_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Velero copies the marks of a schedule onto its backups; by them Argo CD takes what is not in Git for its own."""
     for schedule in snapshot.schedules:
-        annotation = schedule.annotation(_TRACKING_ID)
-        label = "" if annotation else _tracking_label(schedule)
-        if not annotation and not label:
-            continue
-        runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
-        copies = [run for run in runs if _is_copied(schedule, run, label)]
+        annotation = schedule.annotation(ARGO_TRACKING_ID)
+        facts = schedule_facts(snapshot, schedule, now)
+        copies = _with_tracking_id(facts.runs, annotation) if annotation else facts.prunable
         if copies:
             related = tuple(snapshot.ref(run) for run in copies)
-            evidence = _by_label(schedule, label) if label else _by_annotation(annotation)
-            severity = Severity.WARNING if label else Severity.NOTE
-            what = "Argo CD may prune its backups" if label else "an older Argo CD may prune its backups"
-            remedy = _REMEDY if label else f"Check that your Argo CD ignores copied marks. {_REMEDY}"
+            evidence = _by_annotation(annotation) if annotation else _by_label(schedule, facts.argo_label)
+            severity = Severity.NOTE if annotation else Severity.WARNING
+            what = "an older Argo CD may prune its backups" if annotation else "Argo CD may prune its backups"
+            remedy = f"Check that your Argo CD ignores copied marks. {_REMEDY}" if annotation else _REMEDY
             yield Finding("backups-tracked", severity, snapshot.ref(schedule), None, what, evidence, remedy, related)
+
+
+def _with_tracking_id(runs: Iterable[Backup], value: str) -> tuple[Backup, ...]:
+    """What has an owner in the cluster is that one's child to Argo CD, and is not pruned."""
+    return tuple(run for run in runs if not run.metadata.owner_references and run.annotation(ARGO_TRACKING_ID) == value)
 
 
 def _by_label(schedule: Schedule, label: str) -> str:
@@ -50,23 +47,6 @@ def _by_label(schedule: Schedule, label: str) -> str:
 
 def _by_annotation(value: str) -> str:
     return (
-        f"Its backups have the annotation {_TRACKING_ID}={value}, which Velero copied from the schedule. Older "
+        f"Its backups have the annotation {ARGO_TRACKING_ID}={value}, which Velero copied from the schedule. Older "
         "releases of Argo CD take them for their own and prune them; newer ones see that the mark names the schedule."
     )
-
-
-def _tracking_label(schedule: Schedule) -> str:
-    """The label by which Argo CD knows the schedule; "" where it does not."""
-    if schedule.label(_OWN_LABEL):
-        return _OWN_LABEL
-    written = any(entry.manager in _WRITERS for entry in schedule.metadata.managed_fields)
-    return _COMMON_LABEL if written and schedule.label(_COMMON_LABEL) else ""
-
-
-def _is_copied(schedule: Schedule, run: Backup, label: str) -> bool:
-    """What has an owner in the cluster is that one's child to Argo CD, and is not pruned."""
-    if run.metadata.owner_references:
-        return False
-    if label:
-        return run.label(label) == schedule.label(label)
-    return run.annotation(_TRACKING_ID) == schedule.annotation(_TRACKING_ID)

@@ -27,8 +27,7 @@ from foretop_core.rules.facts.run_facts import (
     run_history,
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
-from foretop_core.rules.facts.server_facts import ServerFacts, server_facts
-from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
 from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
@@ -60,19 +59,17 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
 
     def schedule(self, schedule: Schedule) -> ScheduleFacts:
         """The facts of a schedule now."""
-        return self.schedule_facts(
-            LastingFacts(schedule, self.snapshot.runs(schedule), self.snapshot.readings(schedule))
-        )
+        return self.schedule_facts(LastingFacts(schedule, None, self.snapshot.readings(schedule)))
 
     def schedule_facts(self, known: LastingFacts) -> ScheduleFacts:
         """The facts of a schedule now, with what a table keeps of it from change to change."""
         schedule = known.schedule
         key = (schedule.namespace, schedule.name)
         held = self._schedules.get(key)
-        if held is None or held.schedule is not schedule or held.runs is not known.runs:
+        if held is None or held.schedule is not schedule or held.known_runs is not known.known_runs:
             held = self._schedules[key] = ScheduleFacts(
                 schedule,
-                known.runs,
+                known.known_runs,
                 known.readings,
                 snapshot=self.snapshot,
                 now=self.now,

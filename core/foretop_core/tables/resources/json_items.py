@@ -11,6 +11,7 @@ from foretop_core.models import Resource
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules.facts.run_facts import QueueItem, RunFacts, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
+from foretop_core.rules.facts.server_facts import server_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.sentences import render
@@ -70,6 +71,25 @@ def _coming(facts: ScheduleFacts) -> Item:
             for one in facts.by_reading
         ]
     return found
+
+
+def server_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
+    """The Velero servers of a cluster, and whether each is alive."""
+    found = [server_facts(snapshot, namespace, now) for namespace in snapshot.velero_namespaces]
+    return [
+        {
+            "context": snapshot.context,
+            "namespace": server.namespace,
+            "state": server.word,
+            "silentSince": rfc3339(server.since),
+            "lastSign": rfc3339(server.sign.at) if server.sign is not None else None,
+            "lastSignOf": str(server.sign) if server.sign is not None else None,
+            "reason": render(server.reason, now) or None,
+            "version": server.version or None,
+            "slots": server.slots,
+        }
+        for server in found
+    ]
 
 
 def queue_items(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds = _USUAL_LIMITS) -> list[Item]:

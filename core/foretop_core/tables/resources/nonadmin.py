@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.nonadmin_facts import LastingNonAdminFacts, NonAdminFacts, NonAdminState
-from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended
+from foretop_core.rules.facts.nonadmin_facts import LastingNonAdminFacts, NonAdminFacts, NonAdminState, own_run
+from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, live_positions
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.lookups import own_run
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.queue import live_positions
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -52,6 +50,7 @@ class NonAdminView(View[NonAdminRow]):
     name = "nonadmin"
     kinds = frozenset({NAB.name, NAR.name})
     watched = kinds | {BACKUP.name, RESTORE.name}
+    context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "namespace"
     fields = (*View.fields, "kind", "velero", "veleroPhase", "object")
 

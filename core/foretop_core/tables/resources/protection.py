@@ -19,12 +19,17 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.namespace_facts import SEVERITIES, ProtectionState
+from foretop_core.rules.facts.namespace_facts import (
+    SEVERITIES,
+    Extent,
+    NamespaceCover,
+    NamespaceProtection,
+    ProtectionIndex,
+    ProtectionState,
+    protection_index,
+    taken_volumes,
+)
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.protection.copies import taken_volumes
-from foretop_core.rules.protection.coverage import Extent
-from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection
-from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.columns import Column, UnreadableRow, View, plain
 from foretop_core.tables.engine.render_context import RenderContext

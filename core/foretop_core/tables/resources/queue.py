@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import assert_never
 
 from foretop_core.models import Backup, Restore
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.facts.run_facts import Run, has_ended, order, owner_of
+from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, order, owner_of
+from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
+from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
-from foretop_core.tables.resources.run_eta import run_eta
 from foretop_core.tables.resources.runs import FROM, PHASE, percent, run_progress, run_progress_tone
+from foretop_core.tables.text import times
 
 _RUNS = "▶"
 _BAR, _SHORT_BAR = 10, 3
@@ -23,7 +26,7 @@ _BAR, _SHORT_BAR = 10, 3
 class QueueView(View[Run]):
     name = "queue"
     kinds = watched = frozenset({BACKUP.name, RESTORE.name})
-    context_kinds = frozenset({DEPLOYMENT.name})
+    context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "position"
     in_groups = False
     fields = (*View.fields, "owner")
@@ -83,6 +86,59 @@ def _share(run: Run) -> float | None:
 def _kind_first(run: Run) -> tuple[str, bool, tuple[object, ...]]:
     """Server by server, its backups before its restores."""
     return run.namespace, isinstance(run, Restore), order(run)
+
+
+def run_eta(run: Run, render: RenderContext) -> str:
+    """`~02:46`, `5m → 02:46`, `5m → after 03:37`, `stalled 18m`; "" for a run that has ended."""
+    facts = render.facts(run)
+    held = times.short(facts.held_for) if facts.held_for is not None else ""
+    match facts.state:
+        case RunState.ENDED:
+            return ""
+        case RunState.NOT_KNOWN:
+            return NOT_KNOWN_YET
+        case RunState.SERVER_SILENT:
+            return f"{facts.server.word} {held}"
+        case RunState.STORAGE_HANGS | RunState.STALLED:
+            return f"stalled {held}"
+        case RunState.REFUSED:
+            return "refused"
+        case RunState.WAITS:
+            return _starts(facts, render)
+        case RunState.WAITS_FOR_VOLUME:
+            return _after_volume(facts, held, render)
+        case RunState.RUNS:
+            return _ends(facts, render)
+    assert_never(facts.state)
+
+
+def _starts(facts: RunFacts, render: RenderContext) -> str:
+    at, item = facts.expected_start, facts.item
+    if at is None:
+        return "not known"
+    held = " held" if item is not None and item.is_held_by_namespace else ""
+    return f"~{render.estimate(at, facts.run)}{held}"
+
+
+def _after_volume(facts: RunFacts, held: str, render: RenderContext) -> str:
+    """A run whose other volumes move does not wait: only one of its volumes does."""
+    so_far = _so_far(facts)
+    if facts.not_before is not None:
+        return f"{so_far}→ after {render.estimate(facts.not_before, facts.run)}"
+    return f"{so_far}→ ?" if facts.data.moving else f"waits {held}"
+
+
+def _ends(facts: RunFacts, render: RenderContext) -> str:
+    """How long it has run, and until when it should."""
+    so_far, at = _so_far(facts), facts.expected_end
+    if at is not None:
+        return f"{so_far}→ {render.estimate(at, facts.run)}"
+    return f"{so_far}finishing" if facts.run.phase not in HOLDS_SLOT else f"{so_far}→ ?"
+
+
+def _so_far(facts: RunFacts) -> str:
+    length = facts.item.running_for if facts.item is not None else None
+    return f"{times.short(length)} " if length is not None else ""
 
 
 _COLUMNS: tuple[Column[Run], ...] = (

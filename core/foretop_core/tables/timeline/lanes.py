@@ -89,7 +89,7 @@ def _made(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) ->
         case Schedule():
             found = readings_of(key.context, resource)
             text, dialect = resource.spec.schedule, found[-1].dialect
-            facts = LastingFacts(resource, (), found)
+            facts = LastingFacts(resource, None, found)
             problem = _open(found) or facts.invalid or _never(found[-1].parsed)
             base = _base(found[-1].parsed, facts.base)
             return TimelineItem(key, text, dialect, 0, resource.spec.paused, base, problem)
