@@ -18,7 +18,7 @@ from tests.agreement.comparison import Tally, situations
 from tests.agreement.situations import recorded
 from tests.agreement.surfaces import Surfaces
 
-_SITUATIONS = 140
+_SITUATIONS = 180
 _EACH = 20
 """So often each place is compared on each fact at least."""
 
