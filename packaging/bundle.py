@@ -1,15 +1,18 @@
 """`make bundle`: foretop and an interpreter of its own in one file that is copied to a bastion and run there.
 
-The interpreter is the CPython that org.bytedeco publishes as a Java archive: it finds its libraries beside itself,
-brings its own OpenSSL, and asks for an old glibc. Where there is no Maven to fetch it with, it can be given.
+The interpreter is a build of CPython for any Linux, as a Go module carries it for programs that embed Python: it is
+linked with its own OpenSSL, and asks for an old glibc alone. Where there is no Go to fetch it with, it can be given.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import gzip
 import hashlib
+import importlib.util
 import io
+import json
 import platform
 import re
 import shutil
@@ -19,39 +22,26 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MOST_BYTES = 80_000_000
-
-
-@dataclass(frozen=True)
-class Interpreter:
-    """A published CPython, and the checksum of its archive."""
-
-    version: str
-    artifact: str
-    sha256: str
-
-
-INTERPRETERS = {
-    one.version: one
-    for one in (
-        Interpreter("3.11", "3.11.3-1.5.9", "668b42f6a8b1a9789de7d3ca54a81fefb754cd8e885554b42858bbcbc0dd497c"),
-        Interpreter("3.13", "3.13.0-1.5.11", "70a2e31fd4bb5d7f34db69ac9d2f785232ea76f3f00c1e115bf73cef3860f4c0"),
-    )
-}
-ARCHIVE_ROOT = "org/bytedeco/cpython/linux-x86_64/"
+MOST_BYTES = 40_000_000
+MOST_GLIBC = "2.28"
+"""The glibc of RHEL 8."""
+PYTHON = "3.14"
+MODULE = "github.com/kluctl/go-embed-python"
+MODULE_VERSION = "v0.0.0-3.14.6-20260610-1"
+MODULE_SUM = "h1:oGUS7++Wm3LgxUfD6AmJgKbKQD2wdQFO9PzyJv6T+E4="
+"""As in a go.sum: over the files of the module, so that it is the same for every archive of them."""
+ARCHIVE_ROOT = f"{MODULE}@{MODULE_VERSION}/python/internal/data/linux-amd64/"
 NOT_NEEDED = re.compile(
-    r"lib/python3\.\d+/(?:test|idlelib|tkinter|turtledemo|lib2to3|ensurepip|pydoc_data|distutils|unittest|venv"
-    r"|site-packages|config-[^/]*|msilib|lib-dynload/(?:_test|xx|_xx)[^/]*)(?:/|$)"
-    r"|(?:.*/)?__pycache__/|lib/python3\.\d+/(?:turtle\.py|lib-dynload/(?:_tkinter|_ctypes_test|_sqlite3|_bz2|_crypt|_dbm|_gdbm|nis|_uuid|ossaudio)[^/]*)$"
+    r"lib/python3\.\d+/(?:test|idlelib|tkinter|turtledemo|ensurepip|pydoc_data|unittest|venv|lib-dynload|curses|sqlite3|dbm"
+    r"|_pyrepl|site-packages|config-[^/]*|__phello__)(?:/|$)|(?:.*/)?__pycache__/|lib/python3\.\d+/turtle\.py$"
 )
+"""lib-dynload has only modules of tests, Tk and dbm, for the others are part of the interpreter."""
 KEPT_OF_KUBERNETES = ("client/configuration.py", "client/exceptions.py", "client/rest.py", "utils/*.py")
 """foretop uses the package's HTTP client alone; its models, with pydantic, would be more than half of the whole."""
-SITE = '''"""Finds the system's certificates: the interpreter was built to look elsewhere."""
+SITE = '''"""Finds the system's certificates: the interpreter looks where Debian has them."""
 
 import os
 
@@ -66,8 +56,6 @@ if not os.environ.get("SSL_CERT_FILE"):
     if found:
         os.environ["SSL_CERT_FILE"] = found
 '''
-LIBZ = ("/lib/x86_64-linux-gnu/libz.so.1", "/usr/lib64/libz.so.1", "/lib64/libz.so.1", "/usr/lib/libz.so.1")
-"""The one library besides glibc that the interpreter takes from the system: the building machine's comes along."""
 
 
 def main() -> int:
@@ -76,91 +64,94 @@ def main() -> int:
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         print("bundle: the interpreter is for Linux on x86_64, and is run to compile for it", file=sys.stderr)
         return 2
-    chosen = INTERPRETERS[options.python]
     with tempfile.TemporaryDirectory(prefix="foretop-bundle-") as folder:
         home = Path(folder, "home")
         home.mkdir()
-        _unpack(options.interpreter or _fetched(chosen, Path(folder)), chosen, home)
-        _install(home, chosen, Path(folder))
+        _unpack(options.interpreter or _fetched(), home)
+        _install(home, Path(folder))
         _compile(home)
         _check(home)
         glibc = _lowest_glibc(home)
         made = _write(home, version, glibc, options.output)
     size = made.stat().st_size
-    print(f"{made}: {size / 1_000_000:.1f} MB, CPython {chosen.artifact.partition('-')[0]}, glibc {glibc} or later")
-    return 0 if size <= MOST_BYTES else 1
+    print(f"{made}: {size / 1_000_000:.1f} MB, CPython {MODULE_VERSION.split('-')[1]}, glibc {glibc} or later")
+    if size > MOST_BYTES or _as_numbers(glibc) > _as_numbers(MOST_GLIBC):
+        print(f"bundle: at most {MOST_BYTES // 1_000_000} MB and glibc {MOST_GLIBC} are allowed", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bundle", description=__doc__)
-    parser.add_argument("--python", choices=list(INTERPRETERS), default="3.11", help="the interpreter's version")
-    parser.add_argument("--interpreter", type=Path, help="its archive, where Maven cannot fetch it")
+    parser.add_argument("--interpreter", type=Path, help="the Go module's zip file, where Go cannot fetch it")
     parser.add_argument("--output", type=Path, default=ROOT / "dist" / "foretop-linux-x86_64")
     return parser.parse_args()
 
 
-def _fetched(chosen: Interpreter, folder: Path) -> Path:
-    if shutil.which("mvn") is None:
+def _fetched() -> Path:
+    package = importlib.util.find_spec("go")
+    folders = package.submodule_search_locations or () if package else ()
+    go = shutil.which("go") or next(
+        (found for one in folders if (found := shutil.which("go", path=f"{one}/bin"))), None
+    )
+    if go is None:
         raise SystemExit(
-            f"bundle: no mvn on PATH (give --interpreter cpython-{chosen.artifact}-linux-x86_64.jar of org.bytedeco)"
+            f"bundle: no go on PATH (install it, or give --interpreter the zip file of {MODULE} {MODULE_VERSION})"
         )
-    artifact = f"org.bytedeco:cpython:{chosen.artifact}:jar:linux-x86_64"
-    copy = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
-    subprocess.run(copy, check=True, cwd=folder)
-    return folder / f"cpython-{chosen.artifact}-linux-x86_64.jar"
+    with tempfile.TemporaryDirectory() as folder:
+        download = [go, "mod", "download", "-json", f"{MODULE}@{MODULE_VERSION}"]
+        done = subprocess.run(download, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
+    told = json.loads(done.stdout or "{}")
+    if "Zip" not in told:
+        raise SystemExit(f"bundle: Go cannot fetch {MODULE} {MODULE_VERSION}: {told.get('Error', 'no reason given')}")
+    return Path(told["Zip"])
 
 
-def _unpack(archive: Path, chosen: Interpreter, home: Path) -> None:
-    found = hashlib.sha256(archive.read_bytes()).hexdigest()
-    if found != chosen.sha256:
-        raise SystemExit(f"bundle: {archive.name} has the checksum {found}, not {chosen.sha256}")
-    with zipfile.ZipFile(archive) as jar:
-        for name in jar.namelist():
+def _unpack(archive: Path, home: Path) -> None:
+    with zipfile.ZipFile(archive) as module:
+        found = _module_sum(module)
+        if found != MODULE_SUM:
+            raise SystemExit(f"bundle: {archive.name} has the checksum {found}, not {MODULE_SUM}")
+        for name in module.namelist():
             inner = name.removeprefix(ARCHIVE_ROOT)
-            if name == inner or name.endswith("/") or not _is_needed(inner, chosen.version):
+            if name == inner or not _is_needed(inner):
                 continue
+            content = module.read(name)
+            if inner.endswith(".gz"):
+                inner, content = inner.removesuffix(".gz"), gzip.decompress(content)
             path = home / inner
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(jar.read(name))
-    python = home / "bin" / "python3"
-    shutil.copy(home / "bin" / f"python{chosen.version}", python)
-    (home / "bin" / f"python{chosen.version}").unlink()
+            path.write_bytes(content)
+    # Empty, but looked for: it tells the interpreter where it is.
+    (home / "lib" / f"python{PYTHON}" / "lib-dynload").mkdir()
+    python = home / "bin" / f"python{PYTHON}"
     python.chmod(0o755)
-    libz = next((path for path in map(Path, LIBZ) if path.exists()), None)
-    if libz is not None:
-        shutil.copy(libz, home / "libz.so.1")
+    python.rename(home / "bin" / "python3")
 
 
-def _is_needed(name: str, version: str) -> bool:
-    if name.startswith("lib/python"):
-        return not NOT_NEEDED.match(name)
-    return name == f"bin/python{version}" or (
-        "/" not in name and ".so" in name and not name.startswith("libjni") and not name.endswith("libffi.so")
-    )
+def _module_sum(module: zipfile.ZipFile) -> str:
+    """The checksum that Go writes as h1: of the list of the files' checksums."""
+    lines = (f"{hashlib.sha256(module.read(name)).hexdigest()}  {name}\n" for name in sorted(module.namelist()))
+    return "h1:" + base64.b64encode(hashlib.sha256("".join(lines).encode()).digest()).decode()
 
 
-def _install(home: Path, chosen: Interpreter, folder: Path) -> None:
+def _is_needed(name: str) -> bool:
+    return name == f"bin/python{PYTHON}.gz" or (name.startswith("lib/python") and not NOT_NEEDED.match(name))
+
+
+def _install(home: Path, folder: Path) -> None:
     """foretop's own wheel and what it needs, for the interpreter's version and the oldest glibc that has wheels."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    subprocess.run([*pip, "wheel", "--no-deps", "-w", str(folder), str(ROOT)], check=True)
+    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT)], check=True)
     (wheel,) = folder.glob("foretop-*.whl")
-    site = home / "lib" / f"python{chosen.version}" / "site-packages"
+    locked = folder / "lock.txt"
+    own = f"{wheel} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}"
+    locked.write_text((ROOT / "lock.txt").read_text().partition("\n# build:")[0] + f"\n{own}\n")
+    site = home / "lib" / f"python{PYTHON}" / "site-packages"
     platforms = ("manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_12_x86_64", "manylinux_2_5_x86_64")
-    subprocess.run(
-        [
-            *pip,
-            "install",
-            "--no-compile",
-            "--only-binary=:all:",
-            "--implementation=cp",
-            f"--python-version={chosen.version}",
-            *(f"--platform={one}" for one in platforms),
-            f"--target={site}",
-            f"--constraint={ROOT / 'constraints.txt'}",
-            str(wheel),
-        ],
-        check=True,
-    )
+    install = [*pip, "install", "--no-deps", "--no-compile", "--only-binary=:all:", "--implementation=cp"]
+    install += [f"--python-version={PYTHON}", *(f"--platform={one}" for one in platforms), f"--target={site}"]
+    subprocess.run([*install, "--require-hashes", "-r", str(locked)], check=True)
     _prune_kubernetes(site / "kubernetes")
     for name in ("bin", "pydantic", "pydantic_core"):
         shutil.rmtree(site / name, ignore_errors=True)
@@ -199,17 +190,18 @@ def _check(home: Path) -> None:
 
 def _lowest_glibc(home: Path) -> str:
     """The newest symbol version that anything in it asks for."""
+    contents = (path.read_bytes() for path in home.rglob("*") if path.is_file())
     found = {
-        tuple(map(int, version.split(b".")))
-        for path in _libraries(home)
-        for version in re.findall(rb"GLIBC_(\d+\.\d+)", path.read_bytes())
+        version.decode()
+        for content in contents
+        if content.startswith(b"\x7fELF")
+        for version in re.findall(rb"GLIBC_(\d+\.\d+)", content)
     }
-    return ".".join(map(str, max(found)))
+    return max(found, key=_as_numbers)
 
 
-def _libraries(home: Path) -> Iterator[Path]:
-    yield home / "bin" / "python3"
-    yield from (path for path in home.rglob("*") if ".so" in path.suffixes and path.is_file())
+def _as_numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]
 
 
 def _write(home: Path, version: str, glibc: str, output: Path) -> Path:
@@ -230,17 +222,30 @@ def _write(home: Path, version: str, glibc: str, output: Path) -> Path:
             else:
                 tar.addfile(entry)
     body = archive.getvalue()
-    identity = f"{version}-{hashlib.sha256(body).hexdigest()[:12]}"
-    script = (ROOT / "packaging" / "launcher.sh").read_text()
-    for mark, value in (("VERSION", version), ("ID", identity), ("GLIBC", glibc)):
-        script = script.replace(f"@{mark}@", value)
-    digits = 5
-    offset = len(script.encode()) - len("@OFFSET@") + digits + 1
-    launcher = script.replace("@OFFSET@", f"{offset:0{digits}d}").encode()
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_bytes(launcher + body)
+    output.write_bytes(
+        launcher(body, version, glibc, sum(path.stat().st_blocks for path in home.rglob("*")) * 512) + body
+    )
     output.chmod(0o755)
     return output
+
+
+def launcher(body: bytes, version: str, glibc: str, unpacked: int) -> bytes:
+    """The script that stands before the archive in the file; what it must know of it is filled in."""
+    marks = {
+        "VERSION": version,
+        "ID": f"{version}-{hashlib.sha256(body).hexdigest()[:12]}",
+        # Versions as numbers, for a shell to compare.
+        "ORDER": str(int("".join(f"{int(number):04d}" for number in re.findall(r"\d+", version)[:3]))),
+        "GLIBC": glibc,
+        "MEGABYTES": str(unpacked // 1_000_000 + 1),
+    }
+    script = (ROOT / "packaging" / "launcher.sh").read_text()
+    for mark, value in marks.items():
+        script = script.replace(f"@{mark}@", value)
+    # Both of a fixed width, for they change the length that they tell of.
+    length = len(script.replace("@OFFSET@", "0" * 5).replace("@SIZE@", "0" * 9).encode())
+    return script.replace("@OFFSET@", f"{length + 1:05d}").replace("@SIZE@", f"{length + len(body):09d}").encode()
 
 
 if __name__ == "__main__":

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import select
 import stat
+import threading
+import time
 from pathlib import Path
 
+LOCK_LIMIT = 3.0
+"""Seconds in which another process must let a file of ours go."""
+DISK_LIMIT = 0.5
+"""Seconds more for a disk that does not answer at all."""
 _AT_A_TIME = 2**20
+_TRY_LOCK_EACH = 0.02
 
 
 def read_own_file(path: Path, most: int, *, from_end: bool = False) -> bytes:
@@ -73,6 +81,21 @@ def replace_own_file(path: Path, content: bytes) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def lock_file(descriptor: int, limit: float = LOCK_LIMIT, given_up: threading.Event | None = None) -> None:
+    """Waits in a thread until no other process holds the file; after so many seconds, or given up, an OSError.
+
+    It asks again and again, because a lock that is waited for cannot be given up.
+    """
+    end = time.monotonic() + limit
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end or (given_up is not None and given_up.is_set()):
+                raise OSError(errno.ETIMEDOUT, f"another process has locked it for {limit:g} s") from None
+        time.sleep(_TRY_LOCK_EACH)
 
 
 def why_not(problem: OSError) -> str:

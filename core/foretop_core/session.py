@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from foretop_core.background import in_thread, keep_running
 from foretop_core.clock import Clock, ShiftedClock, SystemClock
 from foretop_core.config.thresholds_from_settings import thresholds_of
 from foretop_core.errors import ForetopError
@@ -21,12 +24,13 @@ from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
 from foretop_core.kube.watching.crashed_servers import LOOK_AGAIN, CrashedServers
 from foretop_core.kube.watching.retry import WatchTimings
-from foretop_core.kube.watching.watch_sink import WatchState
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchState, task_scope
 from foretop_core.models import Backup, Resource, Restore
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS, ON_DEMAND, RESTORE, Kind, by_name
+from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, KINDS, ON_DEMAND, POD, RESTORE, Kind, by_name
 from foretop_core.models.kinds import EVENT as EVENTS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds, Triage, triage
@@ -64,6 +68,7 @@ class Session:
         self.connections = connections
         self.namespaces = named.namespaces if named else ()
         self.local_clock = clock or SystemClock()
+        self._timing = timing or WatchTimings()
         self._clocks = {name: self._clock_of(client) for name, client in connections.clients.items()}
 
         def watcher(name: str, client: ApiClient) -> ClusterWatcher:
@@ -105,15 +110,15 @@ class Session:
             cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.snapshot(context)
         )
 
-    def other_contexts(self) -> tuple[str, ...]:
+    async def other_contexts(self) -> tuple[str, ...]:
         """The contexts of the kubeconfig that are not watched."""
-        return tuple(name for name in self.connections.known() if name not in self._clusters)
+        return tuple(name for name in await in_thread(self.connections.known) if name not in self._clusters)
 
     async def add_context(self, name: str) -> None:
         """Watches another context of the kubeconfig from now on; one that does not answer is not added."""
         if name in self._clusters:
             return
-        client = self.connections.open_more(name)
+        client = await in_thread(partial(self.connections.open_more, name))
         try:
             await _check_reachable(client)
         except BaseException:
@@ -206,13 +211,31 @@ class Session:
             self._group = group
             for name, cluster in self.clusters.items():
                 group.create_task(cluster.run(), name=f"cluster {name}")
-            group.create_task(self._follow_movements(), name="movements")
-            group.create_task(self._follow_servers(), name="servers")
+            group.create_task(self._kept_running("following data movements", self._follow_movements, DATA_UPLOAD))
+            group.create_task(self._kept_running("following crashed servers", self._follow_servers, POD))
+
+    async def _kept_running(self, name: str, work: Callable[[], Awaitable[None]], kind: Kind) -> None:
+        """One that fails leaves the watches alone, and is the health of what it follows until it works again."""
+
+        def failed(problem: Exception, delay: float) -> None:
+            for context in self.contexts:
+                now = self.clock(context).now()
+                error, retry_at = failure_line(problem), now + timedelta(seconds=delay)
+                health = WatchHealth(WatchState.STALE, now, error, retry_at, is_fault=True)
+                self.store.health.report(task_scope(context, kind), health)
+
+        first, longest = self._timing.first_delay, self._timing.longest_delay
+        await keep_running(name, work, failed, first=first, longest=longest)
+
+    def _note_working(self, kind: Kind) -> None:
+        for context in self.contexts:
+            self.store.health.forget(task_scope(context, kind))
 
     async def _follow_servers(self) -> None:
         """Reads the pods of a server again and again for as long as its Deployment says that none is ready."""
         changed = asyncio.Event()
         feed = self.store.feed.subscribe((DEPLOYMENT.name,), changed.set)
+        changed.set()
         down = False
         try:
             while True:
@@ -222,6 +245,7 @@ class Session:
                 changed.clear()
                 feed.drain()
                 down = any([await self._look_at_crashed(context) for context in self.contexts])
+                self._note_working(POD)
         finally:
             self.store.feed.unsubscribe(feed)
 
@@ -237,6 +261,10 @@ class Session:
         unfinished: defaultdict[str, dict[ObjectRef, MovementOwner]] = defaultdict(dict)
         feed = self.store.feed.subscribe((BACKUP.name, RESTORE.name), changed.set)
         try:
+            for context, kind in product(self.contexts, (BACKUP, RESTORE)):
+                known = ((key, _unfinished(item)) for key, item in self.store.items(context, kind.name))
+                unfinished[context] |= {key: run for key, run in known if run is not None}
+            changed.set()
             while True:
                 await changed.wait()
                 changed.clear()
@@ -247,6 +275,7 @@ class Session:
                         unfinished[key.context].pop(key, None)
                 for context, runs in unfinished.items():
                     self.clusters[context].follow_movements(runs.values())
+                self._note_working(DATA_UPLOAD)
         finally:
             self.store.feed.unsubscribe(feed)
 

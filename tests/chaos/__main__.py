@@ -15,7 +15,9 @@ from tests.chaos.every_entry import Outcome, try_objects
 from tests.chaos.long_run import run_for_long
 from tests.chaos.process_deaths import try_death
 from tests.chaos.real_faults import try_real_faults
+from tests.chaos.soak import soak
 from tests.chaos.store_runs import try_store
+from tests.chaos.task_faults import try_tasks
 from tests.chaos.write_runs import ACTIONS, try_writes
 from tests.real.build import prepare
 from tests.real.cluster import RealCluster
@@ -94,6 +96,14 @@ def watch_for_long(number: int, seed: int) -> int:
     return len(lost)
 
 
+def change_for_long(number: int, seed: int) -> int:
+    """A dashboard before many objects that change all the time, for so many seconds."""
+    lost = soak(number, partial(print, flush=True))
+    print(f"tried {number:,} s, lost {len(lost)}")
+    _print_lines(lost)
+    return len(lost)
+
+
 def _print_lines(lines: Sequence[str], most: int = _MOST_LINES) -> None:
     for line in lines[:most]:
         print(f"    {line}")
@@ -102,10 +112,12 @@ def _print_lines(lines: Sequence[str], most: int = _MOST_LINES) -> None:
 WHAT: dict[str, tuple[Callable[[int, int], int], int]] = {
     "objects": (mutate_objects, 20_000),
     "store": (partial(_seeded, "a store behind a server that misbehaves", try_store), 1_000),
+    "tasks": (partial(_seeded, "background tasks and indexes that raise at random", try_tasks), 300),
     "writes": (partial(_seeded, f"{ACTIONS} actions whose writes are answered at random", try_writes), 300),
     "deaths": (partial(_seeded, "foretop killed inside its writes", try_death), 50),
     "real": (break_real_server, 1_000),
     "long": (watch_for_long, 1_000_000),
+    "soak": (change_for_long, 600),
 }
 """What can be tried, and how often it is in the whole table."""
 

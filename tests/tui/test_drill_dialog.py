@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from foretop.dialogs.dialog_parts import OptionCycler
 from foretop.widgets.prompt import Prompt
+from foretop_core.rules.protection import drill_leftovers
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
@@ -63,23 +66,74 @@ async def test_a_namespace_is_drilled_and_what_was_made_is_deleted_in_four_decis
         await at.see("drilled")
 
 
-async def test_what_is_kept_is_offered_to_be_deleted_by_the_next_drill(
+def put_foreign(at: Stand) -> None:
+    for kind, space in (("Namespace", ""), ("ConfigMap", HOME)):
+        meta = {"name": "wiki-trial", "namespace": space, "labels": {DRILL_LABEL: "wiki-trial"}}
+        at.box.storage.create(at.box.storage.kind(kind), {"metadata": meta})
+
+
+async def test_what_only_has_the_label_is_named_and_never_offered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(drill_leftovers, "GOING_FOR", timedelta())
     async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED) as at:
-        for kind, space in (("Namespace", ""), ("ConfigMap", HOME)):
-            meta = {"name": "wiki-trial", "namespace": space, "labels": {DRILL_LABEL: "wiki-trial"}}
-            at.box.storage.create(at.box.storage.kind(kind), {"metadata": meta})
+        put_foreign(at)
         await asked(at, "legacy")
-        await at.see("A drill was cut off and has left", "deleted first", "namespace wiki-trial")
+        await at.see("Left over from drills: namespace wiki-trial; see Triage")
+        assert not at.dialog.query("#left")
         at.dialog.query_one("#into", Prompt).value = "legacy-trial"
         at.dialog.query_one("#confirm", Prompt).value = "legacy"
         await at.send()
         await at.see("legacy came back", "Still there: restore openshift-adp/legacy-trial")
-        assert not at.box.storage.find(at.box.storage.kind("Namespace"), "", "wiki-trial")
+        await at.shown.press("right", "enter")
+        await at.see("Deleted: restore")
+        assert at.box.storage.find(at.box.storage.kind("Namespace"), "", "wiki-trial")
+        assert at.box.storage.find(at.box.storage.kind("ConfigMap"), HOME, "wiki-trial")
+        await at.shown.press("escape")
+        await command(at, "triage")
+        await at.shown.press("slash", *"wiki-trial", "enter")
+        await at.see("has the label of a drill")
+        await at.shown.press("down")
+        await at.see("kubectl --context minicluster delete namespaces wiki-trial")
+        await at.shown.press("ctrl+d")
+        assert not at.has_dialog
+        assert "not known to be left over from a drill of yours" in at.shown.app.told[-1][1]
+        assert left(at) == {"Namespace", "ConfigMap"}
+
+
+async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED) as at:
+        put_foreign(at)
+        await asked(at, "legacy")
+        at.dialog.query_one("#into", Prompt).value = "legacy-trial"
+        at.dialog.query_one("#confirm", Prompt).value = "legacy"
+        await at.see("workloads come with zero replicas")
+        await at.send()
+        await at.see("legacy came back", "Still there: restore openshift-adp/legacy-trial")
         await at.shown.press("escape")
         assert at.shown.app.told[-1][1].startswith("Kept: restore openshift-adp/legacy-trial")
+        await command(at, "triage")
+        await at.shown.press("slash", *"legacy-trial", "enter")
+        await at.see(
+            "left over from a drill", "foretop drill --clean-up legacy-trial", "The drill restored legacy from"
+        )
+        await at.shown.press("ctrl+d")
+        await at.see("Delete what the drill left", "left alone", "with foretop", "choose what to delete")
+        at.dialog.query_one("#confirm", Prompt).value = "legacy-trial"
+        await at.send()
         assert left(at) == {"Namespace", "ConfigMap", "Restore"}
+        for kind in ("restore", "namespace"):
+            at.dialog.query_one(f"#{kind}", OptionCycler).action_turn(1)
+        await at.see("restore openshift-adp/legacy-trial is deleted", "namespace legacy-trial is deleted")
+        await at.send()
+        await at.see("Deleted: restore openshift-adp/legacy-trial and namespace legacy-trial.")
+        kinds = {one.kind for one in at.journal if one.method == "DELETE"}
+        assert kinds == {"Restore", "Namespace"}
+        names = [body["metadata"]["name"] for body in at.box.storage.list(at.box.storage.kind("ConfigMap"), HOME)]
+        assert {"legacy-trial", "wiki-trial"} <= set(names)
+        assert at.box.storage.find(at.box.storage.kind("Namespace"), "", "wiki-trial")
 
 
 async def test_what_cannot_be_seen_afterwards_is_not_called_gone(

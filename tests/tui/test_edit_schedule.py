@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from foretop_core.actions.journal import Journal
 from foretop_core.models.kinds import SCHEDULE
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.terminal import Terminal
@@ -107,6 +108,6 @@ def test_the_rest_of_the_spec_is_edited_in_the_person_s_editor(tmp_path: Path) -
         terminal.shows("patched")
         terminal.press(_ESCAPE)
         terminal.shows(lambda _: not list((folder / "edits").iterdir()))
-    written = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+    written = [json.loads(line) for line in Journal(folder / "journal").path.read_text().splitlines()]
     assert written[-1]["result"] == "done"
     assert written[-1]["patch"]["spec"]["template"]["snapshotMoveData"] is True

@@ -97,6 +97,7 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "delete-restore",
         "delete-nab",
         "delete-nar",
+        "drill-cleanup",
         "results",
         "acknowledged",
         "prime",

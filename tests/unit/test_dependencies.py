@@ -1,4 +1,4 @@
-"""What foretop is installed with: every licence is listed, and private parts are used of known releases only."""
+"""What foretop is installed with: locked, its licences listed, and private parts used of known releases only."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ import foretop
 import foretop_core
 
 ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LISTED = ROOT / "packaging" / "licenses.md"
 SPELLINGS = {
     "Apache 2.0": "Apache-2.0",
@@ -31,22 +32,59 @@ KNOWN = {"Apache-2.0", "Apache-2.0 AND MIT", "BSD-2-Clause", "BSD-3-Clause", "IS
 
 
 def direct() -> list[Requirement]:
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    return [Requirement(line) for line in declared]
+    return [Requirement(line) for line in PROJECT["project"]["dependencies"]]
+
+
+@cache
+def locked() -> dict[str, dict[str, str]]:
+    """The sections of lock.txt: the release of each package."""
+    sections = re.split(r"^# (\w+): .*\n", (ROOT / "lock.txt").read_text(), flags=re.MULTILINE)[1:]
+    return {
+        name: dict(re.findall(r"^([\w.-]+)==(\S+) \\$", text, re.MULTILINE))
+        for name, text in zip(sections[::2], sections[1::2], strict=True)
+    }
+
+
+def test_the_lock_has_what_is_asked_for_and_what_is_installed_here() -> None:
+    asked = {
+        "foretop": PROJECT["project"]["dependencies"],
+        "build": PROJECT["build-system"]["requires"],
+        **PROJECT["dependency-groups"],
+    }
+    assert locked().keys() == asked.keys()
+    everything: dict[str, str] = {}
+    for name, section in locked().items():
+        assert not everything.keys() & section.keys()
+        everything |= section
+        for wanted in map(Requirement, asked[name]):
+            release = everything[canonicalize_name(wanted.name)]
+            assert wanted.specifier.contains(release, prereleases=True), wanted
+    here = everything.keys() - locked()["go"].keys()
+    assert {name: version(name) for name in here} == {name: everything[name] for name in here}
+
+
+def test_every_release_in_the_lock_has_checksums_and_no_address() -> None:
+    text = (ROOT / "lock.txt").read_text()
+    body = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#")).replace("\\\n", "")
+    entry = re.compile(r"[a-z0-9-]+==[\w.]+(?: +--hash=sha256:[0-9a-f]{64})+")
+    assert [line for line in body.splitlines() if line and not entry.fullmatch(line)] == []
+    assert "://" not in text
 
 
 @cache
 def installed() -> set[str]:
     """The names of all that foretop is installed with."""
-    found: set[str] = set()
-    wanted = [one.name for one in direct()]
+    found: set[tuple[str, str]] = set()
+    wanted = direct()
     while wanted:
-        name = canonicalize_name(wanted.pop())
-        if name not in found:
-            found.add(name)
-            needs = [Requirement(line) for line in requires(name) or ()]
-            wanted += [one.name for one in needs if one.marker is None or one.marker.evaluate({"extra": ""})]
-    return found
+        one = wanted.pop()
+        for extra in {"", *one.extras}:
+            key = (canonicalize_name(one.name), extra)
+            if key not in found:
+                found.add(key)
+                needs = [Requirement(line) for line in requires(one.name) or ()]
+                wanted += [need for need in needs if need.marker is None or need.marker.evaluate({"extra": extra})]
+    return {name for name, _ in found}
 
 
 def licence_of(name: str) -> str:
@@ -68,10 +106,7 @@ def test_every_dependency_is_listed_with_the_licence_that_it_states() -> None:
 
 
 def test_the_list_names_only_what_is_installed_with_foretop() -> None:
-    pinned = {
-        canonicalize_name(line.partition("==")[0]) for line in (ROOT / "constraints.txt").read_text().splitlines()
-    }
-    assert listed().keys() <= pinned
+    assert listed().keys() == locked()["foretop"].keys()
     assert listed().keys() - installed() == set()
 
 

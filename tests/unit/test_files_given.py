@@ -138,6 +138,21 @@ def test_an_editor_that_leaves_a_pipe_or_far_too_much_is_one_line(tmp_path: Path
         run_editor(draft, {"EDITOR": str(script)})
 
 
+@pytest.mark.parametrize("named", ["./editor", "sub/editor", "editor"])
+def test_an_editor_is_never_run_out_of_the_current_folder(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    for folder in (tmp_path, tmp_path / "sub"):
+        (folder / "editor").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (folder / "editor").chmod(0o700)
+    (draft := tmp_path / "draft.yaml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ForetopError, match=r"Cannot edit .*set EDITOR"):
+        run_editor(draft, {"EDITOR": named, "PATH": f"{os.pathsep}.{os.pathsep}sub"})
+    assert not (tmp_path / "ran").exists()
+
+
 def test_names_kept_for_completion_are_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     environ = {"XDG_CACHE_HOME": str(tmp_path)}
     kept = _cache_file("object:schedules", {}, environ)

@@ -57,7 +57,7 @@ def test_the_first_and_the_last_year_can_be_read(time: str) -> None:
 
 def test_long_text_is_shown_in_part() -> None:
     shown = clean("x" * 300_000)
-    assert shown.endswith("… (267,232 more characters)")
+    assert shown.endswith("… (283,616 more characters)")
     assert len(shown) < LONGEST + 40
     assert len(clean("\x1b" * 300_000)) < 4 * LONGEST + 40
 

@@ -20,8 +20,11 @@ from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
 from foretop_core.models import manifest_reader
 from foretop_core.tables.engine.jsonpath import parse_jsonpath
+from foretop_core.tables.text.terminal_text import clean
 
-HOSTILE = {"name": "a\x7fb\x9b31mc\u202ed\u2066e\u200bf\u0085g\u2028h\x1bi", "plain": "Zürich 日本"}
+INVISIBLE = "\U000e0041\u3164\u115f\u1160\uffa0\u2800\u034f\ufe0f\u180b\U000e0100\xad\u180e\u061c\u17b4\u206a\ufff0"
+"""Letters that a terminal draws as nothing or as a blank: two texts that look the same, and hidden messages."""
+HOSTILE = {"name": f"a\x7f{INVISIBLE}b\x9b31mc\u202ed\u2066e\u200bf\u0085g\u2028h\x1bi", "plain": "Zürich 日本"}
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
@@ -30,6 +33,7 @@ def test_what_is_printed_for_machines_moves_no_terminal_and_means_the_same(
 ) -> None:
     emit(HOSTILE, form)
     said = capsys.readouterr().out
+    assert not set(said) & {*INVISIBLE}
     assert not set(said) & set("\x7f\x9b\u202e\u2066\u200b\u0085\u2028\x1b")
     assert (json.loads(said) if form == "json" else yaml.safe_load(said)) == HOSTILE
     emit({"plain": HOSTILE["plain"]}, form)
@@ -42,9 +46,17 @@ def test_a_template_and_metrics_move_no_terminal_and_stay_readable() -> None:
     empty: dict[str, Any] = {"schedules": [], "queue": [], "unreadable": [], "notSeen": []}
     finding = {"context": "c", "severity": "error", "code": f"\x00{HOSTILE['name']}\r\n"}
     metrics = metrics_text({**empty, "at": "2026-11-15T03:00:00Z", "findings": [finding]})
+    assert not {*shown, *metrics} & {*INVISIBLE}
     assert not [letter for letter in shown + metrics if not letter.isprintable() and letter not in "\n\t"]
     assert 'code="\\\\u0000a' in metrics, "a backslash of ours is escaped as Prometheus wants it"
     assert 'd\\n"} 1\n' in metrics
+
+
+@pytest.mark.parametrize("letter", INVISIBLE)
+def test_what_is_shown_has_no_letter_that_nobody_sees(letter: str) -> None:
+    code = ord(letter)
+    spelt = f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    assert clean(f"a{letter}b") == f"a{spelt}b"
 
 
 def foretop(*arguments: str) -> list[str]:
@@ -72,6 +84,17 @@ def test_neither_a_home_nor_standard_input_is_needed() -> None:
     command = ["sh", "-c", 'exec "$@" 0<&-', "sh", *foretop("next", "@hourly")]
     ended = subprocess.run(command, env=environ, capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_standard_streams_that_are_closed_are_no_fault(closed: str, tmp_path: Path) -> None:
+    environ = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    for arguments, code in ((("next", "@hourly"), 0), (("--help",), 0), (("next", "no expression"), 2)):
+        command = ["sh", "-c", f'exec "$@" {closed}', "sh", *foretop(*arguments)]
+        ended = subprocess.run(command, env=environ, capture_output=True, check=False)
+        assert ended.returncode == code, ended.stderr
+        assert b"fault" not in ended.stderr
+    assert not (tmp_path / "state").exists(), "no crash was reported"
 
 
 DEEP = {

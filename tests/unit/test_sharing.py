@@ -63,3 +63,10 @@ def test_empty_objects_have_nothing_to_share() -> None:
     parts = SharedParts()
     for model in (Backup, Schedule, Resource):
         assert parts.share(decode(model, b"{}")) == model()
+
+
+def test_what_is_kept_beyond_its_object_is_short() -> None:
+    parts = SharedParts()
+    one, two = (parts.share(decode(NonAdminBackup, nab(number, ttl="x" * 20_000))) for number in range(2))
+    assert one.spec is not two.spec
+    assert one.metadata.labels is two.metadata.labels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -118,12 +118,13 @@ async def hand_in(
     read_only: bool = False,
     patience: float = 60.0,
     look_for: float = 0.2,
+    environ: Mapping[str, str] | None = None,
 ) -> AsyncIterator[PlanExecutor]:
     clock = ManualClock(NOW)
     path = box.kubeconfig(folder / f"kubeconfig-{user}", user)
-    connections = connect(ConnectionOptions(kubeconfig=str(path)), {}, clock, read_only)
+    connections = connect(ConnectionOptions(kubeconfig=str(path)), environ or {}, clock, read_only)
     client = connections.clients["minicluster"]
-    journal = Journal(folder / "journal.jsonl")
+    journal = Journal(folder / "journal")
     try:
         access = AccessReviewer(client, clock)
         yield PlanExecutor(client, access, clock, journal, user, lambda: world_in(box), patience, look_for)

@@ -18,6 +18,7 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, DATA_DOWNLOAD, NAB, RESTORE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.session import Session
+from tests.wire.watching import permit
 
 CONTEXT = "minicluster"
 DOWNLOAD = {"backupStorageLocation": "default", "operationTimeout": "10m", "snapshotID": "x", "sourceNamespace": "a"}
@@ -57,7 +58,8 @@ async def _look(tenant: str, admin: str, namespaces: int) -> dict[str, object]:
     for namespace, looked_at in ((polled[0], True), (polled[-1], False)):
         made = {"apiVersion": NAB.api_version, "kind": "NonAdminBackup", "spec": {"backupSpec": {}}}
         meta = {"name": "new", "namespace": namespace}
-        await writer.request("POST", api_paths.collection(NAB, namespace), body={**made, "metadata": meta})
+        path = api_paths.collection(NAB, namespace)
+        await writer.write(permit(writer, "POST", path), "POST", path, {}, {**made, "metadata": meta})
         if looked_at:
             session.watch_namespace(namespace)
         key = ObjectRef(CONTEXT, "NonAdminBackup", namespace, "new")
@@ -66,7 +68,8 @@ async def _look(tenant: str, admin: str, namespaces: int) -> dict[str, object]:
         meta = {"name": owner, "namespace": "velero", "labels": {"velero.io/restore-name": owner}}
         made = {"apiVersion": DATA_DOWNLOAD.api_version, "kind": "DataDownload", "spec": {**DOWNLOAD}, "metadata": meta}
         made["spec"]["targetVolume"] = {"namespace": "a", "pvc": "b", "pv": ""}  # type: ignore[index]
-        await writer.request("POST", api_paths.collection(DATA_DOWNLOAD, "velero"), body=made)
+        path = api_paths.collection(DATA_DOWNLOAD, "velero")
+        await writer.write(permit(writer, "POST", path), "POST", path, {}, made)
     await _until(lambda: [key.name for key, _ in session.store.items(CONTEXT, "DataDownload")] == ["r-1999"])
     await _until(all_live)
     counting.cancel()

@@ -211,7 +211,7 @@ async def test_the_journal_has_each_write_before_and_after_and_no_secret(tmp_pat
 
 async def test_what_cannot_be_written_down_is_not_done(tmp_path: Path, wire: Wire) -> None:
     async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
-        executor.journal.path.mkdir()
+        executor.journal.path.mkdir(parents=True)
         with pytest.raises(ForetopError, match="cannot be written"):
             await done(executor, planned(box, pausing), pausing)
         assert wire.writes == []

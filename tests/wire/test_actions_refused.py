@@ -124,7 +124,8 @@ def test_a_mistake_in_the_configuration_is_one_line_and_protects_the_context(
     (tmp_path / "config" / "foretop").mkdir(parents=True)
     (tmp_path / "config" / "foretop" / "config.yaml").write_text("contexts: {minicluster: {readonly: yes please}}\n")
     assert foretop("schedule", "pause", "nightly", "--yes") == 3
-    mistake, refusal = capsys.readouterr().err.splitlines()
+    mistake, protected, refusal = capsys.readouterr().err.splitlines()
+    assert protected.endswith("config.yaml: every context is read-only until this is fixed")
     assert "config.yaml:1: contexts.minicluster: unknown setting 'readonly'; did you mean readOnly?" in mistake
     assert "read-only is on" in refusal
 

@@ -178,7 +178,7 @@ from foretop_core.kube.connection.aiohttp_pool import make_pool
 
 async def connect_and_die():
     crt, key = (Path(name).read_bytes() for name in sys.argv[1:])
-    make_pool(ContextConfig("c", "https://127.0.0.1:1"), Credentials("", crt, key))
+    await make_pool(ContextConfig("c", "https://127.0.0.1:1"), Credentials("", crt, key))
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(connect_and_die())

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -18,9 +19,9 @@ from aiohttp.client_reqrep import ConnectionKey
 from foretop_core.kube.connection.aiohttp_pool import explain
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import AuthInfo
-from foretop_core.kube.connection.connection_errors import ApiError, ReadOnlyRefused, Unauthenticated, Unreachable
+from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable, WriteRefused
 from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving
-from tests.wire.watching import connect
+from tests.wire.watching import connect, permit
 
 REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
@@ -35,9 +36,31 @@ async def server() -> AsyncIterator[RoughServer]:
 async def test_with_read_only_on_no_write_leaves_the_process(server: RoughServer, method: str) -> None:
     client = connect(server.url, read_only=True)
     for path in (SCHEDULES, f"{SCHEDULES}/daily", f"{REVIEW}/x", f"{REVIEW}/../{SCHEDULES}"):
-        with pytest.raises(ReadOnlyRefused):
+        with pytest.raises(WriteRefused, match="it has no permit"):
             await client.request(method, path, body={})
+        with pytest.raises(WriteRefused, match="read-only is on"):
+            await client.write(permit(client, method, path), method, path, {}, {})
     await client.close()
+    assert server.seen == []
+
+
+async def test_a_permit_is_for_the_writes_of_its_plan_and_for_its_client_alone(server: RoughServer) -> None:
+    client, other = connect(server.url), connect(server.url)
+    path = f"{SCHEDULES}/daily"
+    given = permit(client, "PATCH", path)
+    for sender, method, place in (
+        (other, "PATCH", path),
+        (client, "DELETE", path),
+        (client, "PATCH", f"{SCHEDULES}/weekly"),
+        (client, "patch", path),
+    ):
+        with pytest.raises(WriteRefused, match="it is not in the plan that was permitted"):
+            await sender.write(given, method, place, {}, {})
+    for params in ({}, {"dryRun": ""}):
+        with pytest.raises(WriteRefused, match="only a dry run was permitted"):
+            await client.write(replace(given, dry_run=True), "PATCH", path, params, {})
+    await client.close()
+    await other.close()
     assert server.seen == []
 
 
@@ -177,7 +200,8 @@ def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
     known = ClockSkew()
     sent = datetime(2026, 11, 15, 3, 0, 0, tzinfo=UTC)
     known.learn("Sun, 15 Nov 2026 03:00:00 GMT", sent, sent)
-    known.learn("Sun, 15 Nov 2026 04:00:00 GMT", sent, sent)
+    for _ in range(3):
+        known.learn("Sun, 15 Nov 2026 04:00:00 GMT", sent, sent)
     found = known.at(sent)
     assert found is not None
     assert found > timedelta(minutes=59)

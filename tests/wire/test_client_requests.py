@@ -13,20 +13,19 @@ import pytest
 from aiohttp import web
 
 from foretop_core.clock import ManualClock
-from foretop_core.config.settings import ContextSettings
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, Impersonation
 from foretop_core.kube.connection.connection_budget import ConnectionBudget
 from foretop_core.kube.connection.connection_errors import (
     ApiError,
-    ReadOnlyRefused,
     Unauthenticated,
     Unreachable,
 )
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from tests.wire.faulty_server import PATIENCE, SCHEDULES, RoughServer, serving, status
 from tests.wire.test_limits import server_that
+from tests.wire.watching import permit
 
 PLAIN = ContextConfig("c", "http://127.0.0.1:1")
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -60,8 +59,8 @@ async def test_what_is_asked_is_sent_to_the_letter() -> None:
     async with server_that(handle) as server:
         client = client_of(server.url, config=replace(PLAIN, server=f"{PLAIN.server}/k8s", impersonation=acting))
         await client.request("get", "/x/a%2Fb", {"continue": "a+b/c"})
-        await client.request("PATCH", "/x", body={"a": 1}, content_type="application/merge-patch+json")
-        await client.request("POST", "/x", body=[])
+        await client.write(permit(client, "PATCH", "/x"), "PATCH", "/x", {}, {"a": 1}, "application/merge-patch+json")
+        await client.write(permit(client, "POST", "/x"), "POST", "/x", {}, [])
         await client.close()
     assert seen == [
         ("GET", "/k8s/x/a%2Fb?continue=a%2Bb%2Fc", b""),
@@ -305,15 +304,6 @@ async def test_a_line_may_hold_the_largest_object_and_not_much_more() -> None:
             with pytest.raises(ApiError, match="a line of the answer is longer than 4 MiB"):
                 await anext(lines)
         await client.close()
-
-
-async def test_a_context_that_the_settings_protect_is_read_only() -> None:
-    client = client_of(PLAIN.server)
-    assert not client.read_only
-    client.protection = ContextSettings(read_only=True)
-    assert client.read_only
-    with pytest.raises(ReadOnlyRefused, match="DELETE /x was not sent: read-only is on"):
-        await client.request("DELETE", "/x")
 
 
 async def test_others_get_a_turn_now_and_then_while_many_lines_are_read_and_not_after_each() -> None:

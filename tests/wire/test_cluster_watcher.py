@@ -21,7 +21,7 @@ from foretop_core.models.wire import Resource
 from tests.objects import NOW
 from tests.wire.scripted_api import ALL_RULES, ScriptedApi, client_of, listed
 from tests.wire.watch_dialogue import Even
-from tests.wire.watching import PATIENCE
+from tests.wire.watching import PATIENCE, fails_once
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 SCHEDULES, BACKUPS = "/apis/velero.io/v1/schedules", "/apis/velero.io/v1/backups"
@@ -320,16 +320,35 @@ async def test_a_later_look_that_fails_leaves_the_health_of_the_watch_as_it_is()
         assert {health.state for health in found.history[before:]} <= {WatchState.FORBIDDEN}
 
 
-async def test_a_fault_of_our_own_costs_one_watch_until_the_next_look() -> None:
+async def test_a_fault_of_our_own_costs_one_watch_for_a_moment() -> None:
     api = cluster()
     async with at_work(api, SCHEDULE, NAB) as found:
         found.fault = ValueError("a  row\ntoo many")
         await found.until(lambda: STALE in found.states().values())
         (stale,) = (one for one in found.healths.values() if one.state is STALE)
         assert stale.error == "Internal error in foretop: ValueError: a row too many"
-        await found.until(lambda: LIVE in found.states().values())
-        await found.next_look()
+        assert stale.is_fault
+        await found.until(lambda: LIVE in found.states().values() and 0.5 in found.sleeps.lengths())
+        found.sleeps.end(0.5)
         await found.until(lambda: set(found.states().values()) == {LIVE})
+
+
+async def test_a_task_that_decides_where_a_kind_is_watched_may_fail_and_its_watches_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    api = cluster()
+    async with at_work(api, SCHEDULE, NAB) as found:
+        await found.until(lambda: list(found.states().values()) == [LIVE, LIVE])
+        monkeypatch.setattr(found.watcher, "_reach", fails_once(found.watcher._reach))
+        found.watcher.look_into("team-a")
+        await found.until(lambda: STALE in found.states().values())
+        (stale,) = (one for one in found.healths.values() if one.state is STALE)
+        assert (stale.error, stale.is_fault) == ("Internal error in foretop: RuntimeError: once", True)
+        await found.until(lambda: 0.5 in found.sleeps.lengths())
+        watches = api.lists()
+        found.sleeps.end(0.5)
+        await found.until(lambda: list(found.states().values()) == [LIVE, LIVE])
+        assert api.lists() == watches, "what is watched is not listed again"
 
 
 async def test_the_events_of_an_object_are_watched_while_it_is_open() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from foretop.commands.complete_words import PATIENCE, TABLE, complete, completio
 from foretop.commands.completion import SCRIPTS
 from foretop_demo.local_api_server import LocalApiServer
 from tests import write_completion_table
+from tests.terminal import Terminal
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS
 
@@ -158,3 +160,93 @@ def test_a_shell_completes(shell: str, script: str, found: list[str], environ: d
     )
     said = [line.partition("\t")[0] for line in done.stdout.splitlines()]
     assert said == found, done.stderr
+
+
+PLANTED = (
+    "foretop.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "json.py",
+    "yaml.py",
+    "click.py",
+    "foretop/__init__.py",
+)
+
+
+def test_the_tab_key_runs_nothing_of_the_current_folder(environ: dict[str, str], tmp_path: Path) -> None:
+    """In a real bash, whose PATH and PYTHONPATH name the current folder as careless profiles do."""
+    folder, ran = tmp_path / "hostile", tmp_path / "ran"
+    (folder / "foretop").mkdir(parents=True)
+    for name in PLANTED:
+        (folder / name).write_text(f"open({str(ran)!r}, 'a').write({name!r})\n")
+    for name in ("python", "python3", "kubectl-foretop"):
+        (folder / name).write_text(f"#!/bin/sh\necho {name} >> {ran}\n")
+        (folder / name).chmod(0o755)
+    program = Path(sys.executable).with_name("foretop")
+    script = subprocess.run([program, "completion", "bash"], capture_output=True, check=True, env=environ).stdout
+    (tmp_path / "completion").write_bytes(script)
+    path = f"{program.parent}{os.pathsep}{environ['PATH']}{os.pathsep}{os.pathsep}."
+    careless = {**environ, "PATH": path, "PYTHONPATH": os.pathsep, "PS1": "$ "}
+    with Terminal([shutil.which("bash") or "bash", "--norc", "-i"], 100, 10, careless, folder) as terminal:
+        terminal.press(f"source {tmp_path}/completion\r")
+        terminal.press("foretop schedule pause ho\t")
+        terminal.shows("foretop schedule pause hourly")
+    assert not ran.exists(), ran.read_text()
+
+
+def test_a_foretop_in_the_current_folder_is_not_run_by_the_tab_key(environ: dict[str, str], tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "foretop").write_text(f"#!/bin/sh\ntouch {ran}\n")
+    (tmp_path / "here" / "foretop").chmod(0o755)
+    script = f"{SCRIPTS['bash']}\nCOMP_WORDS=(foretop des); COMP_CWORD=1; _foretop_complete 2>/dev/null"
+    for first in ("", "."):
+        command = ["bash", "--norc", "-c", script]
+        path = f"{first}{os.pathsep}/usr/bin{os.pathsep}/bin"
+        subprocess.run(command, env={**environ, "PATH": path}, cwd=tmp_path / "here", check=False)
+    assert not ran.exists()
+
+
+HOSTILE_NAMES = ["$(touch ran)", "`touch ran`", "a;b", "a\nb", "a\x1b[2J", "x y", "A", "-n", "a" * 254, "", "é"]
+
+
+def test_only_valid_names_of_a_cluster_are_completed(environ: dict[str, str], tmp_path: Path) -> None:
+    assert words(environ, "schedule", "pause", "") == ["broken", "hourly"]
+    (kept,) = (tmp_path / "cache" / "foretop" / "completion").iterdir()
+    kept.write_text(json.dumps([*HOSTILE_NAMES, "team-a/daily.1", "a/b/c", "$(x)/daily", "fine"]))
+    assert words(environ, "schedule", "pause", "") == ["team-a/daily.1", "fine"]
+
+
+HOSTILE_CONTEXTS = ["min $(touch ran)", "min'`touch ran`", 'min";touch ran;"', "min\\", "min\nx", "min\x1b[2J"]
+SHOWN_CONTEXTS = sorted(HOSTILE_CONTEXTS[:4])
+QUOTED = {
+    "bash": """COMP_WORDS=(foretop --context min); COMP_CWORD=2; _foretop_complete 2>/dev/null
+for word in "${COMPREPLY[@]}"; do eval "printf '%s\\n' $word"; done""",
+    "fish": "for word in (complete -C 'foretop --context min'); string escape -- $word | string unescape; end",
+    "zsh": """compadd() {
+    while [[ $1 != -- ]]; do [[ $1 == *Q* ]] && print unquoted; shift; done
+    shift; print -rl -- $@
+}
+words=(foretop --context min); CURRENT=3; _foretop""",
+}
+"""Whatever is put on the line is read by the shell as exactly that name; fish and zsh quote it themselves."""
+
+
+@pytest.mark.parametrize("shell", list(QUOTED))
+def test_contexts_are_quoted_for_the_shell(shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    contexts = [{"name": name, "context": {"cluster": "c", "user": "u"}} for name in HOSTILE_CONTEXTS]
+    (tmp_path / "config").write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "contexts": contexts}))
+    folder = Path(sys.executable).parent
+    environ = {
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "KUBECONFIG": str(tmp_path / "config"),
+    }
+    plain = {"bash": ("--norc",), "zsh": ("-f",), "fish": ("--no-config",)}[shell]
+    before = "compdef() { :; }\n" if shell == "zsh" else ""
+    command = [str(shutil.which(shell)), *plain, "-c", f"{before}{SCRIPTS[shell]}\n{QUOTED[shell]}"]
+    done = subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert sorted(done.stdout.splitlines()) == SHOWN_CONTEXTS, done.stderr
+    assert not (tmp_path / "ran").exists()

@@ -20,7 +20,8 @@ import yaml
 
 from foretop.cli import run
 from foretop.commands.demo import own_state
-from foretop_core.actions.journal import default_path
+from foretop_core.actions.journal import Journal, default_path
+from tests.unit.actions.test_journal import entry
 
 
 @contextmanager
@@ -126,7 +127,7 @@ def test_a_demo_has_a_journal_and_acknowledgements_of_its_own_which_begin_anew(
         with own_state():
             other = default_path(os.environ)
             assert other != mine
-            assert not other.exists()
-            other.parent.mkdir(parents=True, exist_ok=True)
-            other.write_text("of the demo")
+            assert list(Journal(other).read()) == []
+            Journal(other).append(entry(1))
+            assert len(list(Journal(other).read())) == 1
         assert default_path(os.environ) == mine

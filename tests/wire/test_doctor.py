@@ -22,6 +22,7 @@ from tests.wire.test_auth import AUTHORITY, SERVERS
 OK, NOTE, MISSING = CheckStatus.OK, CheckStatus.NOTE, CheckStatus.MISSING
 PAUSE: ToldRight = (RequiredPermission("patch", SCHEDULE), SCHEDULE, "pause schedules")
 START: ToldRight = (RequiredPermission("create", NAB), NAB, "start a backup")
+UID = "0b6c1f1e-7f0e-4c5d-9a51-6f4f2f6d2a10"
 VELEROS = "/apis/apps/v1/deployments"
 SCHEDULES = "/apis/velero.io/v1/namespaces/{}/schedules"
 
@@ -45,6 +46,7 @@ def cluster(*veleros: dict[str, Any], **answers: object) -> ScriptedApi:
             "/version": {"gitVersion": "v1.34.1"},
             **served(KINDS),
             VELEROS: listed(DEPLOYMENT, *veleros),
+            "/api/v1/namespaces/kube-system": {"metadata": {"uid": UID}},
             **{f"/api/v1/namespaces/{name}": {} for name in ("velero", "team-a", "team-b", "default")},
             **answers,
         }
@@ -86,16 +88,27 @@ async def about(what: str, api: ScriptedApi, *rights: ToldRight, **more: Any) ->
 async def test_each_kind_has_one_line_and_each_right_one_for_its_place() -> None:
     found = await lines(cluster(velero("velero")), PAUSE, START)
     assert [check.about for check in found] == [
-        *("context", "connection", "TLS", "clock", "namespaces"),
+        *("context", "connection", "TLS", "clock", "cluster", "protection", "namespaces"),
         *(f"{kind.plural}.{kind.group}".rstrip(".") for kind in KINDS if kind.name != "Namespace"),
         *("Velero", "cron", "patch schedules.velero.io", "create nonadminbackups.oadp.openshift.io"),
     ]
-    assert {check.found for check in found[5:-4]} == {"can be listed and watched in all namespaces"}
+    assert {check.found for check in found[7:-4]} == {"can be listed and watched in all namespaces"}
     assert [check.found for check in found[-2:]] == [
         "allowed in velero: you can pause schedules",
         "allowed in all namespaces: you can start a backup",
     ]
     assert {check.verdict for check in found[4:]} == {OK}
+
+
+@pytest.mark.parametrize(
+    "answer", [{"metadata": {"uid": "x\x1b[31m"}}, {"metadata": {"uid": "a" * 65}}, {"metadata": {}}, [], "text"]
+)
+async def test_the_uid_of_the_cluster_is_printed_as_the_configuration_takes_it(answer: object) -> None:
+    assert await about("cluster", cluster()) == [(OK, f"clusterUid: {UID}", "")]
+    ((verdict, found, remedy),) = await about("cluster", cluster(**{"/api/v1/namespaces/kube-system": answer}))
+    assert verdict is NOTE
+    assert found.startswith("the uid of the namespace kube-system cannot be read")
+    assert remedy == "ask for a role with get on the namespace kube-system"
 
 
 @pytest.mark.parametrize(

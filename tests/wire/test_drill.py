@@ -98,19 +98,30 @@ def test_what_a_dry_run_lists_is_what_is_sent(tmp_path: Path, capsys: pytest.Cap
         written = json.loads(capsys.readouterr().out)["items"]
         made = [one for one in written if one["method"] == "POST" and one["kind"] != "DownloadRequest"]
         assert [one["kind"] for one in made] == ["Namespace", "ConfigMap", "Restore"]
-        assert [one["patch"] for one in made] == [one["patch"] for one in listed]
+        assert [one["drill"] for one in made] == [one["patch"]["metadata"]["labels"][DRILL_LABEL] for one in made]
+        assert _without_id([one["patch"] for one in made]) == _without_id([one["patch"] for one in listed])
         deleted = [one for one in written if one["method"] == "DELETE"]
         assert {(one["kind"], one["name"]) for one in deleted} == {(one["kind"], one["name"]) for one in made}
 
 
-def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_by_the_next(
+def _without_id(bodies: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each drill has its own."""
+    ids = {body["metadata"].pop("labels")[DRILL_LABEL] for body in bodies}
+    assert len(ids) == 1
+    return bodies
+
+
+def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_only_when_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with living(tmp_path) as at:
         with monkeypatch.context() as patched:
             patched.setattr("foretop.commands.drill._clean_up", _cut_off)
             assert at.drill("shop", "--yes", "--with-secrets", "--into", "shop-trial") == 130
-        capsys.readouterr()
+        assert (
+            "namespace shop-trial, configmap shop-trial and restore shop-trial: foretop drill --clean-up shop-trial"
+            in (capsys.readouterr().err)
+        )
         assert at.left() == ["shop-trial"] * 3
         storage = at.box.storage
         made = {kind: storage.list(storage.kind(kind), "shop-trial")[0] for kind in ("Deployment", "StatefulSet")}
@@ -122,7 +133,9 @@ def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_by_th
         assert at.names("Secret", "shop-trial") == ["credentials"]
         assert at.names("Pod", "shop-trial") == []
         assert at.drill("shop", "--yes", "--into", "shop-trial-2") == 0
-        assert "A drill was cut off and has left this:" in capsys.readouterr().err
+        assert "Left over from drills: namespace shop-trial." in capsys.readouterr().err
+        assert at.left() == ["shop-trial"] * 3
+        assert at.drill("--clean-up", "shop-trial", "--yes") == 0
         assert at.left() == []
         assert "shop" in at.names("Namespace")
 

@@ -17,8 +17,10 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from foretop_core.actions import drill_run
-from foretop_core.actions.drill_run import DrillRun, delete_made, leftovers, plan_deletion
+from foretop_core.actions.drill_run import DrillRun, delete_made, leftovers, plan_deletion, require_journal
 from foretop_core.actions.drills import DrillRequest, MadeObject, plan_cleanup, plan_drill
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.journal import Journal, JournalEntry
 from foretop_core.actions.plans import Plan
 from foretop_core.errors import ForetopError
 from foretop_core.models import Restore, from_builtins
@@ -364,11 +366,32 @@ async def test_a_note_that_is_refused_says_why_and_a_backup_that_is_gone_needs_n
 # What it removes
 
 
-async def test_what_earlier_drills_have_left_is_found_by_its_label_and_running_ones_are_left_alone(
+def noted(run: DrillRun, box: LocalApiServer, kind: str, name: str = INTO, **fields: Any) -> None:
+    """The journal tells that this drill has made the object as it is in the box."""
+    place = "" if kind == "Namespace" else "velero"
+    uid = box.storage.get(box.storage.kind(kind), place, name)["metadata"]["uid"]
+    usual = {
+        "at": "2026-11-15T01:00:00Z",
+        "user": "maria",
+        "context": "minicluster",
+        "kind": kind,
+        "namespace": place,
+        "name": name,
+        "method": "POST",
+        "before": {},
+        "patch": {},
+        "result": "done",
+        "uid": uid,
+        "drill": name,
+    }
+    run.executor.journal.append(JournalEntry(**{**usual, **fields}))
+
+
+async def test_what_has_the_label_is_found_with_what_the_journal_proves_and_going_ones_are_marked(
     tmp_path: Path,
 ) -> None:
     cut_off = [
-        labelled(its_restore("Completed")),
+        labelled(its_restore("Completed", completionTimestamp="2026-11-14T00:00:00Z")),
         labelled(plain("ConfigMap", INTO, "velero")),
         labelled(plain("Namespace", INTO)),
     ]
@@ -379,11 +402,24 @@ async def test_what_earlier_drills_have_left_is_found_by_its_label_and_running_o
     ]
     others = [its_restore("Completed", "mine"), plain("ConfigMap", "mine", "velero"), plain("Namespace", "mine")]
     async with drilling(tmp_path, *cut_off, *running, *others) as (box, run):
-        found = await leftovers(run.executor)
-        assert names(found) == [("Restore", INTO), ("ConfigMap", INTO), ("Namespace", INTO)]
-        for one in found:
-            held = box.storage.get(box.storage.kind(one.kind), one.namespace, one.name)
-            assert one.metadata.uid == held["metadata"]["uid"]
+        noted(run, box, "Restore")
+        noted(run, box, "ConfigMap", uid="")
+        noted(run, box, "Backup", "shop-1", method="PATCH", drill=INTO)
+        old, live = sorted(await leftovers(run.executor), key=lambda one: one.id, reverse=True)
+        assert [(one.target.kind, one.target.name, one.proof.name) for one in old.objects] == [
+            ("Restore", INTO, "OWN"),
+            ("ConfigMap", INTO, "CUT_OFF"),
+            ("Namespace", INTO, "LABEL_ONLY"),
+        ]
+        assert (old.is_going, live.is_going, live.id) == (False, True, "live")
+        assert {one.proof.name for one in live.objects} == {"LABEL_ONLY"}
+        plan = await plan_deletion(run.executor, [*old.objects, *live.objects])
+        assert [(step.target.kind, step.target.name) for step in plan.steps] == [("Restore", INTO)]
+        assert len(plan.refused) == 5
+        assert all(
+            f"kubectl --context minicluster {'-n velero ' if one.target.namespace else ''}delete" in one.why
+            for one in plan.refused
+        )
 
 
 async def test_what_is_being_deleted_already_is_no_leftover(tmp_path: Path) -> None:
@@ -391,9 +427,10 @@ async def test_what_is_being_deleted_already_is_no_leftover(tmp_path: Path) -> N
     for item in items:
         item["metadata"]["finalizers"] = ["example.com/hold"]
     async with drilling(tmp_path, *items) as (box, run):
+        noted(run, box, "Restore")
         for kind, place in (("Restore", "velero"), ("Namespace", "")):
             box.storage.delete(box.storage.kind(kind), place, INTO)
-        assert await leftovers(run.executor) == []
+        assert await leftovers(run.executor) == ()
         made = [MadeObject(metadata=one.metadata, kind="Restore") for one in run.executor.snapshot().restores]
         assert (await plan_deletion(run.executor, made)).steps == ()
 
@@ -401,12 +438,15 @@ async def test_what_is_being_deleted_already_is_no_leftover(tmp_path: Path) -> N
 async def test_leftovers_that_cannot_be_listed_do_not_hide_the_others(tmp_path: Path) -> None:
     items = (labelled(its_restore("Completed")), labelled(plain("ConfigMap", INTO, "velero")))
     async with drilling(tmp_path, *items, user="reader") as (_, run):
-        assert names(await leftovers(run.executor)) == [("Restore", INTO)]
+        (drill,) = await leftovers(run.executor)
+        assert [one.target.kind for one in drill.objects] == ["Restore"]
 
 
-def made_of(box: LocalApiServer, *kinds: str) -> list[MadeObject]:
+def made_of(run: DrillRun, box: LocalApiServer, *kinds: str) -> list[MadeObject]:
+    """What the drill has made by its journal, and is as it was made."""
     found = []
     for kind in kinds:
+        noted(run, box, kind)
         place = "" if kind == "Namespace" else "velero"
         found.append(from_builtins(MadeObject, box.storage.get(box.storage.kind(kind), place, INTO)))
     return found
@@ -421,7 +461,7 @@ OWN = [
 
 async def test_the_restore_is_deleted_first_and_only_the_very_objects_are(tmp_path: Path) -> None:
     async with drilling(tmp_path, *OWN) as (box, run):
-        made = made_of(box, "Namespace", "ConfigMap", "Restore")
+        made = made_of(run, box, "Namespace", "ConfigMap", "Restore")
         plan = await plan_deletion(run.executor, made)
         assert [step.target.kind for step in plan.steps] == ["Restore", "ConfigMap", "Namespace"]
         unlabelled = {"metadata": {"labels": {DRILL_LABEL: None}}}
@@ -430,6 +470,7 @@ async def test_the_restore_is_deleted_first_and_only_the_very_objects_are(tmp_pa
         box.storage.create(box.storage.kind("Restore"), OWN[2])
         plan = await plan_deletion(run.executor, made)
         assert [step.target.kind for step in plan.steps] == ["Namespace"]
+        assert [one.target.kind for one in plan.refused] == ["ConfigMap"]
         box.storage.delete(box.storage.kind("Namespace"), "", INTO)
         assert (await plan_deletion(run.executor, made)).steps == ()
 
@@ -437,7 +478,7 @@ async def test_the_restore_is_deleted_first_and_only_the_very_objects_are(tmp_pa
 async def test_what_nobody_can_see_is_not_taken_for_gone(tmp_path: Path) -> None:
     async with drilling(tmp_path, *OWN, user="reader") as (box, run):
         with pytest.raises(ForetopError, match="configmaps"):
-            await plan_deletion(run.executor, made_of(box, "ConfigMap"))
+            await plan_deletion(run.executor, made_of(run, box, "ConfigMap"))
 
 
 async def test_what_is_still_there_after_the_deletion_is_told_line_by_line(
@@ -447,7 +488,7 @@ async def test_what_is_still_there_after_the_deletion_is_told_line_by_line(
     async with drilling(tmp_path, *OWN) as (box, run):
         held = {"metadata": {"finalizers": [f"example.com/{number}" for number in range(4)]}}
         box.storage.patch(box.storage.kind("ConfigMap"), "velero", INTO, held)
-        plan = await plan_deletion(run.executor, made_of(box, "Restore", "ConfigMap"))
+        plan = await plan_deletion(run.executor, made_of(run, box, "Restore", "ConfigMap"))
         assert await delete_made(run.executor, plan) == [
             f"configmap velero/{INTO} is still being deleted: "
             "held by example.com/0, example.com/1, example.com/2 and 1 more"
@@ -456,7 +497,7 @@ async def test_what_is_still_there_after_the_deletion_is_told_line_by_line(
 
 async def test_a_deletion_that_is_refused_is_told_and_the_others_go_on(tmp_path: Path, wire: Wire) -> None:
     async with drilling(tmp_path, *OWN) as (box, run):
-        plan = await plan_deletion(run.executor, made_of(box, "Restore", "ConfigMap"))
+        plan = await plan_deletion(run.executor, made_of(run, box, "Restore", "ConfigMap"))
 
         async def misbehave(request: web.BaseRequest, answer: Any) -> web.StreamResponse:
             if request.path.endswith(f"/restores/{INTO}"):
@@ -476,7 +517,7 @@ async def test_the_end_of_a_deletion_is_waited_for(tmp_path: Path, monkeypatch: 
     async with drilling(tmp_path, *OWN) as (box, run):
         kind = box.storage.kind("ConfigMap")
         box.storage.patch(kind, "velero", INTO, {"metadata": {"finalizers": ["example.com/hold"]}})
-        plan = await plan_deletion(run.executor, made_of(box, "ConfigMap"))
+        plan = await plan_deletion(run.executor, made_of(run, box, "ConfigMap"))
         deleting = asyncio.create_task(delete_made(run.executor, plan))
         async with asyncio.timeout(120):
             while [method for method, _ in wire.asked][-2:] != ["GET", "GET"]:  # noqa: ASYNC110 - it has no event
@@ -489,12 +530,76 @@ async def test_the_end_of_a_deletion_is_waited_for(tmp_path: Path, monkeypatch: 
 async def test_what_changed_meanwhile_is_deleted_all_the_same(tmp_path: Path) -> None:
     async with drilling(tmp_path, *OWN) as (box, run):
         kinds = ("Namespace", "ConfigMap", "Restore")
-        plan = await plan_deletion(run.executor, made_of(box, *kinds))
+        plan = await plan_deletion(run.executor, made_of(run, box, *kinds))
         for kind in kinds:
             place = "" if kind == "Namespace" else "velero"
             box.storage.patch(box.storage.kind(kind), place, INTO, {"metadata": {"annotations": {"seen": "yes"}}})
         assert await delete_made(run.executor, plan) == []
-        assert await leftovers(run.executor) == []
+        assert await leftovers(run.executor) == ()
+
+
+async def test_what_has_lost_its_label_or_has_another_meanwhile_is_not_deleted(tmp_path: Path) -> None:
+    async with drilling(tmp_path, *OWN) as (box, run):
+        plan = await plan_deletion(run.executor, made_of(run, box, "Namespace", "ConfigMap", "Restore"))
+        for kind, label in (("Namespace", None), ("ConfigMap", "other")):
+            place = "" if kind == "Namespace" else "velero"
+            box.storage.patch(box.storage.kind(kind), place, INTO, {"metadata": {"labels": {DRILL_LABEL: label}}})
+        told = await delete_made(run.executor, plan)
+        assert [line.partition(" is still there: ")[0] for line in told] == [
+            f"configmap velero/{INTO}",
+            f"namespace {INTO}",
+        ]
+        assert box.storage.find(box.storage.kind("Namespace"), "", INTO) is not None
+        assert box.storage.find(box.storage.kind("ConfigMap"), "velero", INTO) is not None
+
+
+async def test_a_namesake_made_meanwhile_is_not_deleted(tmp_path: Path) -> None:
+    async with drilling(tmp_path, *OWN) as (box, run):
+        made = made_of(run, box, "Namespace", "ConfigMap", "Restore")
+        plan = await plan_deletion(run.executor, made)
+        for item in OWN:
+            kind, place = box.storage.kind(item["kind"]), item["metadata"].get("namespace", "")
+            box.storage.delete(kind, place, INTO)
+            box.storage.create(kind, item)
+        assert len(await delete_made(run.executor, plan)) == 3
+        for item in OWN:
+            place = item["metadata"].get("namespace", "")
+            assert box.storage.find(box.storage.kind(item["kind"]), place, INTO) is not None
+        assert (await plan_deletion(run.executor, made)).steps == ()
+
+
+async def test_a_drill_stops_where_the_journal_fails_and_what_it_cannot_prove_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with drilling(tmp_path) as (box, run):
+        lines: list[JournalEntry] = []
+        append = Journal.append
+
+        def full(journal: Journal, entry: JournalEntry) -> None:
+            lines.append(entry)
+            if len(lines) == 2:
+                raise ForetopError("The journal cannot be written", "No space left on device")
+            append(journal, entry)
+
+        monkeypatch.setattr(Journal, "append", full)
+        problem = await run.make(planned(run))
+        assert problem == (
+            f"namespace {INTO} was created, and the drill stopped: "
+            "The journal cannot be written: No space left on device"
+        )
+        assert box.storage.find(box.storage.kind("ConfigMap"), "velero", INTO) is None
+        plan = await plan_deletion(run.executor, run.made)
+        assert plan.steps == ()
+        assert plan.refused[0].why.endswith(f"kubectl --context minicluster delete namespaces {INTO}")
+
+
+async def test_without_a_journal_nothing_is_sent(tmp_path: Path, wire: Wire) -> None:
+    async with drilling(tmp_path) as (_, run):
+        run.executor.journal.path.mkdir()
+        with pytest.raises(ActionRefused, match="Cannot drill shop: The journal"):
+            await require_journal(run.executor, "shop")
+        assert (await run.make(planned(run))).startswith(f"namespace {INTO} was not created: The journal")
+        assert wire.writes == []
 
 
 def test_a_cleanup_asks_for_nothing_where_nothing_was_made() -> None:

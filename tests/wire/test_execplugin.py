@@ -199,3 +199,27 @@ async def test_an_expiry_at_the_end_of_time_is_an_expiry(tmp_path: Path, expiry:
     shared = plugins()
     for _ in range(2):
         assert (await shared.credential(config)).token == "t-1"
+
+
+@pytest.mark.parametrize("entry", ["", ".", "sub"])
+async def test_a_plugin_is_never_found_in_the_current_folder(
+    entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    for folder in (tmp_path, tmp_path / "sub"):
+        plugin(folder, f"echo '{ANSWER % (1, '')}'")
+    monkeypatch.chdir(tmp_path)
+    environ = {"PATH": f"{entry}{os.pathsep}/usr/bin{os.pathsep}/bin"}
+    found = ExecPlugins(ManualClock(NOW), environ, 20.0)
+    with pytest.raises(Unauthenticated, match="is not installed"):
+        await ExecPlugins(ManualClock(NOW), {"PATH": entry}, 20.0).credential(ExecConfig(command="login"))
+    with pytest.raises(FileNotFoundError):
+        found.sign_in(ExecConfig(command="./login"))
+    assert not (tmp_path / "runs").exists()
+
+
+async def test_a_plugin_that_says_a_megabyte_is_shown_with_its_last_words(tmp_path: Path) -> None:
+    script = "head -c 900000 /dev/zero | tr '\\0' a >&2\necho ' sign in first' >&2\nexit 1"
+    with pytest.raises(Unauthenticated) as caught:
+        await plugins().credential(plugin(tmp_path, script))
+    assert str(caught.value) == "sign in first"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
@@ -10,15 +14,21 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.journal import Journal, default_path
+from foretop_core.actions.nonadmin import plan_delete_nar
 from foretop_core.actions.plan_executor import whoami
 from foretop_core.actions.plan_sender import MOST_TRIES, Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.restores import RestoreRequest, plan_restore
+from foretop_core.errors import ForetopError
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.access import Rule, User
+from tests.objects import NOW
+from tests.unit.actions.test_journal import hold
 from tests.wire.action_fixtures import (
     Answer,
     Wire,
@@ -32,7 +42,9 @@ from tests.wire.action_fixtures import (
     planned,
     unpausing,
     wire,
+    world_in,
 )
+from tests.wire.boxes import box_in_thread
 from tests.wire.test_actions_lost import creating, deleting
 from tests.wire.test_commands import obj
 from tests.wire.test_logs import ONE, location
@@ -63,7 +75,7 @@ def reading(wire: Wire, how: str) -> None:
 
 
 def sent_lines(folder: Path) -> int:
-    return (folder / "journal.jsonl").read_text().count('"sending"')
+    return Journal(folder / "journal").path.read_text().count('"sending"')
 
 
 # One after the other
@@ -109,7 +121,7 @@ async def test_who_leaves_while_an_answer_is_looked_for_leaves_it_as_unknown(tmp
 
 
 async def test_what_is_not_written_needs_no_journal(tmp_path: Path) -> None:
-    (tmp_path / "journal.jsonl").mkdir()
+    (tmp_path / "journal").write_text("")
     async with box_with(THREE[:1]) as box:
         plan = planned(box, pausing)
         async with hand_in(box, tmp_path) as executor:
@@ -119,6 +131,76 @@ async def test_what_is_not_written_needs_no_journal(tmp_path: Path) -> None:
         assert (rehearsed.outcome, held.outcome) == (Outcome.DONE, Outcome.NOT_SENT)
         assert "read-only" in held.error
         assert not named(box, "a").spec.paused
+
+
+async def test_a_tenant_cannot_wash_the_journal(tmp_path: Path) -> None:
+    """Twenty-four large objects of a tenant, deleted together, push no earlier entry out."""
+    notes = {"note": "x" * 250_000}
+    large = [obj("NonAdminRestore", f"r{number:02}", {"restoreSpec": {"backupName": "b"}}) for number in range(24)]
+    for one in large:
+        one["metadata"]["annotations"] = notes
+    async with box_with([*THREE[:1], *large]) as box, hand_in(box, tmp_path) as executor:
+        await done(executor, planned(box, pausing), pausing)
+        snapshot = world_in(box)
+        plan = plan_delete_nar(snapshot, sorted(snapshot.nars, key=lambda one: one.name), NOW)
+        results = await done(executor, plan, plan_delete_nar)
+        assert {one.outcome for one in results} == {Outcome.DONE}
+        written = [(one.name, one.result) for one in executor.journal.read()]
+        assert written == [("a", "done"), *((f"r{number:02}", "done") for number in range(24))]
+        lines = executor.journal.path.read_bytes().splitlines()
+        assert len(lines) == 50
+        assert max(map(len, lines)) <= 16 * 1024
+        *_, last = executor.journal.read()
+        assert last.before["metadata"]["annotations"]["note"].endswith("more characters]")
+
+
+async def test_a_lock_that_is_held_refuses_the_write_and_the_loop_goes_on(tmp_path: Path, wire: Wire) -> None:
+    async with box_with(THREE[:1]) as box, hand_in(box, tmp_path) as usual:
+        executor = replace(usual, journal=Journal(tmp_path / "journal", lock_limit=0.3))
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                await asyncio.sleep(0)
+                turns += 1
+
+        counting = asyncio.ensure_future(count())
+        with hold(executor.journal.path), pytest.raises(ForetopError, match="another process has locked it for"):
+            await done(executor, planned(box, pausing), pausing)
+        counting.cancel()
+        assert turns > 100
+        assert wire.writes == []
+
+
+def test_a_command_that_waits_for_the_lock_can_be_interrupted(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    environ = {**os.environ, "XDG_STATE_HOME": str(state), "XDG_CONFIG_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    home = {"kind": "Namespace", "metadata": {"name": "velero"}}
+    with box_in_thread([home, *THREE]) as box, hold(Journal(default_path(environ)).path) as lock:
+        pausing_all = ("schedule", "pause", "--all", "--yes", "--kubeconfig", str(box.kubeconfig(tmp_path / "config")))
+        waits = [sys.executable, "-c", _WAITS_LONG, *pausing_all]
+        with subprocess.Popen(waits, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as foretop:
+            assert foretop.stderr is not None
+            assert "waits" in foretop.stderr.readline()
+            foretop.send_signal(signal.SIGINT)
+            assert foretop.wait(30) == 130
+        assert not lock.closed
+    assert list(Journal(default_path(environ)).read()) == []
+
+
+_WAITS_LONG = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from foretop_core.actions import journal
+from foretop.cli import main
+lock = journal.lock_file
+def told(*arguments):
+    print("waits", file=sys.stderr)
+    return lock(arguments[0], 600.0, *arguments[2:])
+journal.lock_file, journal.LOCK_LIMIT, journal.DISK_LIMIT = told, 600.0, 600.0
+main()
+"""
 
 
 async def test_a_write_that_is_done_stays_done_where_the_journal_fails_meanwhile(tmp_path: Path, wire: Wire) -> None:

@@ -100,7 +100,7 @@ def test_a_connection_that_was_cut_is_told_as_that(problem: Exception) -> None:
 
 
 async def trust_of(config: ContextConfig) -> Any:
-    async with make_pool(config, Credentials()) as pool:
+    async with await make_pool(config, Credentials()) as pool:
         assert isinstance(pool.connector, aiohttp.TCPConnector)
         return pool.connector._ssl
 
@@ -235,7 +235,7 @@ last = True
 
 
 @pytest.mark.parametrize(("proxy", "wanted"), [("", "plain_library"), ("socks5://p:1", "socks_library")])
-async def test_the_library_that_a_proxy_needs_is_loaded_while_others_get_the_authorities_that_they_ask_for(
+async def test_the_library_that_a_proxy_needs_is_loaded_and_everybody_gets_the_authorities_that_they_ask_for(
     proxy: str, wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for constant, name in (("_CONNECTOR", "plain_library"), ("_SOCKS_CONNECTOR", "socks_library")):
@@ -247,5 +247,5 @@ async def test_the_library_that_a_proxy_needs_is_loaded_while_others_get_the_aut
     loaded = {name: sys.modules.pop(name, None) for name in ("plain_library", "socks_library")}
     (found,) = (module for module in loaded.values() if module)
     assert loaded[wanted] is found
-    assert (found.by_library, found.by_others) == (0, [1])
+    assert (found.by_library, found.by_others) == (1, [1])
     assert ssl.create_default_context is before

@@ -21,9 +21,9 @@ from foretop_demo.access import Rule, User
 from foretop_demo.change_log import ChangeType
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.demo.conformance.client import VELERO, Api
+from tests.demo.test_live_box import DOWNLOADS, opened
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
-from tests.wire.test_live_box import DOWNLOADS, opened
 from tests.wire.test_logs import BACK, ONE, TENANT, location, nab, object_store
 
 __all__ = ["wire"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -267,6 +269,24 @@ def has_ended(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
         return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_the_command_of_a_watch_that_is_ended_from_outside_ends_with_it(number: signal.Signals, tmp_path: Path) -> None:
+    with box_in_thread(OBJECTS) as made:
+        started = tmp_path / "started"
+        os.mkfifo(started)
+        hook = f"sleep 600 & echo $$ $! > {started}; wait"
+        # Whoever runs the tests may ignore a SIGHUP, and then this would too.
+        plain = f"import signal; signal.signal({number:d}, signal.SIG_DFL); from foretop.cli import main; main()"
+        base = [sys.executable, "-c", plain, "--kubeconfig", kubeconfig(made, tmp_path)]
+        watch = [*base, "watch", "--existing", "--severity", "error", "--exec", hook]
+        with subprocess.Popen(watch) as watching:
+            processes = [int(one) for one in started.read_text().split()]
+            watching.send_signal(number)
+            assert watching.wait(60) == 128 + number
+        assert len(processes) == 2
+        asyncio.run(until(lambda: all(has_ended(one) for one in processes)))
 
 
 def test_each_change_of_a_finding_is_a_sentence_and_runs_the_hook(tmp_path: Path) -> None:

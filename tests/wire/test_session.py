@@ -16,6 +16,7 @@ from foretop_core.models import Backup, DataUpload
 from foretop_core.session import Session, open_session
 from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import NOW
+from tests.wire.watching import fails_once
 
 META = {"namespace": "default"}
 
@@ -97,6 +98,53 @@ async def test_the_movements_of_a_running_backup_are_watched_and_no_others(tmp_p
             await box_patch(box, "backups", "running", {"status": {"phase": "Completed"}})
             await until(lambda: session.store.all(context, DataUpload) == ())
             assert {item.name for item in session.store.all(context, Backup)} == {"running", "waiting"}
+        finally:
+            await session.stop()
+
+
+async def test_a_follower_that_fails_is_health_costs_no_watch_and_starts_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with LocalApiServer(clock=ManualClock(NOW)) as box:
+        await box_create(box, "backups", _object("Backup", "running"))
+        await box_create(box, "datauploads", _upload("up-running", "running"))
+        session = session_of(box, tmp_path)
+        seen: list[tuple[WatchState, tuple[str, ...]]] = []
+
+        def look() -> None:
+            health = session.store.health.context(context)
+            seen.append((health.state, health.faulty_kinds))
+
+        (context,) = session.contexts
+        monkeypatch.setattr(session.store, "snapshot", fails_once(session.store.snapshot))
+        session.store.listen(look)
+        session.start()
+        try:
+            await until(lambda: (WatchState.STALE, ("Pod",)) in seen)
+            await until(lambda: session.store.health.context(context).state is WatchState.LIVE)
+            await box_patch(box, "backups", "running", {"status": {"phase": "InProgress"}})
+            await until(lambda: [item.name for item in session.store.all(context, DataUpload)] == ["up-running"])
+        finally:
+            await session.stop()
+
+
+async def test_a_follower_that_fails_among_running_backups_finds_them_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with LocalApiServer(clock=ManualClock(NOW)) as box:
+        await box_create(box, "backups", _object("Backup", "running"))
+        await box_create(box, "datauploads", _upload("up-running", "running"))
+        session = session_of(box, tmp_path)
+        session.start()
+        try:
+            (context,) = session.contexts
+            await session.settled(context)
+            cluster = session.clusters[context]
+            monkeypatch.setattr(cluster, "follow_movements", fails_once(cluster.follow_movements))
+            await box_patch(box, "backups", "running", {"status": {"phase": "InProgress"}})
+            await until(lambda: session.store.health.context(context).faults)
+            await until(lambda: [item.name for item in session.store.all(context, DataUpload)] == ["up-running"])
+            assert session.store.health.context(context).faults == ()
         finally:
             await session.stop()
 

@@ -23,7 +23,7 @@ from foretop_core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
-from foretop_core.actions.drills import plan_note
+from foretop_core.actions.drills import DrillRequest, plan_cleanup, plan_note
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.plan_executor import PlanExecutor
@@ -80,6 +80,7 @@ WORLD = [
     a_schedule("open"),
     with_annotation(a_schedule("known"), "foretop.io/acknowledged-schedule-overdue"),
     obj("Restore", "done", {"backupName": "ended"}, status={"phase": "Completed"}),
+    obj("Restore", "left", {"backupName": "ended"}, status={"phase": "Completed"}),
     obj("Backup", "drilled", {"includedNamespaces": ["shop"]}, status=OBJECTS[7]["status"]),
     obj("Backup", "spare", {"ttl": "24h0m0s"}, status={**OBJECTS[7]["status"], "expiration": "2026-11-16T02:00:00Z"}),
 ]
@@ -103,9 +104,12 @@ def unacknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: dateti
     return plan_unacknowledge(snapshot, chosen, overdue(snapshot, chosen), now)
 
 
+DRILLED = DrillRequest("shop", "shop-trial")
+
+
 def noting_a_drill(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     """The one write of a drill to an object that was there before."""
-    return plan_note(snapshot, next(iter(items)), "shop", DrillOutcome(NOW, timedelta(minutes=4)), now)
+    return plan_note(snapshot, next(iter(items)), DRILLED, DrillOutcome(NOW, timedelta(minutes=4)), now)
 
 
 PLANNERS: list[tuple[Select, Planner]] = [
@@ -125,6 +129,7 @@ PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("orders", "nabs"), plan_delete_nab),
     (by_name("orders-back", "nars"), plan_delete_nar),
     (by_name("done", "restores"), plan_delete_restore),
+    (by_name("left", "restores"), lambda s, items, now: plan_cleanup(s.context, items, now)),
     (by_name("ask", "storage_requests"), lambda s, items, now: plan_decide(s, items, "reject", now)),
 ]
 

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from random import Random
+from typing import Any, TypeVar
 
 from foretop_core.clock import SystemClock
 from foretop_core.kube.connection.auth import Authenticator
-from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.client import ApiClient, WritePermit
+from foretop_core.kube.connection.cluster_protection import ClusterProtection
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.watching.reflector import Reflector
@@ -20,8 +22,21 @@ from foretop_core.models.wire import Resource
 from foretop_core.store import Store, UnreadableObject
 from tests.wire.faulty_server import RoughServer
 
+T = TypeVar("T")
 # A wait ends when the thing happens; this is for machines that have much else to do.
 PATIENCE = 120.0
+
+
+def fails_once(plain: Callable[..., T]) -> Callable[..., T]:
+    """The same function, which raises when it is first called."""
+    left = [RuntimeError("once")]
+
+    def failing(*arguments: Any, **options: Any) -> T:
+        if left:
+            raise left.pop()
+        return plain(*arguments, **options)
+
+    return failing
 
 
 class Noticed:
@@ -124,7 +139,12 @@ def connect(url: str, read_only: bool = False, identity: AuthInfo | None = None)
     config = ContextConfig(name="rough", server=url, identity=identity or AuthInfo(token="secret"))
     clock = SystemClock()
     auth = Authenticator(config, lambda: config, ExecPlugins(clock, {}), clock)
-    return ApiClient(auth, clock, read_only)
+    return ApiClient(auth, clock, ClusterProtection(read_only))
+
+
+def permit(client: ApiClient, method: str, path: str, *confirmed: str) -> WritePermit:
+    """As the guard would give it for this one write."""
+    return WritePermit(client, frozenset({(method, path)}), frozenset(confirmed))
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
@@ -31,6 +32,7 @@ from foretop.terminal.textual_internals import (
     switch_mouse,
     write_to_terminal,
 )
+from foretop_core.background import in_thread, keep_running
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.terminal_text import clean
@@ -55,6 +57,8 @@ FAST_CLOCK_PACE = 1 / 4
 """Seconds between two drawings of the demo's clock, which may run faster than anybody can read."""
 TRY_AGAIN = 5.0
 """Seconds after which a configuration that could not be used is read again."""
+LOOK_AT_FILES = 1.0
+"""Seconds between two looks at the configuration and at the acknowledgements."""
 _KEPT_MESSAGES = 200
 _LEAST_SIZE = Size(40, 10)
 """In less no table can be read."""
@@ -90,6 +94,9 @@ class Dashboard(SerialKeyApp):
         guard_input()
         lay_out_once()
         self._again = asyncio.Event()
+        self._redraw = asyncio.Event()
+        self._listens = False
+        self._drawn: tuple[object, ...] = ()
         self._canvas = CellDiff()
         self._size_notice: TooSmallScreen | None = None
         self.config = config
@@ -167,22 +174,50 @@ class Dashboard(SerialKeyApp):
         try:
             self._source = await self._opened()
             from foretop_core.actions.acknowledgement_file import acknowledgements_of
+            from foretop_core.dashboard.drill_journal import DrillJournal
             from foretop_core.dashboard.state import DashboardState
 
             self._source.start(FIRST_KINDS.get(self.display_options.page, frozenset()))
             own = acknowledgements_of(os.environ)
-            state = DashboardState(self._source, asyncio.get_running_loop().time, own)
+            drills = DrillJournal(os.environ, waits=False)
+            state = DashboardState(self._source, asyncio.get_running_loop().time, own, drills)
             self._follow_config(state)
             self.main_screen.attach(state)
-            await self._pump(state)
         except Exception as problem:
             self.fail(problem)
+            return
+        tasks = {
+            "drawing": self._pump,
+            "reading acknowledgements": self._read_acknowledgements,
+            "reading the configuration": self._read_config,
+        }
+        async with asyncio.TaskGroup() as group:
+            for name, work in tasks.items():
+                group.create_task(keep_running(name, partial(work, state), partial(self._task_failed, name)))
+
+    def _task_failed(self, name: str, problem: Exception, delay: float) -> None:
+        self.survives(name, problem)
+
+    async def _read_acknowledgements(self, state: DashboardState) -> None:
+        """Another foretop of the same person may have written some."""
+        while True:
+            await state.read_acknowledgements()
+            await asyncio.sleep(LOOK_AT_FILES)
+
+    async def _read_config(self, state: DashboardState) -> None:
+        """A file that has changed is taken up while foretop runs."""
+        while self._applier is not None:
+            await asyncio.sleep(LOOK_AT_FILES)
+            if await self._applier.poll():
+                self._drawn = ()
+                self._redraw.set()
+        await asyncio.Event().wait()
 
     async def _opened(self) -> ClusterSession:
         """The session; a configuration that cannot be used is shown and tried again, as it may be fixed meanwhile."""
         while True:
             try:
-                return await asyncio.to_thread(self._open_source)
+                return await in_thread(self._open_source)
             except ForetopError as problem:
                 self.main_screen.stand_by(problem)
             self._again.clear()
@@ -203,16 +238,15 @@ class Dashboard(SerialKeyApp):
 
     async def _pump(self, state: DashboardState) -> None:
         """Draws at every change of the store and every second of the cluster's clock, and sleeps in between."""
-        seen: tuple[object, ...] = ()
-        loop, changed = asyncio.get_running_loop(), asyncio.Event()
-        state.store.listen(changed.set)
+        loop, changed = asyncio.get_running_loop(), self._redraw
+        if not self._listens:
+            self._listens = True
+            state.store.listen(changed.set)
         while True:
             changed.clear()
-            if self._applier is not None and self._applier.poll(loop.time()):
-                seen = ()
             found, begun = self._state(state), loop.time()
-            if found != seen:
-                seen = found
+            if found != self._drawn:
+                self._drawn = found
                 self.pulse()
                 self._tell_terminal()
             drawn = loop.time()
@@ -347,7 +381,7 @@ class Dashboard(SerialKeyApp):
         self.show_theme(next_theme(self.theme_name, self.config.settings.skins if self.config is not None else {}))
         origin = self.config.theme_origin if self.config is not None else ""
         if self.config is not None:
-            self.config.choose_theme(self.theme_name)
+            self.run_worker(self.config.choose_theme(self.theme_name))
         off = " (NO_COLOR is set: no colours)" if self.no_color else ""
         until = f" until you quit: {origin} sets another" if origin else ""
         self.notify(f"Theme {self.theme_name}{until}{off}")

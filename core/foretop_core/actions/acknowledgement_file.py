@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from foretop_core.actions.journal import default_path
+from foretop_core.background import in_thread
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
-from foretop_core.own_files import read_own_file, replace_own_file, why_not
+from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, lock_file, read_own_file, replace_own_file, why_not
 from foretop_core.rules.triage.acknowledging import LONGEST, OwnAcknowledgements
 from foretop_core.rules.triage.finding import Acknowledgement
 
@@ -24,25 +26,31 @@ _SPARE = timedelta(days=1)
 
 
 class AcknowledgementFile:
-    """One JSON line for each; a line that cannot be read is passed over, and a file that cannot be read is empty."""
+    """One JSON line for each; a line that cannot be read is passed over, and a file that cannot be read is empty.
 
-    def __init__(self, path: Path) -> None:
+    Methods that are not `async` block.
+    """
+
+    def __init__(self, path: Path, lock_limit: float = LOCK_LIMIT) -> None:
         self.path = path
+        self._lock_limit = lock_limit
+        self._reading = threading.Lock()
         self._stamp: tuple[int, int, int] | None = None
         self._held: OwnAcknowledgements = {}
 
     def read(self) -> OwnAcknowledgements:
         """All of them, by context and finding; the very same value as long as the file, or its absence, is the same."""
-        try:
-            found = self.path.stat()
-        except OSError:
-            if self._stamp is not None:
-                self._stamp, self._held = None, {}
+        with self._reading:
+            try:
+                found = self.path.stat()
+            except OSError:
+                if self._stamp is not None:
+                    self._stamp, self._held = None, {}
+                return self._held
+            stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+            if stamp != self._stamp:
+                self._stamp, self._held = stamp, {(one.context, one.finding): one for one in self._lines()}
             return self._held
-        stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
-        if stamp != self._stamp:
-            self._stamp, self._held = stamp, {(one.context, one.finding): one for one in self._lines()}
-        return self._held
 
     def add(self, new: Iterable[Acknowledgement], now: datetime) -> None:
         """Raises ForetopError where it cannot be written."""
@@ -53,6 +61,23 @@ class AcknowledgementFile:
         gone = frozenset(keys)
         self._change(lambda held: {key: one for key, one in held.items() if key not in gone}, now)
 
+    async def add_in_thread(self, new: Iterable[Acknowledgement], now: datetime) -> None:
+        """As `add`, and the event loop goes on meanwhile."""
+        await self._unblocked(partial(self.add, tuple(new), now))
+
+    async def remove_in_thread(self, keys: Iterable[tuple[str, str]], now: datetime) -> None:
+        """As `remove`, and the event loop goes on meanwhile."""
+        await self._unblocked(partial(self.remove, tuple(keys), now))
+
+    async def _unblocked(self, work: Callable[[], None]) -> None:
+        try:
+            await in_thread(work, self._lock_limit + DISK_LIMIT)
+        except TimeoutError:
+            raise self._unwritable("the disk does not answer") from None
+
+    def _unwritable(self, why: str) -> ForetopError:
+        return ForetopError(f"{self.path} cannot be written", why, "set XDG_STATE_HOME")
+
     def _change(self, change: Callable[[OwnAcknowledgements], OwnAcknowledgements], now: datetime) -> None:
         """Another foretop waits meanwhile; whoever reads sees the old file or the new one, never a half of it."""
         try:
@@ -61,14 +86,14 @@ class AcknowledgementFile:
                 text = b"".join(msgspec.json.encode(one) + b"\n" for one in kept.values())
                 replace_own_file(self.path, text)
         except OSError as problem:
-            raise ForetopError(f"{self.path} cannot be written", why_not(problem), "set XDG_STATE_HOME") from None
+            raise self._unwritable(why_not(problem)) from None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = self.path.with_name(f"{self.path.name}.lock")
         with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock_file(file.fileno(), self._lock_limit)
             yield
 
     def _lines(self) -> Iterator[Acknowledgement]:

@@ -36,6 +36,7 @@ from foretop_core.models.kinds import (
     RequiredPermission,
 )
 from foretop_core.rules import phases
+from foretop_core.rules.protection.protection_index import DRILL_LABEL
 
 Applies: TypeAlias = Callable[[Resource, Callable[[], bool]], str]
 """Why it cannot be asked of an object, "" where it can; the second tells whether data is being moved for it.
@@ -108,7 +109,10 @@ class ActionRecord(msgspec.Struct, frozen=True):
     words: tuple[str, ...] = ()
     """What else finds it in the palette."""
     hint: str = ""
-    """The sentence of a finding's pane, `{}` for the object; "" where the action is not a remedy: deleting never is."""
+    """The sentence of a finding's pane, `{}` for the object; "" where the action is not a remedy.
+
+    Deleting is one only for what a drill left.
+    """
     fetches: bool = False
     """It fetches a file and changes nothing: a viewer takes the place of the dialog."""
     follow_up: FollowUp = FollowUp.NOTHING
@@ -129,6 +133,10 @@ def _is_unpaused(item: Resource, _moves: Callable[[], bool]) -> str:
 
 def _is_paused(item: Resource, _moves: Callable[[], bool]) -> str:
     return "" if isinstance(item, Schedule) and item.spec.paused else "it is not paused"
+
+
+def _is_of_drill(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if item.label(DRILL_LABEL) else "no drill made it"
 
 
 def _has_ended(item: Resource, _moves: Callable[[], bool]) -> str:
@@ -526,19 +534,24 @@ NOT_FOR_TENANTS = (
 DRILL_CLEANUP = ActionRecord(
     "drill-cleanup",
     "Delete what the drill made",
-    "",
+    "ctrl+d",
     (NAMESPACE,),
     (
         RequiredPermission("delete", NAMESPACE),
         RequiredPermission("delete", CONFIG_MAP),
         RequiredPermission("delete", RESTORE),
     ),
+    reads=(RequiredPermission("list", CONFIG_MAP),),
+    dangerous=True,
+    applies=_is_of_drill,
+    short="delete",
+    footer=_LATE,
+    hint="delete what its drill left",
+    words=("left over", "clean up"),
     for_administrators=True,
     commands=("drill",),
     purpose="clean up after a drill",
 )
-LATER_INTENTS = (DRILL_CLEANUP,)
-"""What is asked at the end of another action, and never alone."""
 
 INTENTS = (
     PAUSE,
@@ -565,12 +578,13 @@ INTENTS = (
     ACKNOWLEDGE,
     UNACKNOWLEDGE,
     DRILL,
+    DRILL_CLEANUP,
 )
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
 
 def told_rights(
-    intents: Iterable[ActionRecord] = (*INTENTS, *LATER_INTENTS),
+    intents: Iterable[ActionRecord] = INTENTS,
 ) -> Iterator[tuple[RequiredPermission, Kind, str]]:
     """The rights that the doctor looks at, each once, with the kind that the first action that needs it is asked of
     and what one can do with it."""

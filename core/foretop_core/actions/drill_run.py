@@ -1,29 +1,49 @@
-"""A drill under way: what it made, how its restore goes, what came of it, and what an earlier one left behind."""
+"""A drill under way: what it made, how its restore goes, what came of it, and what earlier ones have left behind."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions.drill_quotas import prevention, quotas_of
-from foretop_core.actions.drills import DrillRequest, MadeObject, find_backup, is_of_drill, plan_cleanup, plan_note
+from foretop_core.actions.drills import (
+    DrillRequest,
+    MadeObject,
+    drill_records,
+    find_backup,
+    plan_cleanup,
+    plan_note,
+)
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import Outcome
-from foretop_core.actions.plans import Plan, Planner, PlanStep
+from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.actions.run_files import RunFile, run_file
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.models import Backup, Restore, decode
-from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
-from foretop_core.models.wire import Metadata, ObjectRef
+from foretop_core.models import Backup, Resource, Restore, decode
+from foretop_core.models.kinds import CONFIG_MAP, kind_of_ref
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.copies import DrillOutcome
+from foretop_core.rules.protection.drill_leftovers import (
+    DELETED_IN_ORDER,
+    DrillRecord,
+    LeftDrill,
+    LeftObject,
+    Proof,
+    deletion_line,
+    labelled_objects,
+    left_drills,
+    proof_of,
+)
 from foretop_core.rules.protection.drill_report import (
     JOBS,
     DrillReport,
@@ -38,15 +58,10 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 _EACH = 0.25
 _GONE_WITHIN = 120.0
 """Seconds. Velero's finalizer holds a restore, and the content of a namespace holds the namespace."""
-_DELETED_IN_ORDER = (RESTORE.name, CONFIG_MAP.name, NAMESPACE.name)
-
-
-class _Found(msgspec.Struct):
-    metadata: Metadata = msgspec.field(default_factory=Metadata)
 
 
 class _FoundList(msgspec.Struct):
-    items: list[_Found] | None = None
+    items: list[msgspec.Raw] | None = None
 
 
 class DrillResult(msgspec.Struct, frozen=True):
@@ -81,13 +96,22 @@ class DrillRun(msgspec.Struct):
         return DrillResult(report, took, await self._note(DrillOutcome(self.executor.clock.now(), took, report.failed)))
 
     async def make(self, plan: Plan) -> str:
-        """Sends the plan step by step, and stops at the first that fails; returns why it did, "" where none did."""
+        """Sends the plan step by step, and stops at the first that fails; returns why it did, "" where none did.
+
+        What the journal does not have in the end is made, and stops the drill too: nobody could delete it later.
+        """
         for step in plan.steps:
             part = Plan(plan.intent, plan.at, (step,))
-            async for result in self.executor.carry_out(part, _unchanged(part)):
-                if result.outcome is not Outcome.DONE:
-                    return f"{step.target} was not created: {result.error or result.outcome.value}"
-                self.made.append(await self._as_made(step, result.answer))
+            try:
+                (result,) = [one async for one in self.executor.carry_out(part, _unchanged(part))]
+            except ForetopError as problem:
+                return f"{step.target} was not created: {problem}"
+            if result.outcome is not Outcome.DONE:
+                return f"{step.target} {_not_made(result.outcome)}: {result.error or result.outcome.value}"
+            if result.answer:
+                self.made.append(decode(MadeObject, result.answer))
+            if result.error:
+                return f"{step.target} was created, and the drill stopped: {result.error}"
         return ""
 
     async def wait(self, limit: timedelta, tell: Callable[[str], None]) -> str:
@@ -148,10 +172,9 @@ class DrillRun(msgspec.Struct):
         known = find_backup(snapshot, self.backup)
         if known is None:
             return ""
-        space = self.request.namespace
 
         def planned(_snapshot: ClusterSnapshot, items: Iterable[Backup], _at: datetime) -> Plan:
-            return plan_note(snapshot, next(iter(items)), space, outcome, outcome.at)
+            return plan_note(snapshot, next(iter(items)), self.request, outcome, outcome.at)
 
         plan = planned(snapshot, [known], outcome.at)
         failed = [one async for one in self.executor.carry_out(plan, planned) if one.outcome is not Outcome.DONE]
@@ -169,31 +192,31 @@ class DrillRun(msgspec.Struct):
             return f"the storage location {self.backup.spec.storage_location or 'default'} is no longer available"
         return ""
 
-    async def _as_made(self, step: PlanStep, answer: bytes) -> MadeObject:
-        if not answer:
-            path = api_paths.item(kind_of_ref(step.target), step.target.namespace, step.target.name)
-            answer = (await self.executor.client.request("GET", path)).body
-        return decode(MadeObject, answer)
+
+async def require_journal(executor: PlanExecutor, namespace: str) -> None:
+    """Raises ActionRefused before the first write: without a journal nothing of the drill could be deleted again."""
+    try:
+        await asyncio.to_thread(executor.journal.check)
+        await _records(executor)
+    except ForetopError as problem:
+        why = f"{problem.what}: {problem.why}" if problem.why else problem.what
+        raise ActionRefused(f"Cannot drill {namespace}", why, problem.hint) from None
 
 
-async def leftovers(executor: PlanExecutor) -> list[MadeObject]:
-    """What drills that were cut off have left, as far as it carries their label; those still running are left alone."""
+async def leftovers(executor: PlanExecutor) -> tuple[LeftDrill, ...]:
+    """All that carries the label of a drill, with what the journal proves of it; raises where that cannot be read."""
     snapshot = executor.snapshot()
-    running = {item.label(DRILL_LABEL) for item in snapshot.restores if is_of_drill(item) and item.phase not in ENDED}
-    found: list[MadeObject] = [
-        MadeObject(metadata=_plain_meta(item.metadata), kind=RESTORE.name)
-        for item in snapshot.restores
-        if is_of_drill(item) and item.metadata.deletion_timestamp is None
-    ]
-    for namespace in snapshot.velero_namespaces:
+    records = await _records(executor)
+    found = list(labelled_objects(snapshot))
+    noted = {one.target.namespace for one in records if one.target.kind == CONFIG_MAP.name}
+    for namespace in sorted(noted.union(snapshot.velero_namespaces)):
         async for item in _labelled(executor, api_paths.collection(CONFIG_MAP, namespace)):
-            found.append(MadeObject(metadata=item.metadata, kind=CONFIG_MAP.name))
-    found += [
-        MadeObject(metadata=_plain_meta(item.metadata), kind=NAMESPACE.name)
-        for item in snapshot.namespaces or ()
-        if is_of_drill(item) and item.metadata.deletion_timestamp is None
-    ]
-    return [item for item in found if item.label(DRILL_LABEL) not in running]
+            found.append((ObjectRef(snapshot.context, CONFIG_MAP.name, item.namespace, item.name), item))
+    return left_drills(found, records, executor.clock.now())
+
+
+async def _records(executor: PlanExecutor) -> tuple[DrillRecord, ...]:
+    return await asyncio.to_thread(drill_records, executor.journal)
 
 
 async def _now(executor: PlanExecutor, where: ObjectRef, uid: str) -> MadeObject | None:
@@ -211,33 +234,62 @@ async def _now(executor: PlanExecutor, where: ObjectRef, uid: str) -> MadeObject
     return now if now.metadata.uid == uid else None
 
 
-async def plan_deletion(executor: PlanExecutor, made: list[MadeObject]) -> Plan:
-    """Of all that is still there, the restore first; what is not labelled, or not the very object, is left alone.
+async def plan_deletion(executor: PlanExecutor, wanted: Iterable[MadeObject | LeftObject]) -> Plan:
+    """Deletes what of these is still there and is proven, the restore first; what is not proven is refused.
 
-    What is being deleted already needs no second request.
+    What is being deleted already, or is gone, needs no request.
     """
-    context = executor.snapshot().context
-    found = []
-    for item in sorted(made, key=lambda item: _DELETED_IN_ORDER.index(item.kind)):
-        now = await _now(executor, ObjectRef(context, item.kind, item.namespace, item.name), item.metadata.uid)
-        if now is not None and is_of_drill(now) and now.metadata.deletion_timestamp is None:
+    context, records = executor.snapshot().context, await _records(executor)
+    found, refused = [], []
+    for target, uid in sorted(
+        (_identity(context, item) for item in wanted), key=lambda one: DELETED_IN_ORDER.index(one[0].kind)
+    ):
+        now = await _now(executor, target, uid)
+        if now is None or now.metadata.deletion_timestamp is not None:
+            continue
+        proof, _ = proof_of(target, now.metadata.uid, now.label(DRILL_LABEL), records)
+        if proof is Proof.OWN:
             found.append(now)
-    return plan_cleanup(context, found, executor.clock.now())
+        else:
+            refused.append(unproven(target, proof))
+    return replace(plan_cleanup(context, found, executor.clock.now()), refused=tuple(refused))
 
 
-async def delete_made(executor: PlanExecutor, plan: Plan) -> list[str]:
+def unproven(target: ObjectRef, proof: Proof) -> Refusal:
+    """Why an object is left alone, with the line by which a person deletes it."""
+    return Refusal(target, f"{proof.value}; it is left alone, delete it with: {deletion_line(target)}")
+
+
+def _identity(context: str, item: MadeObject | LeftObject) -> tuple[ObjectRef, str]:
+    if isinstance(item, LeftObject):
+        return item.target, item.uid
+    return ObjectRef(context, item.kind, item.namespace, item.name), item.metadata.uid
+
+
+def deletion_planner(plan: Plan) -> Planner:
+    """For what somebody else wrote meanwhile: it is deleted only while it has the label of its drill."""
+    drills = {step.target: step.drill for step in plan.steps}
+
+    def again(snapshot: ClusterSnapshot, items: Iterable[Resource], now: datetime) -> Plan:
+        fresh = plan_cleanup(snapshot.context, items, now)
+        return replace(fresh, steps=tuple(one for one in fresh.steps if drills.get(one.target) == one.drill))
+
+    return again
+
+
+async def delete_made(
+    executor: PlanExecutor, plan: Plan, tell: Callable[[Result], None] | None = None, dry_run: bool = False
+) -> list[str]:
     """Deletes, and waits until all is gone: returns what is still there and why, in one line each."""
-
-    def again(_snapshot: ClusterSnapshot, items: Iterable[MadeObject], now: datetime) -> Plan:
-        return plan_cleanup(executor.snapshot().context, items, now)
-
     failed, accepted = [], []
-    async for one in executor.carry_out(plan, again):
+    async for one in executor.carry_out(plan, deletion_planner(plan), dry_run):
+        if tell is not None:
+            tell(one)
         if one.outcome is Outcome.DONE:
             accepted.append(one.step)
         else:
             failed.append(f"{one.step.target} is still there: {one.error or one.outcome.value}")
-    return failed + await _still_there(executor, accepted)
+    return failed + (await _still_there(executor, accepted) if not dry_run else [])
 
 
 async def _still_there(executor: PlanExecutor, deleted: list[PlanStep]) -> list[str]:
@@ -257,30 +309,27 @@ def _held_by(item: MadeObject) -> str:
     return f": held by {humanize.join(finalizers, 3)}" if finalizers else ""
 
 
-async def _labelled(executor: PlanExecutor, path: str) -> AsyncIterator[_Found]:
+async def _labelled(executor: PlanExecutor, path: str) -> AsyncIterator[Resource]:
+    """One that cannot be read costs itself only; where they may not be listed, there are none to tell of."""
     try:
         answer = await executor.client.request("GET", path, {"labelSelector": DRILL_LABEL})
-        items = answer.read(_FoundList).items or []
+        found = answer.read(_FoundList).items or []
     except ForetopError:
         return
-    for item in items:
-        yield item
+    for raw in found:
+        with suppress(ForetopError):
+            item = decode(Resource, raw)
+            if item.label(DRILL_LABEL) and item.metadata.deletion_timestamp is None:
+                yield item
+
+
+def _not_made(outcome: Outcome) -> str:
+    return "may have been created" if outcome is Outcome.UNKNOWN else "was not created"
 
 
 def _unchanged(plan: Plan) -> Planner:
     """New objects depend on nothing that could have changed."""
     return lambda _snapshot, _items, _at: plan
-
-
-def _plain_meta(meta: Metadata) -> Metadata:
-    return Metadata(
-        name=meta.name,
-        namespace=meta.namespace,
-        uid=meta.uid,
-        resource_version=meta.resource_version,
-        labels=meta.labels,
-        creation_timestamp=meta.creation_timestamp,
-    )
 
 
 def _progress(restore: Restore) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import secrets
+import shlex
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
 from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.journal import Journal
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal, Write
 from foretop_core.actions.restores import copy_limits, unready_warnings
 from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
@@ -24,12 +28,13 @@ from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
+from foretop_core.rules.protection.drill_leftovers import LONGEST_DRILL, DrillRecord
 from foretop_core.rules.protection.drill_report import DRILLED_KINDS, SECRETS
 from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.repository_readiness import unready_sources
 from foretop_core.rules.snapshot import ClusterSnapshot
 
-USUAL_LIMIT, LONGEST_LIMIT = 30, 24 * 60
+USUAL_LIMIT, LONGEST_LIMIT = 30, int(LONGEST_DRILL.total_seconds()) // 60
 """Minutes that the restore of a drill may take."""
 RESTS_SINCE = Release(1, 12, 2)
 """The first release whose resource modifiers take merge patches; earlier ones would start what they restore."""
@@ -70,6 +75,8 @@ class DrillRequest(msgspec.Struct, frozen=True):
     namespace: str
     into: str
     with_secrets: bool = False
+    id: str = msgspec.field(default_factory=lambda: secrets.token_hex(8))
+    """In the journal and on all that it makes: a name is anybody's, and nobody else can have chosen this."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -117,16 +124,18 @@ def plan_drill(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest,
         _modifiers_step(snapshot, backup, request),
         _restore_step(snapshot, backup, request, now),
     )
-    return Plan(DRILL, now, steps, warnings=warnings)
+    return Plan(DRILL, now, tuple(replace(step, drill=request.id) for step in steps), warnings=warnings)
 
 
-def plan_note(snapshot: ClusterSnapshot, backup: Backup, namespace: str, outcome: DrillOutcome, now: datetime) -> Plan:
-    """The outcome as an annotation of the backup, for all to see."""
-    written = drills_written(backup, namespace, outcome)
+def plan_note(
+    snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, outcome: DrillOutcome, now: datetime
+) -> Plan:
+    """The outcome as an annotation of the backup, for all to see; in the journal it is the end of the drill."""
+    written = drills_written(backup, request.namespace, outcome)
     patch = {"metadata": {"annotations": {DRILLED: written}}}
     before = {"metadata": {"annotations": {DRILLED: backup.annotation(DRILLED) or None}}}
     step = patch_step(snapshot.ref(backup), backup, patch, before, "protection shows when it was drilled")
-    return Plan(DRILL, now, (step,))
+    return Plan(DRILL, now, (replace(step, drill=request.id),))
 
 
 _DELETED_WITH = {
@@ -141,7 +150,8 @@ def plan_cleanup(context: str, made: Iterable[Resource], now: datetime) -> Plan:
     for item in made:
         kind = item.kind if isinstance(item, MadeObject) else _kind_of(item)
         where = ObjectRef(context, kind, item.namespace, item.name)
-        steps.append(delete_step(where, item, {}, _DELETED_WITH.get(kind, "it is gone at once")))
+        step = delete_step(where, item, {}, _DELETED_WITH.get(kind, "it is gone at once"))
+        steps.append(replace(step, drill=item.label(DRILL_LABEL)))
     return Plan(DRILL_CLEANUP, now, tuple(steps))
 
 
@@ -165,8 +175,18 @@ def _kind_of(item: Resource) -> str:
     return CONFIG_MAP.name if type(item) is Resource else type(item).__name__
 
 
-def is_of_drill(item: Resource) -> bool:
-    return bool(item.label(DRILL_LABEL))
+def drill_records(journal: Journal) -> tuple[DrillRecord, ...]:
+    """All that the journal has of drills, oldest first; raises ForetopError where it cannot be read."""
+    found = []
+    for entry in journal.read():
+        try:
+            at = datetime.fromisoformat(entry.at) if entry.drill else None
+        except ValueError:
+            continue
+        if at is not None and at.tzinfo is not None:
+            target = ObjectRef(entry.context, entry.kind, entry.namespace, entry.name)
+            found.append(DrillRecord(entry.drill, entry.method, target, entry.uid, entry.user, at))
+    return tuple(found)
 
 
 def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
@@ -193,7 +213,7 @@ def _too_old(snapshot: ClusterSnapshot, namespace: str) -> str:
 def _namespace_step(snapshot: ClusterSnapshot, request: DrillRequest) -> PlanStep:
     where = ObjectRef(snapshot.context, NAMESPACE.name, "", request.into)
     meta = {"name": request.into, "labels": _labels(request)}
-    lead = (f"{where} is created, with the label {DRILL_LABEL}={request.into}",)
+    lead = (f"{where} is created, with the label {DRILL_LABEL}={request.id}",)
     return _plain_step(where, {"metadata": meta}, lead, "what is restored goes there and nowhere else")
 
 
@@ -247,12 +267,12 @@ def _plain_step(where: ObjectRef, parts: Mapping[str, Any], lead: tuple[str, ...
     """A new object of a built-in kind, which has no spec of ours."""
     kind = kind_of_ref(where)
     body = {"apiVersion": kind.api_version, "kind": where.kind, **parts}
-    command = f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{json.dumps(body)!r}"
+    command = f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(json.dumps(body))}"
     return PlanStep(where, Write("POST", body), lead, forecast, command)
 
 
 def _labels(request: DrillRequest) -> dict[str, str]:
-    return {DRILL_LABEL: request.into}
+    return {DRILL_LABEL: request.id}
 
 
 def _resource(kind: str) -> str:

@@ -5,22 +5,35 @@ One JSON line before a write is sent, and one with its outcome after.
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from io import FileIO
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
+from foretop_core.background import in_thread
 from foretop_core.errors import ForetopError
-from foretop_core.own_files import check_regular, read_own_file, replace_own_file, why_not
+from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, check_regular, lock_file, read_own_file, why_not
 
-MOST_BYTES = 4 * 1024 * 1024
-"""At this size the older half goes: a bastion's home is small."""
-_MOST_READ = 4 * MOST_BYTES
-"""Of a file that somebody else has made so large."""
+MOST_ENTRY_BYTES = 16 * 1024
+KEPT_DAYS = 30
+_DAY_FILE = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
+_MOST_OF_OLDER_FILE = 16 * 1024 * 1024
+"""Bytes: the releases that wrote it let it grow to a quarter of that."""
+_SHORTENED_TO = (4000, 1000, 250, 60)
+"""Characters and members that are left of a value, until the entry is small enough."""
+_LONGEST_WORD = 1000
+_MOST_WHOLE = 2000
+"""Bytes of the change, or of what was before, that stay as they are whatever the other is like."""
+_DEEPEST = 30
 
 
 class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -37,6 +50,10 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     patch: dict[str, Any]
     result: str
     id: str = ""
+    uid: str = ""
+    """The uid of the object; of one that is being made, as soon as the server has answered."""
+    drill: str = ""
+    """The id of the drill that it was written for."""
 
 
 SENDING = "sending"
@@ -48,49 +65,114 @@ _NOT_MADE = (NOT_SENT, CHANGED)
 _OPEN = "unknown: foretop ended before the outcome was known, or is sending it now"
 
 
-class Journal(msgspec.Struct, frozen=True):
-    """A file that its owner alone can read, appended to by every foretop of that owner."""
+def _today() -> date:
+    return datetime.now(UTC).date()
 
-    path: Path
+
+class Journal(msgspec.Struct, frozen=True):
+    """A folder with a file for each day, which its owner alone can read and every foretop of that owner appends to.
+
+    The days are those of this machine's clock: a cluster must not choose the file, nor when it is removed.
+    """
+
+    folder: Path
+    today: Callable[[], date] = _today
+    lock_limit: float = LOCK_LIMIT
+
+    @property
+    def path(self) -> Path:
+        """The file of today."""
+        return self.folder / f"{self.today()}.jsonl"
+
+    @property
+    def older_file(self) -> Path:
+        """The one file of releases before the files by day; it is read as long as it is there."""
+        return self.folder.with_name(f"{self.folder.name}.jsonl")
 
     def check(self) -> None:
-        """Before a write is sent: what cannot be written down is not done."""
-        with self._opened():
+        """Before a write is sent: what cannot be written down is not done. Blocks until the lock is free."""
+        with self._locked(threading.Event()):
             pass
 
     def append(self, entry: JournalEntry) -> None:
-        line = msgspec.json.encode(entry) + b"\n"
-        while not self._append(line):
-            pass
+        """Raises ForetopError where it cannot be written. Blocks until the lock is free."""
+        self._append(entry, threading.Event())
 
-    def _append(self, line: bytes) -> bool:
-        """Whether it was written; not where another foretop has replaced the file meanwhile."""
-        with self._opened() as file:
-            descriptor = file.fileno()
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if not os.path.samestat(os.fstat(descriptor), self.path.stat()):
-                return False
-            if os.fstat(descriptor).st_size + len(line) > MOST_BYTES:
-                replace_own_file(self.path, _newer_half(descriptor) + line)
-            else:
-                _append_line(descriptor, line)
-        return True
+    async def check_in_thread(self) -> None:
+        """As `check`, and the event loop goes on meanwhile."""
+        given_up = threading.Event()
+
+        def check() -> None:
+            with self._locked(given_up):
+                pass
+
+        await self._unblocked(check, given_up)
+
+    async def append_in_thread(self, entry: JournalEntry) -> None:
+        """As `append`, and the event loop goes on meanwhile; one that is cancelled writes nothing any more."""
+        given_up = threading.Event()
+        await self._unblocked(partial(self._append, entry, given_up), given_up)
+
+    async def _unblocked(self, work: Callable[[], None], given_up: threading.Event) -> None:
+        try:
+            await in_thread(work, self.lock_limit + DISK_LIMIT)
+        except TimeoutError:
+            raise self._unwritable("the disk does not answer") from None
+        finally:
+            given_up.set()
+
+    def _append(self, entry: JournalEntry, given_up: threading.Event) -> None:
+        line = entry_line(entry)
+        with self._locked(given_up) as file:
+            _append_line(file.fileno(), line)
 
     @contextmanager
-    def _opened(self) -> Iterator[BinaryIO]:
+    def _locked(self, given_up: threading.Event) -> Iterator[FileIO]:
+        """Today's file, which nobody else writes to meanwhile."""
+        path = self.path
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "r+b") as file:
-                check_regular(descriptor)
-                os.fchmod(descriptor, 0o600)
-                yield file
+            while not given_up.is_set():
+                with self._opened(path) as file:
+                    lock_file(file.fileno(), self.lock_limit, given_up)
+                    # Somebody may have removed or replaced the file before it was locked.
+                    if _is_same(file, path) and not given_up.is_set():
+                        yield file
+                        return
+            raise self._unwritable("it was given up")
         except OSError as problem:
-            what = f"The journal {self.path} cannot be written"
-            raise ForetopError(what, why_not(problem), "set XDG_STATE_HOME") from None
+            raise self._unwritable(why_not(problem)) from None
+
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[FileIO]:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            self._remove_old()
+        # Not waited for: a pipe in its place would have no reader.
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+        descriptor = os.open(path, flags, 0o600)
+        with FileIO(descriptor, "r+") as file:
+            check_regular(descriptor)
+            os.fchmod(descriptor, 0o600)
+            yield file
+
+    def _unwritable(self, why: str) -> ForetopError:
+        return ForetopError(f"The journal {self.path} cannot be written", why, "set XDG_STATE_HOME")
+
+    def _remove_old(self) -> None:
+        """With the first write of a day; what cannot be removed is tried again on the next day."""
+        first = self.today() - timedelta(days=KEPT_DAYS)
+        with suppress(OSError):
+            for path in self.folder.iterdir():
+                day = _day_of(path)
+                if day is not None and day < first:
+                    with suppress(OSError):
+                        path.unlink()
+        with suppress(OSError, OverflowError, ValueError):
+            if datetime.fromtimestamp(self.older_file.stat().st_mtime, UTC).date() < first:
+                self.older_file.unlink()
 
     def read(self) -> Iterator[JournalEntry]:
-        """Every write that may have been made or was refused, oldest first; a torn line is passed over."""
+        """Every write that may have been made or was refused, oldest first; a torn line is passed over. Blocks."""
         found: dict[str, JournalEntry] = {}
         for number, entry in enumerate(self._entries()):
             found[entry.id or str(number)] = entry
@@ -101,34 +183,125 @@ class Journal(msgspec.Struct, frozen=True):
                 yield entry
 
     def _entries(self) -> Iterator[JournalEntry]:
-        try:
-            lines = read_own_file(self.path, _MOST_READ, from_end=True).splitlines()
-        except FileNotFoundError:
-            return
-        except OSError as problem:
-            raise ForetopError(f"The journal {self.path} cannot be read", why_not(problem)) from None
-        for line in lines:
+        for line in chain(self._older_lines(), *map(self._lines, self._day_files())):
             try:
                 yield msgspec.json.decode(line, type=JournalEntry)
             except (ValueError, RecursionError):
                 continue
 
+    def _older_lines(self) -> list[bytes]:
+        try:
+            return read_own_file(self.older_file, _MOST_OF_OLDER_FILE, from_end=True).splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as problem:
+            raise _unreadable(self.older_file, problem) from None
+
+    def _day_files(self) -> Iterable[Path]:
+        try:
+            return sorted(path for path in self.folder.iterdir() if _day_of(path) is not None)
+        except FileNotFoundError:
+            return ()
+        except OSError as problem:
+            raise _unreadable(self.folder, problem) from None
+
+    def _lines(self, path: Path) -> Iterator[bytes]:
+        """Line by line, because a file has no limit; one that is longer than an entry can be is no entry."""
+        try:
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                check_regular(file.fileno())
+                while line := file.readline(MOST_ENTRY_BYTES + 1):
+                    yield line
+        except FileNotFoundError:
+            return
+        except OSError as problem:
+            raise _unreadable(path, problem) from None
+
 
 def default_path(environ: Mapping[str, str]) -> Path:
     state = environ.get("XDG_STATE_HOME", "")
     base = Path(state) if state.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
-    return base / "foretop" / "journal.jsonl"
+    return base / "foretop" / "journal"
+
+
+def entry_line(entry: JournalEntry) -> bytes:
+    """An entry as it is written, of bounded length: an object's size must not crowd out other entries."""
+    line = msgspec.json.encode(entry) + b"\n"
+    for longest in _SHORTENED_TO:
+        if len(line) <= MOST_ENTRY_BYTES:
+            return line
+        line = msgspec.json.encode(_shortened(entry, partial(_short, longest=longest))) + b"\n"
+    if len(line) <= MOST_ENTRY_BYTES:
+        return line
+    return msgspec.json.encode(_shortened(entry, _left_out)) + b"\n"
+
+
+def _shortened(entry: JournalEntry, shorten: Callable[[Any], Any]) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(entry)
+    return {
+        name: shorten(value) if name in ("before", "patch") else _short(value, _LONGEST_WORD)
+        for name, value in fields.items()
+    }
+
+
+def _short(value: Any, longest: int, depth: int = 0) -> Any:
+    """The beginning of long texts and large members, each with a mark that says how much is missing."""
+    match value:
+        case dict() | list() if depth >= _DEEPEST:
+            return "… [left out by foretop: nested too deeply]"
+        case str() if len(value) > longest:
+            return f"{value[:longest]}… [shortened by foretop: {len(value) - longest:,} more characters]"
+        case dict():
+            some = list(value.items())[:longest]
+            kept = {_short(key, longest): _short(part, longest, depth + 1) for key, part in some}
+            return kept | _mark(len(value) - longest, "fields")
+        case list():
+            kept_items = [_short(part, longest, depth + 1) for part in value[:longest]]
+            return [*kept_items, *_mark(len(value) - longest, "items").values()]
+        case _:
+            return value
+
+
+def _mark(more: int, what: str) -> dict[str, str]:
+    return {"…": f"[shortened by foretop: {more:,} more {what}]"} if more > 0 else {}
+
+
+def _left_out(value: dict[str, Any]) -> dict[str, Any]:
+    size = len(msgspec.json.encode(value))
+    return value if size <= _MOST_WHOLE else {"…": f"[left out by foretop: {size:,} bytes]"}
+
+
+def _unreadable(path: Path, problem: OSError) -> ForetopError:
+    return ForetopError(f"The journal {path} cannot be read", why_not(problem))
+
+
+def _day_of(path: Path) -> date | None:
+    found = _DAY_FILE.fullmatch(path.name)
+    try:
+        return date.fromisoformat(found[1]) if found else None
+    except ValueError:
+        return None
+
+
+def _is_same(file: FileIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _append_line(descriptor: int, line: bytes) -> None:
-    """A line whose end a crash or a full disk has cut off before is ended first, so that it costs only itself."""
+    """A line whose end a crash has cut off before is ended first, so that it costs only itself.
+
+    One that a full disk cuts off is taken back.
+    """
     size = os.fstat(descriptor).st_size
     if size and os.pread(descriptor, 1, size - 1) != b"\n":
         line = b"\n" + line
-    while line:
-        line = line[os.write(descriptor, line) :]
-
-
-def _newer_half(descriptor: int) -> bytes:
-    size = os.fstat(descriptor).st_size
-    return os.pread(descriptor, size, size // 2).partition(b"\n")[2]
+    try:
+        while line:
+            line = line[os.write(descriptor, line) :]
+    except OSError:
+        with suppress(OSError):
+            os.ftruncate(descriptor, size)
+        raise

@@ -7,15 +7,15 @@ from contextlib import aclosing
 
 import msgspec
 
-from foretop_core.actions.guard import guard_plan
+from foretop_core.actions.guard import guard_plan, permit_plan
 from foretop_core.actions.journal import Journal
-from foretop_core.actions.plan_sender import LOOK_FOR, PATIENCE, PlanSender, Replan, Result
+from foretop_core.actions.plan_sender import LOOK_FOR, PATIENCE, Outcome, PlanSender, Replan, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, replace_object
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection import api_paths
-from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.client import ApiClient, WritePermit
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models import decode
 from foretop_core.models.kinds import kind_of_ref
@@ -49,14 +49,31 @@ class PlanExecutor(msgspec.Struct, frozen=True):
     """The context as it is now."""
     patience: float = PATIENCE
     look_for: float = LOOK_FOR
+    confirmed: frozenset[str] = frozenset()
+    """The names of protected contexts that a person has typed or given."""
 
     async def guard(self, plan: Plan) -> None:
         """Raises Refused with the reason where read-only or a missing right stands against it."""
         await guard_plan(plan, self.client, self.access)
 
+    async def permit(self, plan: Plan, dry_run: bool = False) -> WritePermit:
+        """Raises ActionRefused where a name is to be confirmed as well that was not."""
+        return await permit_plan(plan, self.client, self.access, self.confirmed, dry_run)
+
     async def carry_out(self, plan: Plan, planner: Planner, dry_run: bool = False) -> AsyncIterator[Result]:
-        """Sends the plan; `planner` is asked again for an object that somebody else wrote meanwhile."""
-        executor = PlanSender(self.client, self.journal, self.clock, self.user, dry_run, self.patience, self.look_for)
+        """Sends the plan; `planner` is asked again for an object that somebody else wrote meanwhile.
+
+        Without the guard's permit nothing is sent, and each step is told why.
+        """
+        try:
+            permit = await self.permit(plan, dry_run)
+        except ForetopError as problem:
+            for step in plan.steps:
+                yield Result(step, Outcome.NOT_SENT, str(problem))
+            return
+        executor = PlanSender(
+            self.client, permit, self.journal, self.clock, self.user, dry_run, self.patience, self.look_for
+        )
         async with aclosing(executor.run(plan, self._replan(plan, planner))) as results:
             async for result in results:
                 yield result

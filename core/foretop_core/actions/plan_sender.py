@@ -11,20 +11,23 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
+from foretop_core.actions.guard import write_path
 from foretop_core.actions.journal import CHANGED, NOT_SENT, SENDING, Journal, JournalEntry
-from foretop_core.actions.lost_response_check import WriteEvidence, keep_looking, verify_write
+from foretop_core.actions.lost_response_check import WriteEvidence, judge_write, keep_looking, verify_write
 from foretop_core.actions.plans import Plan, PlanStep
-from foretop_core.actions.write_answer import check_answer
+from foretop_core.actions.write_answer import check_answer, read_object
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
-from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
+from foretop_core.kube.connection.client import MERGE_PATCH, ApiClient, Response, WritePermit
 from foretop_core.kube.connection.connection_errors import ApiError, NotConnected, Unreachable
-from foretop_core.models import decode
+from foretop_core.logs import logger
+from foretop_core.models import Resource, decode
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
 
+_log = logger(__name__)
 MOST_TRIES = 5
 """Velero writes the same object; that often in a row it does not."""
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
@@ -74,6 +77,7 @@ class PlanSender(msgspec.Struct, frozen=True):
     """Sends the steps of a plan and judges what came of each."""
 
     client: ApiClient
+    permit: WritePermit
     journal: Journal
     clock: Clock
     user: str
@@ -89,7 +93,7 @@ class PlanSender(msgspec.Struct, frozen=True):
         answer was lost, the next ones are sent; the results come in the order of the plan.
         """
         if not self.dry_run and not self.client.read_only:
-            self.journal.check()
+            await self.journal.check_in_thread()
         gone = ""
         ahead: deque[asyncio.Future[Result]] = deque()
         try:
@@ -115,12 +119,12 @@ class PlanSender(msgspec.Struct, frozen=True):
         try:
             found = await self._send_until_answered(sending, replan)
         except asyncio.CancelledError:
-            sending.note(Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
+            await sending.note(Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
             raise
         if isinstance(found, _Lost):
             return await self._lost(sending, found.problem)
         result, gone = found
-        return _known(sending.note(result)), gone
+        return _known(await sending.note(result)), gone
 
     async def _send_until_answered(self, sending: _Sending, replan: Replan) -> tuple[Result, str] | _Lost:
         step, refusal = sending.agreed, ""
@@ -128,7 +132,7 @@ class PlanSender(msgspec.Struct, frozen=True):
             return changed
         for _ in range(MOST_TRIES):
             try:
-                sending.intend()
+                await sending.intend()
             except ForetopError as problem:
                 return Result(step, Outcome.NOT_SENT, str(problem)), ""
             try:
@@ -156,6 +160,7 @@ class PlanSender(msgspec.Struct, frozen=True):
             except ForetopError as problem:
                 return Result(step, Outcome.NOT_SENT, str(problem)), ""
             except Exception as problem:  # whatever it is, the write may have been made
+                _log.exception("sending %s %s failed", step.write.method, step.target)
                 return _Lost(ForetopError("Internal error in foretop", f"{type(problem).__name__}: {problem}"))
             else:
                 return Result(step, Outcome.DONE, answer=response.body), ""
@@ -203,11 +208,11 @@ class PlanSender(msgspec.Struct, frozen=True):
         try:
             found = await verify_write(self.client, sending.current, self.patience)
         except asyncio.CancelledError:
-            sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
+            await sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
             raise
         gone = "" if found.answered else str(problem)
         if isinstance(problem, NotConnected):
-            return _known(sending.note(Result(step, Outcome.NOT_SENT, str(problem)))), gone
+            return _known(await sending.note(Result(step, Outcome.NOT_SENT, str(problem)))), gone
         return asyncio.ensure_future(self._found_out(sending, problem, found)), gone
 
     async def _found_out(self, sending: _Sending, problem: ForetopError, found: WriteEvidence) -> Result:
@@ -216,29 +221,46 @@ class PlanSender(msgspec.Struct, frozen=True):
         try:
             if found is WriteEvidence.NOT_DONE and not self.dry_run:
                 found = await keep_looking(self.client, sending.current, self.patience, self.look_for)
+            answer = await self._made(sending.current) if found is WriteEvidence.DONE else b""
         except asyncio.CancelledError:
-            sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
+            await sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
             raise
         if found is WriteEvidence.DONE:
-            return sending.note(Result(step, Outcome.DONE))
+            return await sending.note(Result(step, Outcome.DONE, answer=answer))
         outcome = Outcome.FAILED if found is WriteEvidence.NOT_DONE else Outcome.UNKNOWN
-        return sending.note(Result(step, outcome, str(problem)))
+        return await sending.note(Result(step, outcome, str(problem)))
+
+    async def _made(self, step: PlanStep) -> bytes:
+        """What a drill has made where the answer was lost: its id, which nobody else knows, is on the object.
+
+        Nothing where the object cannot be read; of other new objects nobody needs the uid.
+        """
+        target = step.target
+        if step.write.method != "POST" or not step.drill:
+            return b""
+        try:
+            path = api_paths.item(kind_of_ref(target), target.namespace, target.name)
+            body = (await self.client.request("GET", path)).body
+            found = read_object(step, body)
+        except ForetopError:
+            return b""
+        return body if judge_write(step, found) is WriteEvidence.DONE else b""
 
     async def _send(self, step: PlanStep) -> Response:
-        target, write = step.target, step.write
+        write = step.write
         dry = {"dryRun": "All"} if self.dry_run else {}
         # Without Strict a release that lacks a field drops it without a word: an unpause would lose its skip.
         managed = {"fieldManager": OWN_MANAGER, "fieldValidation": "Strict", **dry}
+        path = write_path(step)
         if write.method == "POST":
-            path = api_paths.collection(kind_of_ref(target), target.namespace)
-            return await self.client.request("POST", path, managed, write.body)
-        path = api_paths.item(kind_of_ref(target), target.namespace, target.name)
+            return await self.client.write(self.permit, "POST", path, managed, write.body)
         if write.method == "DELETE":
-            return await self.client.request("DELETE", path, dry, write.body, JSON)
+            return await self.client.write(self.permit, "DELETE", path, dry, write.body)
         form = MERGE_PATCH if write.form == "merge" else STRATEGIC_PATCH
-        return await self.client.request("PATCH", path, managed, write.body, form)
+        return await self.client.write(self.permit, "PATCH", path, managed, write.body, form)
 
-    def entry(self, step: PlanStep, number: str, result: str) -> JournalEntry:
+    def entry(self, step: PlanStep, number: str, result: str, made: str = "") -> JournalEntry:
+        """`made` is the uid of what the step has created."""
         target = step.target
         return JournalEntry(
             at=rfc3339(self.clock.now()) or "",
@@ -252,6 +274,8 @@ class PlanSender(msgspec.Struct, frozen=True):
             patch=step.write.body,
             result=result,
             id=number,
+            uid=made or step.uid,
+            drill=step.drill,
         )
 
 
@@ -264,20 +288,22 @@ class _Sending:
         self._id = secrets.token_hex(8)
         self._written: PlanStep | None = None
 
-    def intend(self) -> None:
+    async def intend(self) -> None:
         """Raises where it cannot be written down: it is not sent then."""
         if self._silent or self._written is self.current:
             return
-        self._sender.journal.append(self._sender.entry(self.current, self._id, SENDING))
+        await self._sender.journal.append_in_thread(self._sender.entry(self.current, self._id, SENDING))
         self._written = self.current
 
-    def note(self, result: Result) -> Result:
+    async def note(self, result: Result) -> Result:
         """The write is done or refused by now: a journal that fails is told, and takes nothing back."""
         if self._written is None:
             return result
         told = f"{result.outcome.value}: {result.error}" if result.error else result.outcome.value
+        _log.info("%s %s: %s", result.step.write.method, result.step.target, told)
         try:
-            self._sender.journal.append(self._sender.entry(self.current, self._id, told))
+            made = _uid_of(result.answer) if self.current.write.method == "POST" else ""
+            await self._sender.journal.append_in_thread(self._sender.entry(self.current, self._id, told, made))
         except ForetopError as problem:
             return replace(result, error="; ".join(filter(None, (result.error, str(problem)))))
         return result
@@ -286,6 +312,14 @@ class _Sending:
     def _silent(self) -> bool:
         """A rehearsal is not in the journal, nor what read-only holds back."""
         return self._sender.dry_run or self._sender.client.read_only
+
+
+def _uid_of(answer: bytes) -> str:
+    """Of an object that the server has answered with."""
+    try:
+        return decode(Resource, answer).metadata.uid if answer else ""
+    except ForetopError:
+        return ""
 
 
 def _known(result: Result) -> asyncio.Future[Result]:

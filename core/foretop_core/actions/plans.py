@@ -53,6 +53,8 @@ class PlanStep(msgspec.Struct, frozen=True):
     """What a new object is made from, or is to delete."""
     progress: str = ""
     """`61 % moved`: how far the object is. It goes on by itself, so that nobody agrees to it."""
+    drill: str = ""
+    """The id of the drill that it is part of, for the journal."""
 
     @property
     def forecast_and_progress(self) -> str:
@@ -108,13 +110,13 @@ Planner: TypeAlias = Callable[[ClusterSnapshot, Iterable[Any], datetime], Plan]
 
 
 def replace_object(snapshot: ClusterSnapshot, kind: Kind, item: Resource) -> ClusterSnapshot:
-    """The same snapshot with one object as it was read just now."""
+    """The same snapshot with one object as it was read just now; no lookup has the object as it was before."""
     place = _PLACES.get(kind.name)
     if place is None:
         return snapshot
     held: tuple[Resource, ...] = getattr(snapshot, place)
     others = tuple(one for one in held if (one.namespace, one.name) != (item.namespace, item.name))
-    change: dict[str, Any] = {place: (*others, item)}
+    change: dict[str, Any] = {place: (*others, item), "live": None}
     return replace(snapshot, **change)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.actions.action_catalog import INTENTS, LATER_INTENTS, ActionRecord
-from foretop_core.kube.access.accessible_namespaces import watch_permissions
+from foretop_core.actions.action_catalog import INTENTS, ActionRecord
+from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ, watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
 SUBJECT = "SUBJECT"
@@ -44,7 +44,7 @@ def role_intents(holder: RoleHolder) -> tuple[ActionRecord, ...]:
     """The actions that a role is for."""
     match holder:
         case RoleHolder.CLUSTER_ADMIN:
-            return (*INTENTS, *LATER_INTENTS)
+            return INTENTS
         case RoleHolder.VELERO_ADMIN:
             return tuple(one for one in _local_intents() if any(kind in BESIDE_VELERO for kind in one.kinds))
         case RoleHolder.OADP_TENANT:
@@ -69,7 +69,7 @@ def role_needs(holder: RoleHolder) -> RoleNeeds:
             return RoleNeeds(everywhere=others, beside_velero=(*beside, *acting))
         case RoleHolder.OADP_TENANT:
             own = tuple(needed for needed in others if needed.kind.namespaced)
-            return RoleNeeds(in_own_namespaces=(*own, *acting))
+            return RoleNeeds(everywhere=(CLUSTER_READ,), in_own_namespaces=(*own, *acting))
         case RoleHolder.NOBODY:
             return RoleNeeds()
 

@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
+from foretop_core.background import in_thread
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.proxy import is_socks, proxy_for
 
@@ -94,7 +95,7 @@ async def _fetch_once(
         async with (
             # Without trust_env: it would send a password of the netrc along.
             aiohttp.ClientSession(
-                connector=_connector(trust, proxy),
+                connector=_connector(await in_thread(trust.context), proxy),
                 proxy=None if is_socks(proxy) else proxy or None,
                 timeout=timeout,
                 trust_env=False,
@@ -149,15 +150,15 @@ def _followed(url: str, location: str) -> str:
     return target
 
 
-def _connector(trust: TlsTrust, proxy: str) -> aiohttp.TCPConnector:
+def _connector(trust: ssl.SSLContext | bool, proxy: str) -> aiohttp.TCPConnector:
     from foretop_core.kube.connection.aborting_connector import AbortingConnector
 
     if not is_socks(proxy):
-        return AbortingConnector(ssl=trust.context())
+        return AbortingConnector(ssl=trust)
     # Loaded only for those who need it.
     from foretop_core.kube.connection.socks_connector import SocksConnector
 
-    return SocksConnector(proxy, ssl=trust.context())
+    return SocksConnector(proxy, ssl=trust)
 
 
 def _exactly(url: str) -> URL:

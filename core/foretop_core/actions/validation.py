@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from foretop_core.cron import CronError, CronSchedule, Dialect, parse
+from foretop_core.cron import CronError, CronSchedule, Dialect, parse, quoted
 from foretop_core.cron.go_compat import GoError, parse_duration
 from foretop_core.errors import BadInput
 
@@ -22,7 +22,7 @@ def cron(text: str, dialect: Dialect) -> CronSchedule:
     except CronError as problem:
         where = "" if problem.field is None else f" in the field {_FIELDS[problem.field]}"
         at = "" if problem.offset is None else f", at character {problem.offset + 1}"
-        raise BadInput(f"{text!r} is not a valid schedule{where}{at}", str(problem)) from None
+        raise BadInput(f"{quoted(text)} is not a valid schedule{where}{at}", str(problem)) from None
 
 
 def go_duration(text: str, what: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from foretop_core.config.environment_names import VARIABLES
-from foretop_core.config.settings import DEFAULT_SETTINGS, ContextSettings, Settings
+from foretop_core.config.settings import DEFAULT_SETTINGS, Settings
 from foretop_core.own_files import read_own_file
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FileStamp = tuple[int, int, int]
 """What tells one version of a file from another: time, size and inode."""
 _ABSENT: FileStamp = (0, 0, 0)
-_MOST_BYTES = 1_000_000
+_MOST_BYTES = 256 * 1024
 _PROTECTED = "every context is read-only until this is fixed"
 
 
@@ -35,19 +35,13 @@ class ConfigFile(msgspec.Struct, frozen=True):
     stamp: FileStamp = _ABSENT
     lines: Mapping[SettingPath, int] = msgspec.field(default_factory=dict)
     protects_all: bool = False
-    """It cannot be told which contexts the file protects: all are read-only until it is fixed."""
+    """With a mistake it cannot be told what the file protects: every context is read-only until it is fixed."""
     from_environment: frozenset[str] = frozenset()
     """The settings that come from the environment."""
 
     @property
     def exists(self) -> bool:
         return self.stamp != _ABSENT
-
-    def protection(self, context: str) -> ContextSettings:
-        """Whether a context may be written to, and how that is confirmed."""
-        found = self.settings.contexts.get(context, ContextSettings())
-        read_only = found.read_only or self.settings.read_only or self.protects_all
-        return ContextSettings(read_only=read_only, production=found.production)
 
 
 def config_path(environ: Mapping[str, str]) -> Path:
@@ -57,10 +51,12 @@ def config_path(environ: Mapping[str, str]) -> Path:
 
 
 def file_stamp(path: Path) -> FileStamp:
+    """A link that leads nowhere, for the file or a folder on the way to it, is not the absence of a file."""
     try:
         found = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return _ABSENT
+    except FileNotFoundError as problem:
+        dangling = any(os.path.islink(one) and not os.path.exists(one) for one in (path, *path.parents))
+        return (problem.errno or 1, -1, -1) if dangling else _ABSENT
     except OSError as problem:
         return (problem.errno or 1, -1, -1)
     return found.st_mtime_ns, found.st_size, found.st_ino
@@ -84,20 +80,17 @@ def read_config(environ: Mapping[str, str]) -> ConfigFile:
 
     found = read_settings(text)
     check_settings(found)
+    protects_all = bool(found.mistakes or unreadable)
     apply_environment(found, environ)
     lines = [f"{path}:{one.line}: {one.text}" if one.line else one.text for one in found.mistakes]
+    if found.untold:
+        lines.append(f"{path}: {found.untold:,} more mistakes")
     if unreadable:
         lines.append(f"{path}: {unreadable}; {_PROTECTED}")
-    elif found.protects_all:
+    elif protects_all:
         lines.append(f"{path}: {_PROTECTED}")
     return ConfigFile(
-        path,
-        found.settings,
-        tuple(lines),
-        stamp,
-        found.lines,
-        found.protects_all or bool(unreadable),
-        frozenset(found.from_environment),
+        path, found.settings, tuple(lines), stamp, found.lines, protects_all, frozenset(found.from_environment)
     )
 
 
@@ -107,7 +100,9 @@ def _text(path: Path) -> tuple[str, str]:
         data = read_own_file(path, _MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             return "", f"it is larger than {_MOST_BYTES:,} bytes"
-        return data.decode("utf-8"), ""
+        return (data.decode("utf-8"), "") if data.strip() else ("", "it is empty")
+    except FileNotFoundError:
+        return "", "it is a link that leads nowhere"
     except OSError as problem:
         return "", (problem.strerror or "it cannot be read").lower()
     except UnicodeDecodeError:

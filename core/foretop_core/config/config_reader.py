@@ -1,15 +1,19 @@
-"""Reads a configuration file setting by setting: a mistake costs its own setting, and all others are used."""
+"""Reads a configuration file setting by setting: all that can be used is, and a mistake makes foretop read-only.
+
+The work is linear in the size of the file, whatever is in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import yaml
 
-from foretop_core.config.settings import ConfigSection, ContextSettings, Settings
+from foretop_core.config.settings import ConfigSection, Settings
 from foretop_core.yaml_guard import check_yaml, scalar_value
 
 SettingPath = tuple[str, ...]
@@ -17,6 +21,10 @@ SettingPath = tuple[str, ...]
 _NULL = "tag:yaml.org,2002:null"
 _FEW = 9
 _LONGEST_SHOWN = 40
+_MOST_MISTAKES = 20
+"""So many are told, each with the nearest right word, and of the rest how many there are."""
+_MOST_VALUES = 50_000
+"""Of a file whose aliases are written out."""
 
 
 class Mistake(msgspec.Struct, frozen=True):
@@ -31,15 +39,23 @@ class ConfigReading(msgspec.Struct):
 
     settings: Settings = msgspec.field(default_factory=Settings)
     mistakes: list[Mistake] = msgspec.field(default_factory=list)
+    untold: int = 0
+    """How many mistakes there are besides."""
     lines: dict[SettingPath, int] = msgspec.field(default_factory=dict)
     from_environment: set[str] = msgspec.field(default_factory=set)
     """The settings that the environment has put over those of the file."""
-    protects_all: bool = False
-    """Nobody can tell what the file protects: every context is read-only until it is fixed."""
 
-    def note(self, path: SettingPath, text: str) -> None:
+    def note(self, line: int, path: SettingPath, text: str, word: str = "", known: Iterable[str] = ()) -> None:
+        """A mistake, with the nearest of the `known` words to the one that is wrong; of very many only their number."""
+        if len(self.mistakes) >= _MOST_MISTAKES:
+            self.untold += 1
+            return
+        where = f"{'.'.join(map(_shortened, path))}: " if path else ""
+        self.mistakes.append(Mistake(line, f"{where}{text}{nearest(word, known) if word else ''}"))
+
+    def note_setting(self, path: SettingPath, text: str) -> None:
         """A mistake in a setting that was read."""
-        self.mistakes.append(Mistake(self.lines.get(path, 1), f"{'.'.join(path)}: {text}"))
+        self.note(self.lines.get(path, 1), path, text)
 
 
 def read_settings(text: str) -> ConfigReading:
@@ -50,8 +66,7 @@ def read_settings(text: str) -> ConfigReading:
         node = yaml.compose(text, yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as problem:
         why = " ".join(str(getattr(problem, "problem", None) or problem).split()).removeprefix("but ")
-        found.mistakes.append(Mistake(_line_of(text, problem), f"not valid YAML: {why}"))
-        found.protects_all = True
+        found.note(_line_of(text, problem), (), f"not valid YAML: {why}")
         return found
     if node is not None and not _is_null(node):
         _SettingsWalk(found).start(node)
@@ -61,16 +76,11 @@ def read_settings(text: str) -> ConfigReading:
 def nearest(word: str, known: Iterable[str]) -> str:
     """`; did you mean X?`, or all possible words where none is close and they are few; else nothing."""
     words = list(known)
-    close = _closest(word, words)
+    folded = {_folded(one): one for one in words if len(one) <= _LONGEST_SHOWN}
+    close = get_close_matches(_folded(word), folded, 1, 0.6) if len(word) <= _LONGEST_SHOWN else []
     if close:
-        return f"; did you mean {close}?"
+        return f"; did you mean {folded[close[0]]}?"
     return f"; use {', '.join(words)}" if 0 < len(words) <= _FEW else ""
-
-
-def _closest(word: str, words: Iterable[str]) -> str:
-    folded = {_folded(one): one for one in words}
-    close = get_close_matches(_folded(word), folded, 1, 0.6)
-    return folded[close[0]] if close else ""
 
 
 def _folded(word: str) -> str:
@@ -79,7 +89,11 @@ def _folded(word: str) -> str:
 
 def quoted(value: str) -> str:
     """A value in a message: one line of it, not all of a long one."""
-    return repr(value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}…")
+    return repr(_shortened(value))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def _line_of(text: str, problem: Exception) -> int:
@@ -102,22 +116,24 @@ class _SettingsWalk:
 
     def __init__(self, found: ConfigReading) -> None:
         self._found = found
-        self._unsure: set[SettingPath] = set()
-        """Contexts with a mistake: they may have been meant to be protected, and are read-only."""
+        self._values = 0
 
     def start(self, node: yaml.Node) -> None:
-        try:
+        with suppress(_Unusable):
             self._found.settings = self._section(node, Settings, ())
-        except _Unusable:
-            self._found.protects_all = True
 
-    def _note(self, node: yaml.Node, path: SettingPath, text: str) -> _Unusable:
-        where = f"{'.'.join(path)}: " if path else ""
-        self._found.mistakes.append(Mistake(node.start_mark.line + 1, f"{where}{text}"))
+    def _note(self, node: yaml.Node, path: SettingPath, text: str, word: str = "", known: Iterable[str] = ()) -> None:
+        self._found.note(node.start_mark.line + 1, path, text, word, known)
+
+    def _unusable(self, node: yaml.Node, path: SettingPath, text: str) -> _Unusable:
+        self._note(node, path, text)
         return _Unusable()
 
     def _value(self, node: yaml.Node, wanted: Any, path: SettingPath) -> Any:
         self._found.lines[path] = node.start_mark.line + 1
+        self._values += 1
+        if self._values > _MOST_VALUES:
+            raise self._unusable(node, (), f"the file has more than {_MOST_VALUES:,} values")
         if isinstance(wanted, type) and issubclass(wanted, ConfigSection):
             return self._section(node, wanted, path)
         origin, arguments = get_origin(wanted), get_args(wanted)
@@ -133,15 +149,10 @@ class _SettingsWalk:
         values: dict[str, Any] = {}
         for name, key, value in self._pairs(node, path):
             if name not in fields:
-                self._note(key, path, f"unknown setting {quoted(name)}{nearest(name, fields)}")
-                self._protect((*path, _closest(name, fields)))
+                self._note(key, path, f"unknown setting {quoted(name)}", name, fields)
                 continue
-            try:
+            with suppress(_Unusable):
                 values[fields[name]] = self._value(value, types[fields[name]], (*path, name))
-            except _Unusable:
-                self._protect((*path, name))
-        if path in self._unsure:
-            values["read_only"] = True
         return wanted(**values)
 
     def _mapping(self, node: yaml.Node, key_type: Any, value_type: Any, path: SettingPath) -> dict[str, Any]:
@@ -149,61 +160,53 @@ class _SettingsWalk:
         known = get_args(key_type) if get_origin(key_type) is Literal else ()
         for name, key, value in self._pairs(node, path):
             if known and name not in known:
-                self._note(key, path, f"unknown name {quoted(name)}{nearest(name, known)}")
+                self._note(key, path, f"unknown name {quoted(name)}", name, known)
                 continue
-            try:
+            with suppress(_Unusable):
                 values[name] = self._value(value, value_type, (*path, name))
-            except _Unusable:
-                if value_type is ContextSettings:
-                    values[name] = ContextSettings(read_only=True)
         return values
 
     def _pairs(self, node: yaml.Node, path: SettingPath) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
         """The settings of a mapping; one without a value is left at its default."""
         if not isinstance(node, yaml.MappingNode):
-            raise self._note(node, path, "must be a mapping of names to values")
+            raise self._unusable(node, path, "must be a mapping of names to values")
         seen: dict[str, int] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 self._note(key, path, "a name must be text")
                 continue
             if key.value in seen:
-                self._note(key, path, f"{key.value} is set twice, first on line {seen[key.value]}; this one is used")
+                told = f"{_shortened(key.value)} is set twice, first on line {seen[key.value]}; this one is used"
+                self._note(key, path, told)
             seen[key.value] = key.start_mark.line + 1
             if not _is_null(value):
                 yield key.value, key, value
 
     def _list(self, node: yaml.Node, item_type: Any, path: SettingPath) -> tuple[Any, ...]:
         if not isinstance(node, yaml.SequenceNode):
-            raise self._note(node, path, "must be a list such as [a, b]")
+            raise self._unusable(node, path, "must be a list such as [a, b]")
         values = []
         for place, item in enumerate(node.value):
-            try:
+            with suppress(_Unusable):
                 values.append(self._value(item, item_type, (*path, str(place))))
-            except _Unusable:
-                continue
         return tuple(values)
 
     def _scalar(self, node: yaml.Node, wanted: Any, path: SettingPath) -> Any:
         if not isinstance(node, yaml.ScalarNode):
             kind = "list" if isinstance(node, yaml.SequenceNode) else "mapping"
-            raise self._note(node, path, f"must be {_described(wanted)}, not a {kind}")
+            raise self._unusable(node, path, f"must be {_described(wanted)}, not a {kind}")
         words = [str(one) for one in get_args(wanted) if one] if get_origin(wanted) is Literal else []
+        said = quoted(node.value)
         try:
             # A version such as 1.10 is text here, and not the number 1.1.
             value = node.value if words or _is_text(wanted) else scalar_value(node.value)
             return msgspec.convert(value, wanted)
         except (msgspec.ValidationError, yaml.YAMLError):
-            said = quoted(node.value)
-            text = f"{said} is not valid{nearest(node.value, words)}" if words else f"must be {_described(wanted)}"
-            raise self._note(node, path, text if words else f"{text}, not {said}") from None
-
-    def _protect(self, path: SettingPath) -> None:
-        """What may have been meant to protect a cluster protects it until the file is right."""
-        if path[0] == "contexts" and len(path) > 1:
-            self._unsure.add(path[:2])
-        elif path[0] in ("contexts", "readOnly"):
-            self._found.protects_all = True
+            if words:
+                self._note(node, path, f"{said} is not valid", node.value, words)
+            else:
+                self._note(node, path, f"must be {_described(wanted)}, not {said}")
+            raise _Unusable from None
 
 
 def _is_text(wanted: Any) -> bool:

@@ -18,13 +18,13 @@ def check_settings(found: ConfigReading) -> None:
     """Notes what is wrong, and puts the default in its place."""
     settings = found.settings
     if problem := theme_problem(settings, settings.theme):
-        found.note(("theme",), problem)
+        found.note_setting(("theme",), problem)
         settings = msgspec.structs.replace(settings, theme=DEFAULT_SETTINGS.theme)
     if problem := zone_problem(settings.time_zone):
-        found.note(("timeZone",), problem)
+        found.note_setting(("timeZone",), problem)
         settings = msgspec.structs.replace(settings, time_zone=DEFAULT_SETTINGS.time_zone)
     if not settings.shift_ends:
-        found.note(("shiftEnds",), "must name at least one time of day such as '06:00'")
+        found.note_setting(("shiftEnds",), "must name at least one time of day such as '06:00'")
         settings = msgspec.structs.replace(settings, shift_ends=DEFAULT_SETTINGS.shift_ends)
     pages = {page: _page(found, page, one) for page, one in settings.pages.items()}
     found.settings = msgspec.structs.replace(settings, pages=pages)
@@ -52,7 +52,7 @@ def _page(found: ConfigReading, page: str, asked: PageSettings) -> PageSettings:
     path: SettingPath = ("pages", page)
     if page not in PAGE_COLUMNS:
         if asked != PageSettings():
-            found.note(path, "this page has no columns")
+            found.note_setting(path, "this page has no columns")
         return PageSettings()
     columns = tuple(
         name for place, name in enumerate(asked.columns) if _has(found, path, ("columns", str(place)), name)
@@ -65,5 +65,6 @@ def _has(found: ConfigReading, path: SettingPath, at: Iterable[str], name: str) 
     known = PAGE_COLUMNS[path[-1]]
     if name in known:
         return True
-    found.note((*path, *at), f"column {quoted(name)} does not exist{nearest(name, known)}")
+    line = found.lines.get((*path, *at), 1)
+    found.note(line, (*path, *at), f"column {quoted(name)} does not exist", name, known)
     return False

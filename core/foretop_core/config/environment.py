@@ -1,4 +1,4 @@
-"""Settings from the environment: they go over those of the file, and below the flags."""
+"""Settings from the environment: over those of the file and below the flags; none allows what the file refuses."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ def apply_environment(found: ConfigReading, environ: Mapping[str, str]) -> None:
         if problem:
             found.mistakes.append(Mistake(0, f"{variable}: {problem}"))
             continue
+        if setting == "readOnly" and text.lower() in _NO:
+            continue
         name = next(one.name for one in msgspec.structs.fields(found.settings) if one.encode_name == setting)
         found.settings = msgspec.structs.replace(found.settings, **{name: _value(setting, text)})
         found.from_environment.add(setting)
@@ -33,7 +35,7 @@ def apply_environment(found: ConfigReading, environ: Mapping[str, str]) -> None:
 
 def _value(setting: str, text: str) -> Any:
     if setting == "readOnly":
-        return text.lower() not in _NO
+        return True
     if setting in ("defaultContexts", "namespaces"):
         return tuple(part for part in (one.strip() for one in text.split(",")) if part)
     return text

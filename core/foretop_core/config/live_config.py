@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,8 +14,8 @@ from foretop_core.config.environment_names import VARIABLES
 from foretop_core.config.settings import Settings
 from foretop_core.config.theme_memory import remember_theme, remembered_theme
 
-LOOK_EVERY = 2.0
-"""Seconds between two looks; each is one call to the system."""
+# Deferred imports: a command line that opens no screen waits for no event loop.
+
 AT_START = ("page", "default_contexts", "groups", "namespaces", "velero_namespace", "velero_version", "mouse")
 """Settings that take effect at the next start only."""
 _NOTIFY = "notify."
@@ -34,7 +35,6 @@ class LiveConfig:
         self.config = config
         self._environ = environ
         self.flags = dict(flags or {})
-        self._looked = 0.0
         self._chosen_theme = remembered_theme(environ)
 
     @property
@@ -55,21 +55,25 @@ class LiveConfig:
             return VARIABLES["theme"]
         return self.config.path.name if ("theme",) in self.config.lines else ""
 
-    def choose_theme(self, name: str) -> None:
+    async def choose_theme(self, name: str) -> None:
         """A choice on the screen, for this run and, where nothing else names a theme, for the next ones."""
-        self._chosen_theme = name
-        remember_theme(self._environ, name)
+        from foretop_core.background import in_thread
 
-    def poll(self, ticks: float) -> Settings | None:
+        self._chosen_theme = name
+        await in_thread(partial(remember_theme, self._environ, name))
+
+    async def poll(self) -> Settings | None:
         """The settings before, where the file has changed since; None for nothing new."""
-        if ticks - self._looked < LOOK_EVERY:
+        from foretop_core.background import in_thread
+
+        found = await in_thread(self._changed)
+        if found is None:
             return None
-        self._looked = ticks
-        if file_stamp(self.config.path) == self.config.stamp:
-            return None
-        before = self.settings
-        self.config = read_config(self._environ)
+        before, self.config = self.settings, found
         return before
+
+    def _changed(self) -> ConfigFile | None:
+        return None if file_stamp(self.config.path) == self.config.stamp else read_config(self._environ)
 
     def at_next_start(self, before: Settings) -> list[str]:
         """The changed settings, by their names in the file, that this run does not take up."""

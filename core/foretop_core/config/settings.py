@@ -35,6 +35,13 @@ ClockTime = Annotated[
     str,
     Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="a time of day such as '06:00'"),
 ]
+ClusterUid = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
+        description="the uid of the namespace kube-system, as foretop doctor prints it",
+    ),
+]
 Name = Annotated[str, Meta(min_length=1, description="a name")]
 Count = Annotated[int, Meta(ge=1, le=1_000_000, description="a number of 1 or more")]
 SeverityName = Literal["error", "warning", "note"]
@@ -45,10 +52,11 @@ class ConfigSection(msgspec.Struct, frozen=True, rename="camel", kw_only=True, o
 
 
 class ContextSettings(ConfigSection, frozen=True):
-    """One context."""
+    """One context, and the protection of the cluster that it leads to."""
 
     read_only: bool = False
     production: bool = False
+    cluster_uid: ClusterUid = ""
     velero_version: Version = ""
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 TEMPLATE = """\
 # Configuration of foretop. Remove the # before a setting to use it.
-# Flags go over the environment, which goes over this file. A running dashboard takes changes up by itself.
+# Flags go over the environment, which goes over this file; neither allows a write that this file refuses.
+# A running dashboard takes changes up by itself. With a mistake in this file every context is read-only.
 # foretop config show   prints what is in effect and where it comes from.
 
 # The page to start on: triage, schedules, nonadmin, queue, calendar, primer, backups, restores, storage.
@@ -17,10 +18,11 @@ TEMPLATE = """\
 #groups:
 #  prod: [prod-eu, prod-us]
 
-# By context: readOnly refuses every write; production asks for the name of the context before a write;
+# By context: readOnly refuses every write; production asks for the name of the context before a write. Both protect
+# the cluster, by whatever name it is reached; clusterUid tells it for certain, and foretop doctor prints it.
 # veleroVersion is the release to assume where it cannot be detected.
 #contexts:
-#  prod-eu: {production: true}
+#  prod-eu: {production: true, clusterUid: 0b6c1f1e-7f0e-4c5d-9a51-6f4f2f6d2a10}
 #  prod-us: {readOnly: true, veleroVersion: 1.16.2}
 
 # Refuse every write in every context.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from foretop_core.cron.dialect import Dialect
-from foretop_core.cron.errors import CronError
+from foretop_core.cron.errors import CronError, quoted, shown
 from foretop_core.cron.fields import Fields
 from foretop_core.cron.parser import parse
 from foretop_core.cron.schedule import CronSchedule
 
-__all__ = ["CronError", "CronSchedule", "Dialect", "Fields", "parse"]
+__all__ = ["CronError", "CronSchedule", "Dialect", "Fields", "parse", "quoted", "shown"]

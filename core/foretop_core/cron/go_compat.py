@@ -23,6 +23,7 @@ _UNITS = {
     "m": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
+_LONGEST_DURATION = 4096
 _LEADING_NUMBER = re.compile(r"([0-9]*)(?:(\.)([0-9]*))?")
 _UNIT = re.compile(r"[^.0-9]*")
 
@@ -100,7 +101,9 @@ def _quoted(char: str) -> str:
 
 
 def parse_duration(text: str) -> int:
-    """`time.ParseDuration`, in nanoseconds."""
+    """`time.ParseDuration`, in nanoseconds; one of thousands of characters is not looked at."""
+    if len(text) > _LONGEST_DURATION:
+        raise _bad_duration("too long for a duration", f"{text[:40]}…")
     negative = text.startswith("-")
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":

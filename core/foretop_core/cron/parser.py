@@ -7,6 +7,7 @@ from datetime import timedelta, tzinfo
 from foretop_core.cron import go_compat, zone_prefix
 from foretop_core.cron.dialect import Dialect
 from foretop_core.cron.dialect_rules import GRAMMARS, Grammar
+from foretop_core.cron.errors import LONGEST, CronError
 from foretop_core.cron.fields import ALL_BOUNDS, DOW, Fields
 from foretop_core.cron.schedule import CronSchedule
 from foretop_core.cron.terms import TermError, parse_field
@@ -25,12 +26,18 @@ _NANOSECONDS = 1_000_000_000
 
 
 def parse(text: str, dialect: Dialect) -> CronSchedule:
-    """Parse an expression as a library does; raises CronError with the library's own message."""
+    """Parse an expression as a library does; raises CronError with the library's own message.
+
+    One of more than `LONGEST` characters is not looked at: it would hold up everything else for seconds.
+    """
     grammar = GRAMMARS[dialect]
     if not text:
         raise grammar.refusal("empty spec string")
     if grammar.longest is not None and (length := go_compat.length(text)) > grammar.longest:
-        raise grammar.refusal(f"spec too long: {length} > {grammar.longest}")
+        raise CronError(f"spec too long: {length} > {grammar.longest}", is_too_long=True)
+    if len(text) > LONGEST:
+        what = f"too long: {len(text):,} characters, and foretop reads {LONGEST:,} at most"
+        raise CronError(what, is_too_long=True)
     zone: tzinfo | None = None
     body = text
     if grammar.zone is not None and text.startswith(zone_prefix.NAMES):

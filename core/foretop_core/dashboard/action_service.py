@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 
@@ -17,16 +18,21 @@ from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
 from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
+from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.session_downloads import SessionDownloads
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.logs import logger
 from foretop_core.models import Resource
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.store.unreadable import UnreadableObject
+
+_log = logger(__name__)
 
 
 class TrackedPlan(msgspec.Struct, frozen=True):
@@ -52,18 +58,23 @@ class ActionService:
         environ: Mapping[str, str],
         tell_undone: Callable[[UndoneChange], None] | None = None,
         tell_done: Callable[[ObjectRef], None] | None = None,
+        tell_failed: Callable[[str, ObjectRef, Exception], object] | None = None,
     ) -> None:
         """`tell_undone` hears of every write that somebody undoes within five minutes, `tell_done` of every object
-        that an action was asked for and carried out on."""
+        that an action was asked for and carried out on, `tell_failed` of a watch that has failed."""
         self.source = source
         self._tell_undone = tell_undone
         self._tell_done = tell_done
+        self._tell_failed = tell_failed
         self._watched: dict[ObjectRef, asyncio.Task[None]] = {}
         self.undone: dict[ObjectRef, UndoneChange] = {}
         """What was put back since it was last written here."""
+        self.unwatched: dict[ObjectRef, str] = {}
+        """What is no longer watched for that, and why."""
         self._environ = environ
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
+        self._confirmed: frozenset[str] = frozenset()
         self.downloads = SessionDownloads()
         self.zone: tzinfo = UTC
 
@@ -82,12 +93,19 @@ class ActionService:
         return None if isinstance(found, UnreadableObject) else found
 
     def is_read_only(self, contexts: Sequence[str]) -> bool:
-        return any(self._clusters[context].client.read_only for context in contexts)
+        return any(one.read_only for one in self.protections(contexts))
 
-    def production(self, contexts: Sequence[str]) -> tuple[str, ...]:
-        """Those of the contexts that the configuration marks as production."""
+    def protections(self, contexts: Sequence[str]) -> tuple[Protection, ...]:
+        """The protection of each of these contexts, as far as they are reached and have any."""
         reached = [name for name in dict.fromkeys(contexts) if name in self._clusters]
-        return tuple(name for name in reached if self._clusters[name].client.protection.production)
+        found = [self._clusters[name].client.protection for name in reached]
+        return tuple(one for one in found if one != NO_PROTECTION)
+
+    def with_confirmed(self, names: Iterable[str]) -> ActionService:
+        """The same service for writes that a person has confirmed by these names, and for no others."""
+        found = copy(self)
+        found._confirmed = frozenset(names)
+        return found
 
     def client(self, context: str) -> ApiClient:
         return self._clusters[context].client
@@ -113,11 +131,15 @@ class ActionService:
             warnings |= dict.fromkeys(part.warnings)
         return TrackedPlan(Plan(intent, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
 
-    async def refusal(self, plan: Plan) -> str:
-        """What stands against sending it: read-only, or a right that is missing; "" where nothing does."""
+    async def refusal(self, plan: Plan, *, confirmed: bool = False) -> str:
+        """What stands against sending it: read-only, or a right that is missing; "" where nothing does.
+
+        Of what a person has `confirmed`, also that a name is wanted by now that they were not asked for.
+        """
         for context in dict.fromkeys(step.target.context for step in plan.steps):
             try:
-                await self.executor(context).guard(_part(plan, context))
+                executor = self.executor(context)
+                await (executor.permit if confirmed else executor.guard)(_part(plan, context))
             except ActionRefused as problem:
                 return str(problem)
             except ForetopError as problem:
@@ -143,6 +165,7 @@ class ActionService:
         if (before := self._watched.pop(target, None)) is not None:
             before.cancel()
         self.undone.pop(target, None)
+        self.unwatched.pop(target, None)
         if self._tell_undone is not None:
             task = self._watched[target] = asyncio.create_task(self._watch_for_undoing(result))
             task.add_done_callback(lambda done: self._forget(target, done))
@@ -150,17 +173,25 @@ class ActionService:
     def _forget(self, target: ObjectRef, task: asyncio.Task[None]) -> None:
         if self._watched.get(target) is task:
             del self._watched[target]
-        if not task.cancelled():
-            task.exception()
 
     async def _watch_for_undoing(self, result: Result) -> None:
+        target = result.step.target
+        try:
+            await self._look_for_undoing(result)
+        except Exception as problem:
+            _log.exception("the watch for who undoes a write to %s failed", target)
+            self.unwatched[target] = failure_line(problem)
+            if self._tell_failed is not None:
+                self._tell_failed("watching for who undoes a write", target, problem)
+
+    async def _look_for_undoing(self, result: Result) -> None:
         found = await watch_for_undoing(self.source, result)
         if found is None or self._tell_undone is None:
             return
         self.undone[found.target] = found
         self._tell_undone(found)
         with contextlib.suppress(ForetopError):
-            Journal(default_path(self._environ)).append(undone_entry(found))
+            await Journal(default_path(self._environ)).append_in_thread(undone_entry(found))
 
     def executor(self, context: str) -> PlanExecutor:
         cluster = self._clusters[context]
@@ -171,6 +202,7 @@ class ActionService:
             Journal(default_path(self._environ)),
             self.user(context),
             partial(self.snapshot, context),
+            confirmed=self._confirmed,
         )
 
     def user(self, context: str) -> str:

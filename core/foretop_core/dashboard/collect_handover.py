@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.background import in_thread
 from foretop_core.dashboard.handover import Handover
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 
+_READ_LIMIT = 10.0
 
-def handover_of(state: DashboardState, environ: Mapping[str, str]) -> Handover:
+
+async def handover_of(state: DashboardState, environ: Mapping[str, str]) -> Handover:
     """As of now; a journal that cannot be read costs its own part only."""
     journal: tuple[JournalEntry, ...] = ()
     problem = ""
     try:
-        journal = tuple(Journal(default_path(environ)).read())
+        journal = await in_thread(lambda: tuple(Journal(default_path(environ)).read()), _READ_LIMIT)
     except ForetopError as found:
         problem = str(found)
+    except TimeoutError:
+        problem = "The journal cannot be read: the disk does not answer"
     return Handover(
         tuple((state.store.snapshot(context), state.now(context)) for context in state.contexts),
         state.findings,

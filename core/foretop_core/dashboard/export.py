@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 from enum import Enum
+from io import StringIO
 from pathlib import Path
 
+from foretop_core.background import in_thread
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.tables.resources.json_items import as_list
 
@@ -16,21 +18,27 @@ class ExportFormat(Enum):
     JSON = "json"
 
 
-def save(rows: TableModel, name: str, form: ExportFormat, folder: Path | None = None) -> tuple[Path, int]:
+async def save(rows: TableModel, name: str, form: ExportFormat, folder: Path | None = None) -> tuple[Path, int]:
     """Writes to a new file in the folder that foretop was started in; an older one is never overwritten."""
-    at = rows.state.clock().strftime("%Y%m%dT%H%M%SZ")
-    count = len(rows.table)
-    path = _free(folder or Path.cwd(), f"foretop-{name}-{at}", form.value)
-    with path.open("x", encoding="utf-8", newline="") as out:
-        if form is ExportFormat.JSON:
-            json.dump(as_list([rows.item(key) for key, _ in rows.ordered()]), out, indent=2, ensure_ascii=False)
-            out.write("\n")
-        else:
-            writer = csv.writer(out)
-            writer.writerow(["state", *(column.title for column in rows.columns)])
-            for row in (rows.row(key, entry) for key, entry in rows.ordered()):
-                writer.writerow([row.mark.name.lower(), *(_harmless(cell.text) for cell in row.cells)])
-    return path, count
+    stem, count = f"foretop-{name}-{rows.state.clock():%Y%m%dT%H%M%SZ}", len(rows.table)
+    out = StringIO(newline="")
+    if form is ExportFormat.JSON:
+        json.dump(as_list([rows.item(key) for key, _ in rows.ordered()]), out, indent=2, ensure_ascii=False)
+        out.write("\n")
+    else:
+        writer = csv.writer(out)
+        writer.writerow(["state", *(column.title for column in rows.columns)])
+        for row in (rows.row(key, entry) for key, entry in rows.ordered()):
+            writer.writerow([row.mark.name.lower(), *(_harmless(cell.text) for cell in row.cells)])
+    text = out.getvalue()
+    return await in_thread(lambda: _write(folder or Path.cwd(), stem, form.value, text)), count
+
+
+def _write(folder: Path, stem: str, suffix: str, text: str) -> Path:
+    path = _free(folder, stem, suffix)
+    with path.open("x", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return path
 
 
 def _harmless(text: str) -> str:

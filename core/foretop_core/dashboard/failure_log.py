@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from foretop_core.logs import logger
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.store import Store
 
+_log = logger(__name__)
 _MOST = 50
 _FORGOTTEN_AFTER = timedelta(minutes=10)
 """A failure at no object, such as an action's, is old news then."""
@@ -27,6 +29,7 @@ class FailureLog:
         self._kept[what, subject] = (failure, self._store.get(subject) if subject else None, at)
         if known is None or known[0] != failure:
             self.revision += 1
+            _log.error("%s", failure, exc_info=problem)
         while len(self._kept) > _MOST:
             del self._kept[next(iter(self._kept))]
         return failure

@@ -15,15 +15,19 @@ class SessionDownloads:
     """Consent to create DownloadRequests, cluster by cluster, and the logs that have come."""
 
     def __init__(self) -> None:
-        self._agreed: set[str] = set()
+        self._agreed: dict[str, frozenset[str]] = {}
         self._logs: dict[ObjectRef, tuple[object, RunLog]] = {}
 
-    def agree(self, context: str) -> None:
-        """From now on DownloadRequests are created in this cluster without asking."""
-        self._agreed.add(context)
+    def agree(self, context: str, confirmed: frozenset[str] = frozenset()) -> None:
+        """From now on DownloadRequests are created in this cluster without asking, by the names that were typed."""
+        self._agreed[context] = confirmed
 
-    def is_agreed(self, context: str) -> bool:
-        return context in self._agreed
+    def is_agreed(self, context: str, wanted: str) -> bool:
+        """Whether they are, also where this name is to be typed: a cluster may have become protected since."""
+        return context in self._agreed and (not wanted or wanted in self._agreed[context])
+
+    def confirmed(self, context: str) -> frozenset[str]:
+        return self._agreed.get(context, frozenset())
 
     def keep_log(self, key: ObjectRef, item: Run | NonAdmin, log: RunLog) -> None:
         """A partial log is not kept: more of it may come."""

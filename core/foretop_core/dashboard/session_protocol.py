@@ -58,7 +58,7 @@ class ClusterSession(Protocol):
     @property
     def clusters(self) -> Mapping[str, WritableCluster]: ...
 
-    def other_contexts(self) -> tuple[str, ...]:
+    async def other_contexts(self) -> tuple[str, ...]:
         """Contexts that could be watched too; raises ForetopError where the kubeconfig cannot be read."""
         ...
 

@@ -9,11 +9,14 @@ from msgspec.structs import replace
 
 from foretop_core.actions.acknowledgement_file import AcknowledgementFile
 from foretop_core.actions.managed_by import owner_warning
+from foretop_core.background import in_thread
 from foretop_core.config.settings import DEFAULT_SETTINGS
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.failure_log import FailureLog
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.logs import logger
 from foretop_core.models import DataMovement, Resource
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
@@ -47,6 +50,7 @@ from foretop_core.tables.resources.visibility_findings import (
 )
 from foretop_core.tables.text.time_zones import TimeZoneSetting
 
+_log = logger(__name__)
 _LOOK_AGAIN = timedelta(seconds=10)
 _SOONEST = timedelta(seconds=1)
 _SHARE, _IDLE_SHARE = 40, 300
@@ -63,9 +67,13 @@ class DashboardState:
     """One beat of the pump sees one moment: everything drawn in it is of the same second."""
 
     def __init__(
-        self, source: ClusterSession, ticks: Callable[[], float], own: AcknowledgementFile | None = None
+        self,
+        source: ClusterSession,
+        ticks: Callable[[], float],
+        own: AcknowledgementFile | None = None,
+        drills: DrillJournal | None = None,
     ) -> None:
-        """`own` is what the person at the terminal has acknowledged for themselves."""
+        """`own` is what the person at the terminal has acknowledged for themselves, `drills` has what they drilled."""
         self.source = source
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
@@ -83,9 +91,9 @@ class DashboardState:
         """The revision of the findings: higher whenever a new look at the clusters found something else."""
         self._ticks = ticks
         self._own = own
+        self._drills = drills
         self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
-        self._read_own = -_SOONEST.total_seconds()
         self._stages = {context: RenderContextFactory(source.store, context) for context in source.contexts}
         self._scenes: dict[str, RenderContext] = {}
         self._clocks: dict[str, datetime] = {}
@@ -196,7 +204,7 @@ class DashboardState:
 
     def judge(self, *, at_once: bool = False) -> None:
         """Looks for what is wrong, where something changed or time has passed."""
-        if self._gathered != self._log.revision or self._has_new_acknowledgements():
+        if self._gathered != self._log.revision:
             self._gather()
         began = self._ticks()
         changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
@@ -250,7 +258,10 @@ class DashboardState:
         try:
             self._judge(context)
         except Exception as problem:
-            self._failed_judging[context] = (Failure(context, "judging", None, problem_text(problem)),)
+            failed = (Failure(context, "judging", None, problem_text(problem)),)
+            if failed != self._failed_judging.get(context):
+                _log.error("judging %s failed", context, exc_info=problem)
+            self._failed_judging[context] = failed
         else:
             self._failed_judging.pop(context, None)
 
@@ -259,7 +270,11 @@ class DashboardState:
         self._judged[context] = (self.clock(context), self._version(context))
         if self._is_coming_in(context):
             return
-        found = triage(self.store.snapshot(context), now, self.thresholds)
+        snapshot = self.store.snapshot(context)
+        records = self._drills.records(snapshot) if self._drills is not None else None
+        found = triage(snapshot, now, self.thresholds, drill_records=records)
+        for failure in set(found.failures).difference(self._failed_rules.get(context, ())):
+            _log.error("%s", failure)
         self._failed_rules[context] = found.failures
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
@@ -288,29 +303,26 @@ class DashboardState:
             found.append(undone_finding(one, owner_warning(item) if item is not None else ""))
         return tuple(found)
 
-    def acknowledge(self, new: Iterable[Acknowledgement]) -> None:
+    async def acknowledge(self, new: Iterable[Acknowledgement]) -> None:
         """Known from now on to the person at the terminal; raises ForetopError where it cannot be kept."""
         if self._own is not None:
-            self._own.add(new, self.clock())
-            self._take_acknowledgements()
+            await self._own.add_in_thread(new, self.clock())
+            await self.read_acknowledgements()
 
-    def unacknowledge(self, keys: Iterable[tuple[str, str]]) -> None:
+    async def unacknowledge(self, keys: Iterable[tuple[str, str]]) -> None:
         """Open again, by context and id; raises ForetopError where that cannot be kept."""
         if self._own is not None:
-            self._own.remove(keys, self.clock())
-            self._take_acknowledgements()
+            await self._own.remove_in_thread(keys, self.clock())
+            await self.read_acknowledgements()
 
-    def _take_acknowledgements(self) -> None:
-        self._known = self._own.read() if self._own is not None else {}
-        self._gather()
-
-    def _has_new_acknowledgements(self) -> bool:
-        """Another foretop of the same person may have written; looked at once a second."""
-        if self._own is None or self._ticks() < self._read_own + _SOONEST.total_seconds():
-            return False
-        self._read_own = self._ticks()
-        before, self._known = self._known, self._own.read()
-        return before is not self._known
+    async def read_acknowledgements(self) -> None:
+        """Takes up what the person has acknowledged, here or in another foretop."""
+        if self._own is None:
+            return
+        found = await in_thread(self._own.read)
+        if found is not self._known:
+            self._known = found
+            self._gather()
 
     def _gather(self) -> None:
         self._gathered = self._log.revision

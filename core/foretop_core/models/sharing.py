@@ -15,6 +15,8 @@ _WORDS = frozenset({"phase", "namespace", "format_version", "type", "status", "r
 """Fields whose texts repeat from object to object."""
 _MOST = 4096
 """Kept parts of each sort; where an object has others, it keeps its own."""
+_LONGEST_WORD, _LONGEST_PART = 256, 16 * 1024
+"""What is kept outlives its object: of anything longer, thousands would fill the memory."""
 
 
 class SharedParts:
@@ -55,7 +57,7 @@ class SharedParts:
         known = self._words.get(word)
         if known is not None:
             force_setattr(part, name, known)
-        elif len(self._words) < _MOST:
+        elif len(self._words) < _MOST and len(word) <= _LONGEST_WORD:
             self._words[word] = word
 
     def _share_part(self, owner: msgspec.Struct, name: str) -> None:
@@ -64,7 +66,7 @@ class SharedParts:
         known = self._parts.get(key)
         if known is not None:
             force_setattr(owner, name, known)
-        elif len(self._parts) < _MOST:
+        elif len(self._parts) < _MOST and len(key[1]) <= _LONGEST_PART:
             self._parts[key] = part
 
 

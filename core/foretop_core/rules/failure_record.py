@@ -9,10 +9,13 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 
 LONGEST_PROBLEM = 300
+_MOST_READ = 4096
+"""Characters that are looked through for secrets, which takes longer than twice as long for twice as many."""
 _MAY_BE_SECRET = re.compile(
     r"(?<=://)\S+@"
     r"|(?i:(?<=\bbearer )|(?<=\bbasic ))\S+"
@@ -21,6 +24,8 @@ _MAY_BE_SECRET = re.compile(
     r"|[A-Za-z0-9+/=_.~%-]{16,}"
 )
 """What a token, a signature or a password in an address looks like; long names look so too, and are named elsewhere."""
+
+_IN_ADDRESS = re.compile(r"(?<=://)[^\s/@]{1,500}@")
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -44,9 +49,23 @@ class Failure(msgspec.Struct, frozen=True):
 
 def problem_text(problem: BaseException) -> str:
     """An exception in one line of bounded length, without the way to it and without what could be a secret."""
-    told = _MAY_BE_SECRET.sub("…", " ".join(str(problem).split()))
+    told = str(problem)
+    if len(told) > _MOST_READ:
+        # The word that is cut may be half of a secret.
+        told = f"{told[:_MOST_READ].rpartition(' ')[0]} …"
+    told = _MAY_BE_SECRET.sub("…", " ".join(told.split()))
     text = f"{type(problem).__name__}: {told}" if told else type(problem).__name__
     return text if len(text) <= LONGEST_PROBLEM else f"{text[: LONGEST_PROBLEM - 1]}…"
+
+
+def without_address_secrets(text: str) -> str:
+    """A text without user and password in addresses."""
+    return _IN_ADDRESS.sub("…", text)
+
+
+def failure_line(problem: BaseException) -> str:
+    """For a person: an error that was foreseen in its own words, any other as a fault of foretop's own."""
+    return str(problem) if isinstance(problem, ForetopError) else f"Internal error in foretop: {problem_text(problem)}"
 
 
 def failing_object(way: TracebackType | None) -> Resource | None:

@@ -13,9 +13,13 @@ from foretop_core.models.wire import ObjectRef, Resource
 
 PER_OBJECT = 32
 OVERALL = 1000
+IN_TOTAL = 20_000
+"""The changes kept of all objects together: thousands of objects may change all the time."""
+_LONGEST = 64
+"""Letters of a phase or a condition; anybody may write a megabyte into them."""
 
 
-class ObservedTransition(msgspec.Struct, frozen=True):
+class ObservedTransition(msgspec.Struct, frozen=True, gc=False):
     """One observed change; `what` is `phase`, `Velero phase`, `paused` or the name of a condition."""
 
     at: datetime
@@ -39,10 +43,17 @@ class ProgressRecord(msgspec.Struct, frozen=True):
 
 
 class ChangeHistory:
-    """The last changes of every object that still exists, and the last ones overall."""
+    """The last changes of every object that still exists, and the last ones overall.
+
+    Where all of them are too many, the oldest of an object that has the most goes first.
+    """
 
     def __init__(self) -> None:
-        self._of: dict[ObjectRef, deque[ObservedTransition]] = {}
+        # Lists, because an empty deque takes as much memory as eight changes.
+        self._of: dict[ObjectRef, list[ObservedTransition]] = {}
+        self._having: list[dict[ObjectRef, None]] = [{} for _ in range(PER_OBJECT + 1)]
+        """The objects by how many changes of them are kept, so that one with the most is found at once."""
+        self._total = 0
         self._all: deque[ObservedTransition] = deque(maxlen=OVERALL)
         self._progress: dict[ObjectRef, ProgressRecord] = {}
 
@@ -67,7 +78,7 @@ class ChangeHistory:
     def note(self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime) -> None:
         """Record the difference of two versions; a deleted object, or a new one of the same name, starts over."""
         if before is None or after is None or before.metadata.uid != after.metadata.uid:
-            self._of.pop(key, None)
+            self._forget(key)
             self._progress.pop(key, None)
         else:
             self._compare(key, before, after, at)
@@ -81,9 +92,37 @@ class ChangeHistory:
         for what in {**old, **new}:
             was, now = old.get(what, ""), new.get(what, "")
             if was != now:
-                seen = ObservedTransition(at, key, what, was, now)
+                seen = ObservedTransition(at, key, what[:_LONGEST], was[:_LONGEST], now[:_LONGEST])
                 self._all.append(seen)
-                self._of.setdefault(key, deque(maxlen=PER_OBJECT)).append(seen)
+                self._keep(seen)
+
+    def _keep(self, seen: ObservedTransition) -> None:
+        steps = self._of.setdefault(seen.key, [])
+        self._having[len(steps)].pop(seen.key, None)
+        if len(steps) == PER_OBJECT:
+            del steps[0]
+            self._total -= 1
+        steps.append(seen)
+        self._having[len(steps)][seen.key] = None
+        self._total += 1
+        if self._total > IN_TOTAL:
+            self._drop_one()
+
+    def _drop_one(self) -> None:
+        most = max(number for number, keys in enumerate(self._having) if keys)
+        key = next(iter(self._having[most]))
+        if most == 1:
+            self._forget(key)
+            return
+        del self._having[most][key]
+        self._having[most - 1][key] = None
+        del self._of[key][0]
+        self._total -= 1
+
+    def _forget(self, key: ObjectRef) -> None:
+        if steps := self._of.pop(key, None):
+            del self._having[len(steps)][key]
+            self._total -= len(steps)
 
     def _measure(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
         amount = _work_amount(resource)

@@ -44,6 +44,9 @@ class ContextHealth(msgspec.Struct, frozen=True):
     """Events and items of the latest lists and watches that cannot be stored."""
     unreadable_kinds: tuple[str, ...] = ()
     unreadable_why: str = ""
+    faults: tuple[str, ...] = ()
+    """The faults of foretop's own that have ended watches."""
+    faulty_kinds: tuple[str, ...] = ()
     polled: int = 0
     """Watches that have no connection of their own and are listed in turn."""
     polled_every: float = 0.0
@@ -167,6 +170,8 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
         unreadable=sum(entry.lost_lines for entry in entries.values()),
         unreadable_kinds=tuple(sorted({scope.kind.name for scope, entry in entries.items() if entry.lost_lines})),
         unreadable_why=next((entry.lost_why for entry in entries.values() if entry.lost_lines), ""),
+        faults=tuple(dict.fromkeys(entry.health.error for entry in every.values() if entry.health.is_fault)),
+        faulty_kinds=tuple(sorted({scope.kind.name for scope, entry in every.items() if entry.health.is_fault})),
         polled=sum(entry.health.polled_every > 0 for entry in entries.values()),
         polled_every=max(entry.health.polled_every for entry in entries.values()),
     )

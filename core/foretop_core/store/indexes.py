@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from foretop_core.models import Backup, DataMovement, Event, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
@@ -58,6 +59,12 @@ class Index(Generic[M]):
         if after is not None and new is not None:
             self._put_in((key.context, *new), key, after)
 
+    def discard(self, key: ObjectRef, item: M) -> None:
+        """Take the object out of the bucket of this state of it, if it is there."""
+        bucket = self._bucket_of(item)
+        if bucket is not None and key in self.keys(key.context, *bucket):
+            self._take_out((key.context, *bucket), key)
+
     def _take_out(self, bucket: Bucket, key: ObjectRef) -> None:
         rest = self._buckets[bucket]
         if isinstance(rest, dict):
@@ -85,6 +92,9 @@ class SubsetIndex(Generic[M]):
 
     def get(self, context: str) -> tuple[M, ...]:
         return tuple(self._members.get(context, {}).values())
+
+    def discard(self, key: ObjectRef, _item: M) -> None:
+        self._members.get(key.context, {}).pop(key, None)
 
     def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
         if after is not None and self._holds(after):
@@ -136,6 +146,18 @@ class PeriodIndex(Generic[M]):
         elif not periods:
             del self._periods[key.context, key.namespace]
 
+    def discard(self, key: ObjectRef, item: M) -> None:
+        """Take the object out of the period of this state of it, if it is there."""
+        period, place = self._period_of(item), (key.context, key.namespace)
+        periods = self._periods.get(place, {})
+        if period is None or key not in periods.get(period, {}):
+            return
+        del periods[period][key]
+        if not periods[period]:
+            del periods[period]
+        if not periods:
+            del self._periods[place]
+
 
 class CountIndex(Generic[M]):
     """In which namespaces there are objects of one model; the objects themselves are not kept."""
@@ -150,12 +172,16 @@ class CountIndex(Generic[M]):
     def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
         if before is not None and after is not None:
             return
-        place = (key.context, key.namespace)
-        count = self._counts.get(place, 0)
         if before is None:
-            self._counts[place] = count + 1
-        elif count > 1:
-            self._counts[place] = count - 1
+            place = (key.context, key.namespace)
+            self._counts[place] = self._counts.get(place, 0) + 1
+        else:
+            self.discard(key, before)
+
+    def discard(self, key: ObjectRef, _item: M) -> None:
+        place = (key.context, key.namespace)
+        if self._counts[place] > 1:
+            self._counts[place] -= 1
         else:
             del self._counts[place]
 
@@ -209,7 +235,6 @@ class Indexes:
             self.backups_by_creation,
             self.backups_by_last_move,
             self.backups_by_expiration,
-            self.backups_by_namespace,
             self.open_backups,
             self.open_restores,
             self.faulty_backups,
@@ -217,6 +242,8 @@ class Indexes:
             self.unsettled_nonadmin,
             self.faulty_nonadmin,
             self.queued_nonadmin,
+            # The last one, so that it has not counted yet what another could not take in.
+            self.backups_by_namespace,
         )
 
     def move(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
@@ -227,6 +254,16 @@ class Indexes:
             return
         for index in self._of_model(type(before if after is None else after)):
             index.move(key, before, after)
+
+    def discard(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
+        """Take out an object that could not be moved: some indexes have it as it was, others as it is."""
+        for item in (before, after):
+            for index in () if item is None else self._of_model(type(item)):
+                # It counts last, so that it still has what was before.
+                if item is before or not isinstance(index, CountIndex):
+                    # What cannot tell where the object is has not taken it in.
+                    with suppress(Exception):
+                        index.discard(key, item)
 
     def _of_model(self, model: type) -> tuple[AnyIndex, ...]:
         found = self._by_model.get(model)

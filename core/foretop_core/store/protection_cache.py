@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from foretop_core.logs import logger
 from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import Resource
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
@@ -9,6 +10,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.change_feed import Feed, Subscription
 from foretop_core.store.unreadable import UnreadableObject
 
+_log = logger(__name__)
 _KINDS = frozenset(kind.name for kind in (NAMESPACE, BACKUP, SCHEDULE, RESTORE, NAB, REPOSITORY, STORAGE))
 
 
@@ -39,6 +41,7 @@ class ProtectionCache:
             try:
                 held[1].apply(_readable(change.before), _readable(change.after))
             except Exception:
+                _log.exception("the protection index cannot take %s in", key)
                 # One that cannot be taken in costs a look at all, and not the truth of the rest.
                 del self._held[key.context]
 

@@ -8,9 +8,11 @@ from typing import TypeVar
 
 from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.logs import logger
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.change_feed import Feed
 from foretop_core.store.change_history import ChangeHistory
@@ -21,9 +23,10 @@ from foretop_core.store.protection_cache import ProtectionCache
 from foretop_core.store.restart_detector import ActivityTracker, RestartDetector
 from foretop_core.store.snapshot_cache import SnapshotCache
 from foretop_core.store.store_sink import StoreSink
-from foretop_core.store.unreadable import UnreadableObject, kind_of
+from foretop_core.store.unreadable import UnreadableObject, kind_of, unreadable_object
 
 R = TypeVar("R", bound=Resource)
+_log = logger(__name__)
 
 
 class Store:
@@ -142,13 +145,35 @@ class Store:
                 table.pop(key, None)
             else:
                 table[key] = after
-        self.indexes.move(key, before, after)
-        self.history.note(key, before, after, at)
-        self.slots.note(key, before, after, at)
-        self.restarts.note(key, before, after)
-        self.activity.note(key, before, after, at, listed=listed)
+        try:
+            self.indexes.move(key, before, after)
+        except Exception as problem:
+            self.indexes.discard(key, before, after)
+            after = self._set_aside(key, after, problem)
+        try:
+            self.history.note(key, before, after, at)
+            self.slots.note(key, before, after, at)
+            self.restarts.note(key, before, after)
+            self.activity.note(key, before, after, at, listed=listed)
+        except Exception as problem:
+            self.indexes.discard(key, after, None)
+            after = self._set_aside(key, after, problem)
         self.feed.publish(key, before, after)
         self._notify()
+
+    def _set_aside(self, key: ObjectRef, after: Resource | None, problem: Exception) -> Resource | None:
+        """The stand-in of an object that cannot be taken in, which is in no index by now.
+
+        Table, indexes and feed stay equal; the next list, or the next change of the object, tries again.
+        """
+        _log.error("%s cannot be taken in", key, exc_info=problem)
+        if after is None:
+            return None
+        self._tables[key[:2]].pop(key, None)
+        version = after.metadata.resource_version
+        stand_in = unreadable_object(key.namespace, key.name, failure_line(problem), version)
+        self._garbled[key] = stand_in
+        return stand_in
 
     def listen(self, wake: Callable[[], None]) -> None:
         """Call this at every change of an object or of a watch's health, for as long as the store lives."""

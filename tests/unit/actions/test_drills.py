@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +29,7 @@ from foretop_core.models import Namespace, Resource
 from foretop_core.models.wire import Metadata
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome
 from foretop_core.rules.protection.drill_report import DrillReport
+from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.snapshot import QUEUE_FIELD, ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, nab, restore
 
@@ -190,9 +194,30 @@ def test_a_copy_that_only_its_nab_tells_of_cannot_be_drilled() -> None:
 
 @pytest.mark.parametrize("held", [{}, {DRILLED: "{}"}])
 def test_a_note_replaces_the_one_that_was_there(held: dict[str, str]) -> None:
-    (step,) = plan_note(NEW, backup(annotations=held), "shop", DrillOutcome(NOW, timedelta(minutes=4)), NOW).steps
+    (step,) = plan_note(NEW, backup(annotations=held), REQUEST, DrillOutcome(NOW, timedelta(minutes=4)), NOW).steps
     assert set(json.loads(step.write.body["metadata"]["annotations"][DRILLED])) == {"shop"}
     assert step.write.before == {"metadata": {"annotations": {DRILLED: held.get(DRILLED)}}}
+    assert step.drill == REQUEST.id
+
+
+def test_all_that_a_drill_makes_carries_its_id_which_no_other_drill_has() -> None:
+    plan = plan_drill(NEW, KEPT, REQUEST, NOW)
+    assert {step.drill for step in plan.steps} == {REQUEST.id}
+    assert {step.write.body["metadata"]["labels"][DRILL_LABEL] for step in plan.steps} == {REQUEST.id}
+    assert DrillRequest("shop", "shop-trial").id != REQUEST.id
+
+
+@pytest.mark.parametrize("into", ["shop-trial", "it's"])
+def test_the_kubectl_lines_are_what_is_sent_once_a_shell_has_read_them(into: str, tmp_path: Path) -> None:
+    """With an apostrophe, which no name may have, as some value inside of the object may."""
+    kubectl = tmp_path / "kubectl"
+    kubectl.write_text("#!/bin/sh\nexec cat\n")
+    kubectl.chmod(0o700)
+    request = DrillRequest("shop", "shop-trial", id=into)
+    for step in plan_drill(NEW, KEPT, request, NOW).steps:
+        environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        read = subprocess.run(["bash", "-c", step.command], env=environ, capture_output=True, check=True)
+        assert json.loads(read.stdout) == step.write.body, step.command
 
 
 def test_what_was_read_again_is_deleted_by_its_kind() -> None:

@@ -9,9 +9,12 @@ from msgspec.structs import replace
 
 from foretop_core.actions.plans import NamedSource, PlanStep, Write, replace_object
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, SCHEDULE
+from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import backup, schedule
+from tests.unit.store.making import Watched
+from tests.unit.store.making import backup as stored
 
 AIM = ObjectRef("prod", "Schedule", "velero", "nightly")
 PATCH = Write("PATCH", {"metadata": {"uid": "u-1", "resourceVersion": "7"}, "spec": {"paused": True}})
@@ -81,3 +84,14 @@ def test_an_object_that_was_read_afresh_takes_the_place_of_the_old_one() -> None
     made: Any = backup("new")
     assert replace_object(seen, BACKUP, made).backups == (*seen.backups, made)
     assert replace_object(seen, DEPLOYMENT, fresh) is seen
+
+
+def test_after_a_fresh_read_no_lookup_has_the_old_object() -> None:
+    seen = Watched()
+    seen.list(stored("running", 1, labels={SCHEDULE_LABEL: "nightly"}, phase="InProgress"))
+    snapshot = seen.store.snapshot("prod")
+    assert [one.phase for one in snapshot.lookups.backups_of_schedule("velero", "nightly")] == ["InProgress"]
+    fresh = stored("running", 2, labels={SCHEDULE_LABEL: "nightly"}, phase="Completed")
+    now = replace_object(snapshot, BACKUP, fresh)
+    assert [one.phase for one in now.backups] == ["Completed"]
+    assert [one.phase for one in now.lookups.backups_of_schedule("velero", "nightly")] == ["Completed"]

@@ -30,7 +30,6 @@ from foretop_core.actions.action_catalog import (
     DELETE_BACKUP,
     EXTEND_BACKUP,
     INTENTS,
-    LATER_INTENTS,
     LOGS,
     NONADMIN_LOGS,
     PAUSE,
@@ -49,6 +48,7 @@ from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.schedules import plan_delete_schedule
+from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessVerdict, Permission
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, SCHEDULE, RequiredPermission
@@ -157,7 +157,8 @@ class Asked(AccessReviewer):
 
 
 class Writable:
-    read_only = False
+    async def judge_afresh(self) -> Protection:
+        return NO_PROTECTION
 
 
 @pytest.mark.parametrize("plan", list(_plans()), ids=lambda plan: plan.intent.id)
@@ -232,11 +233,11 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     assert {needed.verb for needed, _, _ in told_rights()} >= {"create", "patch", "delete"}
 
     def ids(name: str) -> set[str]:
-        return {intent.id for intent in (*INTENTS, *LATER_INTENTS) if getattr(intent, name)}
+        return {intent.id for intent in INTENTS if getattr(intent, name)}
 
     deleting = {"delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar"}
     reading = {"logs", "nonadmin-logs", "fetch-results", "fetch-nonadmin-results", "resources"}
-    assert ids("dangerous") == deleting | {"cancel-movements", "server-default", "drill"}
+    assert ids("dangerous") == deleting | {"cancel-movements", "server-default", "drill", "drill-cleanup"}
     assert ids("many") == deleting | {
         "pause",
         "unpause",
@@ -249,8 +250,8 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     assert ids("fetches") == reading
     assert ids("only_in_results") == {"fetch-results", "fetch-nonadmin-results"}
     assert ids("for_administrators") == {"drill", "drill-cleanup"}
-    everything = {intent.id for intent in (*INTENTS, *LATER_INTENTS)}
-    assert everything - ids("footer") == {"resources", "server-default", "drill-cleanup"}
+    everything = {intent.id for intent in INTENTS}
+    assert everything - ids("footer") == {"resources", "server-default"}
 
 
 def test_the_footer_begins_with_what_is_done_most_and_ends_with_what_is_done_rarely() -> None:

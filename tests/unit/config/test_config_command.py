@@ -99,6 +99,7 @@ def test_a_mistake_is_told_on_standard_error_and_the_rest_is_shown(
     assert printed.err.splitlines() == [
         f"foretop: {file}:1: unknown setting 'paeg'; did you mean page?",
         "foretop: FORETOP_PAGE: page 'backupz' does not exist; did you mean backups?",
+        f"foretop: {file}: every context is read-only until this is fixed",
     ]
     assert "light" in printed.out
 

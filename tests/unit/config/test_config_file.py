@@ -1,4 +1,4 @@
-"""The configuration file: what it says is used, and each mistake costs itself only."""
+"""The configuration file: what can be used of it is, and any mistake makes every context read-only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -15,6 +15,7 @@ from foretop.pages.page_factories import TABLE_COLUMNS
 from foretop.pages.tab_registry import TABS
 from foretop_core.config.allowed_names import PAGE_COLUMNS, ActionName, PageName, ThemeTone
 from foretop_core.config.config_file import ConfigFile, config_path, read_config
+from foretop_core.config.protection import ClusterIdentity, Protection, protection_of
 from foretop_core.config.settings import ContextSettings, Settings, ThresholdSettings
 from foretop_core.rules.triage import Thresholds
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -82,11 +83,12 @@ def _read(folder: Path, text: str | bytes) -> ConfigFile:
 def test_a_mistake_names_its_line_and_the_rest_is_used(name: str, tmp_path: Path) -> None:
     text, said = BROKEN[name]
     found = _read(tmp_path, _GOOD + text + "\n")
-    assert len(found.mistakes) == 1, found.mistakes
-    assert found.mistakes[0].startswith(f"{found.path}:{said}"), found.mistakes[0]
-    assert "\n" not in found.mistakes[0]
+    mistake, protected = found.mistakes
+    assert mistake.startswith(f"{found.path}:{said}"), mistake
+    assert "\n" not in mistake
+    assert protected == f"{found.path}: every context is read-only until this is fixed"
     assert found.settings.warm_up_minutes == 15
-    assert not found.protects_all
+    assert found.protects_all
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
@@ -96,7 +98,7 @@ def test_a_file_that_is_not_yaml_names_its_line_and_protects_every_context(name:
     assert found.mistakes[0].startswith(f"{found.path}:{said}"), found.mistakes
     assert found.mistakes[1:] == (f"{found.path}: every context is read-only until this is fixed",)
     assert found.settings == Settings()
-    assert found.protection("any").read_only
+    assert _protection(found, "any").read_only
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe", b"a: " + b"x" * 2_000_000, b"[" * 5_000])
@@ -116,21 +118,80 @@ def test_a_folder_in_the_place_of_the_file_is_explained(tmp_path: Path) -> None:
     ("text", "protected"),
     [
         ("contexts: {prod: {readOnly: true}}", {"prod"}),
-        ("contexts: {prod: {readonly: true}, dev: {}}", {"prod"}),
-        ("contexts: {prod: {readOnly: maybe}, dev: {production: true}}", {"prod"}),
-        ("contexts: {prod: true, dev: {}}", {"prod"}),
+        ("contexts: {prod: {readonly: true}, dev: {}}", {"prod", "dev"}),
+        ("contexts: {prod: {readOnly: maybe}, dev: {production: true}}", {"prod", "dev"}),
+        ("contexts: {prod: {clusterUid: prod}}", {"prod", "dev"}),
+        ("contexts: {prod: {readOnly: true}, prod: {readOnly: false}}", {"prod", "dev"}),
+        ("contexts: {prod: true, dev: {}}", {"prod", "dev"}),
         ("contexts: [prod]", {"prod", "dev"}),
         ("context: {prod: {readOnly: true}}", {"prod", "dev"}),
         ("readonly: true", {"prod", "dev"}),
-        ("theem: dark", set()),
-        ("", set()),
+        ("readOnly: true\nreadOnly: false", {"prod", "dev"}),
+        ("clusters: {prod: {readOnly: true}}", {"prod", "dev"}),
+        ("", {"prod", "dev"}),
+        (" \n\n", {"prod", "dev"}),
+        ("# nothing is set yet\n", set()),
+        ("theme: dark", set()),
     ],
 )
 def test_what_may_have_been_meant_to_protect_a_context_protects_it(
     text: str, protected: set[str], tmp_path: Path
 ) -> None:
     found = _read(tmp_path, text)
-    assert {name for name in ("prod", "dev") if found.protection(name).read_only} == protected
+    assert {name for name in ("prod", "dev") if _protection(found, name).read_only} == protected
+    assert bool(found.mistakes) is (protected == {"prod", "dev"})
+
+
+def _protection(found: ConfigFile, name: str) -> Protection:
+    """By its name alone, of a cluster of which nothing else is known."""
+    return protection_of(name, ClusterIdentity(), found, {})
+
+
+@pytest.mark.parametrize("place", ["foretop/config.yaml", "foretop"])
+def test_a_link_that_leads_nowhere_is_a_mistake(place: str, tmp_path: Path) -> None:
+    link = tmp_path / place
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(tmp_path / "not-mounted")
+    found = read_config({"XDG_CONFIG_HOME": str(tmp_path)})
+    assert found.mistakes == (
+        f"{found.path}: it is a link that leads nowhere; every context is read-only until this is fixed",
+    )
+    assert found.protects_all
+
+
+@pytest.mark.parametrize(("value", "read_only"), [("0", True), ("false", True), ("1", True)])
+def test_the_environment_can_only_add_protection(value: str, read_only: bool, tmp_path: Path) -> None:
+    _read(tmp_path, "readOnly: true\n")
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "FORETOP_READ_ONLY": value}
+    assert read_config(environ).settings.read_only is read_only
+    assert ("readOnly" in read_config(environ).from_environment) is (value == "1")
+    _read(tmp_path, "readOnly: false\n")
+    assert read_config(environ).settings.read_only is (value == "1")
+
+
+@pytest.mark.parametrize("shape", ["unknown{}: 1\n", "theme: a{}\n", "keys: {{ x{}: y }}\n", "pages{}:\n  a: [1]\n"])
+def test_many_mistakes_cost_no_more_than_their_lines(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def counted(word: str, *rest: Any) -> list[str]:
+        asked.append(word)
+        return []
+
+    monkeypatch.setattr("foretop_core.config.config_reader.get_close_matches", counted)
+    found = _read(tmp_path, "".join(shape.format(number) for number in range(8_000)))
+    assert found.protects_all
+    assert len(found.mistakes) <= 22
+    assert found.mistakes[-2].endswith("more mistakes")
+    assert len(asked) <= 21
+
+
+def test_aliases_do_not_multiply_the_work(tmp_path: Path) -> None:
+    lists = "".join(f"g{n}: &g{n} [{', '.join([f'*g{n - 1}'] * 9 if n else ['a'] * 9)}]\n" for n in range(6))
+    found = _read(tmp_path, f"{lists}namespaces: *g5\n")
+    assert found.protects_all
+    assert len(found.lines) < 60_000
 
 
 def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
@@ -140,7 +201,7 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
 page: backups
 defaultContexts: [prod, dev]
 groups: {prod: [prod-eu, prod-us]}
-contexts: {prod-eu: {production: true, veleroVersion: 1.10}}
+contexts: {prod-eu: {production: true, veleroVersion: 1.10, clusterUid: 0b6c1f1e-7f0e-4c5d-9a51-6f4f2f6d2a10}}
 veleroVersion: 1.10
 pages: {backups: {columns: [name, phase, name], sort: started, reverse: yes}}
 thresholds: {overdue: 1h30m}
@@ -157,7 +218,9 @@ namespaces:
     assert settings.expanded(settings.default_contexts) == ("prod-eu", "prod-us", "dev")
     assert settings.pages["backups"].columns == ("name", "phase")
     assert settings.pages["backups"].reverse
-    assert found.protection("prod-eu") == ContextSettings(production=True)
+    assert settings.contexts["prod-eu"] == ContextSettings(
+        production=True, velero_version="1.10", cluster_uid="0b6c1f1e-7f0e-4c5d-9a51-6f4f2f6d2a10"
+    )
     assert ("thresholds", "overdue") in found.lines
     assert ("namespaces",) not in found.lines
 

@@ -55,6 +55,28 @@ def test_a_date_counts_in_the_years_that_rules_can_look_ahead_from(year: int, kn
     assert (learned((SENT.replace(year=year), SENT, SENT)) is not None) is known
 
 
+@pytest.mark.parametrize("year", ["0001", "1", "01", "26", "101"])
+def test_a_year_that_is_not_written_in_four_digits_is_not_read_as_another_one(year: str) -> None:
+    known = ClockSkew()
+    known.learn(f"Sun, 15 Nov {year} 03:00:00 GMT", SENT, SENT)
+    assert known.at(SENT) is None
+
+
+def test_a_clock_that_alternates_by_an_hour_is_not_followed() -> None:
+    right, wrong = (SENT, SENT, SENT), (SENT + HOUR, SENT, SENT)
+    assert learned(right, *(wrong, right) * 20, wrong) == SECOND / 2
+    assert learned(right, *(wrong, wrong, right) * 20, wrong, wrong) == SECOND / 2
+    assert learned(wrong, *(right, wrong) * 20, right) == HOUR + SECOND / 2
+
+
+def test_a_clock_that_was_set_by_an_hour_is_believed_when_three_answers_say_so() -> None:
+    before, after = (SENT, SENT, SENT), (SENT + HOUR, SENT, SENT)
+    elsewhere = (SENT + 5 * HOUR, SENT, SENT)
+    assert learned(before, after, after) == SECOND / 2
+    assert learned(before, after, after, elsewhere) == SECOND / 2
+    assert learned(before, after, after, after) == HOUR + SECOND / 2
+
+
 def test_a_date_without_a_zone_tells_nothing() -> None:
     known = ClockSkew()
     known.learn("Sun, 15 Nov 2026 04:00:00 -0000", SENT, SENT)

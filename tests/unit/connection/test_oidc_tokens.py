@@ -57,7 +57,7 @@ class SignIn:
         self.tokens = OidcTokens(self.clock)
         self.read = 0
 
-    def _read_again(self) -> OidcConfig:
+    async def _read_again(self) -> OidcConfig:
         self.read += 1
         return self.written
 

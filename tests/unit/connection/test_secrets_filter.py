@@ -76,6 +76,15 @@ def test_a_word_of_a_secret_answer_is_a_secret(word: str, secret: bool) -> None:
         ("eyJhbGciOiJI.x.y", "*"),
         ("a1" * 12, "*"),
         ("internationalizationofthings", "internationalizationofthings"),
+        ("the token hQzvTqXwLmKpRsYbNcDf", "the token *"),
+        ("it said hQzvTqXwLmKpRsYbNcDfGjWk!", "it said *!"),
+        ("x" * 32, "*"),
+        (
+            "UnauthorizedSSOTokenError in AWS_WEB_IDENTITY_TOKEN_FILE",
+            "UnauthorizedSSOTokenError in AWS_WEB_IDENTITY_TOKEN_FILE",
+        ),
+        ("cluster my-cluster-production-europe", "cluster my-cluster-production-europe"),
+        ("1" * 24, "*"),
     ],
 )
 def test_what_looks_like_a_token_is_hidden(text: str, left: str) -> None:

@@ -339,17 +339,18 @@ def watched(tmp_path: Path, *names: str) -> tuple[FilledSource, DashboardState]:
     return source, state
 
 
-def test_the_members_of_a_group_are_known_and_a_new_one_shows(tmp_path: Path) -> None:
+async def test_the_members_of_a_group_are_known_and_a_new_one_shows(tmp_path: Path) -> None:
     _, state = watched(tmp_path, "a", "b", "c", "d")
     (group,) = state.findings
     assert len(group.members) == 4
-    state.acknowledge(request().of(one, state.clock(), CONTEXT) for one in group.members)
+    await state.acknowledge(request().of(one, state.clock(), CONTEXT) for one in group.members)
     assert state.findings == ()
     assert [len(one.members) for one in state.acknowledged] == [4]
     _, more = watched(tmp_path, "a", "b", "c", "d", "e")
+    await more.read_acknowledgements()
     assert [one.subject.name for one in more.findings] == ["e"]
     assert sum(more.severities().values()) == 1
-    state.unacknowledge([(CONTEXT, group.members[0].id)])
+    await state.unacknowledge([(CONTEXT, group.members[0].id)])
     assert [one.subject.name for one in state.findings] == [group.members[0].subject.name]
 
 
@@ -364,9 +365,9 @@ def test_what_is_known_for_other_reasons_is_not_one_line() -> None:
     assert len(list(ungathered(groups))) == 8
 
 
-def test_an_acknowledgement_that_ends_makes_the_finding_count_again(tmp_path: Path) -> None:
+async def test_an_acknowledgement_that_ends_makes_the_finding_count_again(tmp_path: Path) -> None:
     source, state = watched(tmp_path, "a")
-    state.acknowledge([request(state.clock() + HOUR).of(state.findings[0], state.clock(), CONTEXT)])
+    await state.acknowledge([request(state.clock() + HOUR).of(state.findings[0], state.clock(), CONTEXT)])
     assert state.findings == ()
     source.manual.advance(HOUR)
     state.begin_frame()

@@ -265,12 +265,46 @@ def test_an_absurd_outcome_of_a_drill_tells_nothing_and_costs_no_other_namespace
 # Findings
 
 
+def of_drill(drill: str = "d1", **meta: Any) -> Namespace:
+    return from_builtins(Namespace, {"metadata": {"name": "shop-trial", "labels": {DRILL_LABEL: drill}, **meta}})
+
+
+def drilling(drill: str = "d1", into: str = "shop-trial") -> Restore:
+    spec = {"backupName": "one", "includedNamespaces": ["shop"], "namespaceMapping": {"shop": into}}
+    meta = {"name": "shop-trial", "namespace": "velero", "labels": {DRILL_LABEL: drill}}
+    return from_builtins(Restore, {"metadata": meta, "spec": spec, "status": {"phase": "InProgress"}})
+
+
 def test_the_namespace_of_a_drill_needs_no_protection() -> None:
-    made = from_builtins(Namespace, {"metadata": {"name": "shop-trial", "labels": {DRILL_LABEL: "shop-trial"}}})
-    index = protection_index(assemble([namespace("shop"), made, schedule("shop-daily", "shop")]))
+    index = protection_index(assemble([namespace("shop"), of_drill(), drilling(), schedule("shop-daily", "shop")]))
     assert index.names == ("shop",)
-    index.apply(None, made)
-    index.apply(made, None)
+    index.apply(None, of_drill())
+    index.apply(of_drill(), None)
+    assert index.names == ("shop",)
+
+
+@pytest.mark.parametrize("other", [None, drilling("d2"), drilling(into="elsewhere")])
+def test_a_label_alone_hides_no_namespace_from_protection(other: Restore | None) -> None:
+    """Who may label a namespace could hide it, and with it that it has no backup."""
+    beside = [other] if other is not None else []
+    index = protection_index(assemble([of_drill(), *beside, schedule("daily", "*")]))
+    assert index.names == ("shop-trial",)
+    assert findings(of_drill(), SHOP, *beside, schedule("shop-daily", "shop")).keys() >= {"shop-trial"}
+
+
+def test_the_namespace_of_a_drill_is_known_by_the_restore_into_it_whichever_comes_first() -> None:
+    index = protection_index(assemble([namespace("shop"), schedule("daily", "*")]))
+    assert index.apply(None, of_drill()) == {"shop-trial"}
+    assert index.names == ("shop", "shop-trial")
+    assert "shop-trial" in index.apply(None, drilling())
+    assert index.names == ("shop",)
+    assert "shop-trial" in index.apply(drilling(), None)
+    assert index.names == ("shop", "shop-trial")
+    leaving = of_drill(deletionTimestamp="2026-11-15T02:30:00Z")
+    assert "shop-trial" in index.apply(of_drill(), leaving)
+    assert index.names == ("shop",), "it is being deleted with the rest of its drill"
+    index.apply(None, drilling())
+    index.apply(drilling(), None)
     assert index.names == ("shop",)
 
 
@@ -524,6 +558,8 @@ _OBJECTS = st.one_of(
         st.booleans(),
     ),
     st.builds(restore, st.sampled_from(("r1", "r2")), st.sampled_from(("b1", "b2"))),
+    st.builds(of_drill, st.sampled_from(("", "d1", "d2"))),
+    st.builds(drilling, st.sampled_from(("", "d1", "d2")), st.sampled_from(("shop-trial", "shop"))),
     st.builds(nab, st.sampled_from(_NAMES), st.sampled_from(("n1", "n2"))),
     st.builds(namespace, st.sampled_from((*_NAMES, "gone"))),
     st.builds(location, st.just("default"), st.sampled_from(("Available", "Unavailable"))),
@@ -554,9 +590,11 @@ def test_change_by_change_it_is_the_same_as_all_at_once(changes: list[tuple[Reso
             continue
         for name in index.apply(before, None if gone else item):
             rows[name] = index.row(name)
-    names = [item.name for item in held.values() if isinstance(item, Namespace)]
+    spaces = [item for item in held.values() if isinstance(item, Namespace)]
+    names = [item.name for item in spaces if not item.label(DRILL_LABEL)]
     whole = ProtectionIndex(snapshot.dialect, names if may_list else None)
     whole.load_backups(item for item in held.values() if isinstance(item, Backup))
+    whole.load(item for item in spaces if item.label(DRILL_LABEL))
     whole.load(item for item in held.values() if not isinstance(item, Backup | Namespace))
     assert index.names == whole.names
     for name in {*rows, *index.names}:

@@ -11,7 +11,7 @@ from foretop_core.models import DataUpload, NonAdminBackupStorageLocation, Resto
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, NAB
 from foretop_core.models.wire import ObjectRef, Resource, from_builtins
 from foretop_core.store import ProgressRecord
-from foretop_core.store.change_history import ChangeHistory
+from foretop_core.store.change_history import IN_TOTAL, PER_OBJECT, ChangeHistory
 from tests.unit.store.making import START, backup, meta, nab, schedule
 
 KEY = ObjectRef("prod", BACKUP.name, "velero", "a")
@@ -151,3 +151,40 @@ def test_a_volume_that_is_deleted_makes_no_more_progress() -> None:
     key = ObjectRef("prod", DATA_UPLOAD.name, "velero", "v")
     seen = Seen().show(volume(1, phase="InProgress"), None, key=key)
     assert list(seen.history.all_progress("prod")) == []
+
+
+def flap(history: ChangeHistory, name: str, times: int) -> ObjectRef:
+    """An object whose phase changes so often."""
+    key = KEY._replace(name=name)
+    for version in range(times):
+        before, after = (backup(name, version + more, phase=f"p-{version + more}") for more in (0, 1))
+        history.note(key, before, after, START + version * MINUTE)
+    return key
+
+
+def test_the_changes_of_all_objects_together_are_bounded_and_the_busiest_lose_their_oldest() -> None:
+    history = ChangeHistory()
+    quiet = flap(history, "quiet", 2)
+    busy = [flap(history, f"busy-{number}", PER_OBJECT) for number in range(IN_TOTAL // PER_OBJECT + 50)]
+    kept = [len(history.of(key)) for key in busy]
+    assert len(history.of(quiet)) == 2, "a busy object costs no quiet one its history"
+    assert sum(kept) + 2 == len(list(history.phases("prod"))) == IN_TOTAL
+    assert max(kept) - min(kept) <= 1, "all busy ones lose alike"
+    assert history.of(busy[0])[-1].after == f"p-{PER_OBJECT}", "the newest is kept"
+
+
+def test_many_objects_that_change_once_are_bounded_too_and_the_longest_ago_goes_first() -> None:
+    history = ChangeHistory()
+    keys = [flap(history, f"b-{number}", 1) for number in range(IN_TOTAL + 3)]
+    assert [len(history.of(key)) for key in keys[:4]] == [0, 0, 0, 1]
+    assert len(list(history.phases("prod"))) == IN_TOTAL
+    for key in keys:
+        history.note(key, backup(key.name, 2), None, START)
+    assert list(history.phases("prod")) == []
+    assert len(history.of(flap(history, "again", 3))) == 3
+
+
+def test_a_phase_of_a_megabyte_is_kept_in_part() -> None:
+    seen = Seen().show(backup("a", 1, phase="x" * 10**6), backup("a", 2, phase="y" * 10**6))
+    ((_, before, after),) = seen.steps
+    assert (before, after) == ("x" * 64, "y" * 64)

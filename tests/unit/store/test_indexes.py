@@ -13,6 +13,7 @@ from foretop_core.models.wire import from_builtins
 from foretop_core.rules.lookups import day_of
 from foretop_core.store import Store
 from tests.unit.store.making import START, Watched, backup, gone, meta
+from tests.wire.watching import fails_once
 
 LABEL = "velero.io/schedule-name"
 
@@ -169,3 +170,71 @@ def test_runs_are_unfinished_until_they_have_ended(kind: Kind) -> None:
         seen.sink.apply("MODIFIED", from_builtins(kind.model, body))
         found.append(bool(index.get("prod", "velero")))
     assert found == [True, True, False]
+
+
+# An index that fails
+
+
+def contents(store: Store) -> list[object]:
+    """All that the indexes hold, but for empty places."""
+    held = []
+    for index in store.indexes._all:
+        (content,) = (value for name, value in vars(index).items() if name.startswith("_") and isinstance(value, dict))
+        held.append({key: dict([one]) if isinstance(one, tuple) else one for key, one in content.items() if one})
+    return held
+
+
+def fresh(store: Store) -> list[object]:
+    """What the indexes would hold if they were made from the tables now."""
+    other = Store()
+    for key, item in store.items("prod", BACKUP.name):
+        other.put(key, item, START)
+    return contents(other)
+
+
+@pytest.mark.parametrize("at", range(len(Store().indexes._all)))
+@pytest.mark.parametrize("change", ["add", "modify", "relabel", "delete", "unreadable"])
+def test_an_index_that_raises_leaves_table_and_indexes_equal_and_the_next_list_repairs_it(
+    at: int, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = Watched()
+    first = [backup(name, 1, labels={LABEL: "nightly"}, phase="InProgress") for name in ("a", "b")]
+    seen.list(*first)
+    new = {
+        "add": backup("c", 2, labels={LABEL: "nightly"}, phase="New"),
+        "modify": backup("a", 2, labels={LABEL: "nightly"}, phase="Failed"),
+        "relabel": backup("a", 2, labels={LABEL: "weekly"}, phase="Completed", expiration="2026-12-01T00:00:00Z"),
+    }.get(change)
+    index = seen.store.indexes._all[at]
+    monkeypatch.setattr(index, "move", fails_once(index.move))
+    if new is not None:
+        seen.sink.apply("MODIFIED", new)
+    elif change == "delete":
+        seen.sink.apply("DELETED", gone(first[0], 2))
+    else:
+        seen.sink.unreadable("velero", "a", "no", "2")
+    assert contents(seen.store) == fresh(seen.store)
+    monkeypatch.undo()
+    after = {one.name: one for one in (*first, *([new] if new else []))}
+    if change == "delete":
+        del after["a"]
+    seen.list(*after.values())
+    assert dict(seen.store.items("prod", BACKUP.name)) == {seen.key(name): one for name, one in after.items()}
+    assert seen.store.unreadable == {}
+    assert contents(seen.store) == fresh(seen.store)
+
+
+@pytest.mark.parametrize("watcher", ["history", "slots", "restarts"])
+def test_an_observer_that_raises_costs_the_object_and_the_feed_says_so(
+    watcher: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = Watched()
+    feed = seen.store.feed.subscribe()
+    observer = getattr(seen.store, watcher)
+    monkeypatch.setattr(type(observer), "note", fails_once(type(observer).note))
+    seen.sink.apply("ADDED", backup("a", 1))
+    seen.sink.apply("ADDED", backup("b", 2))
+    shown = {key.name: type(change.after).__name__ for key, change in feed.drain().items()}
+    assert shown == {"a": "UnreadableObject", "b": "Backup"}
+    assert contents(seen.store) == fresh(seen.store)
+    assert [one.problem for one in seen.store.unreadable.values()] == ["Internal error in foretop: RuntimeError: once"]

@@ -33,6 +33,7 @@ from foretop_core.actions.acknowledging import (
 )
 from foretop_core.actions.plans import Plan
 from foretop_core.clock import display_zone
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import render
@@ -93,7 +94,7 @@ async def _acknowledge(
             return await _share(at, found, request, write_options)
         new = [request.of(finding, at.now, at.context) for finding in found]
         if not write_options.dry_run:
-            acknowledgements_of(os.environ).add(new, at.now)
+            await acknowledgements_of(os.environ).add_in_thread(new, at.now)
         marked = [replace(finding, acknowledged=one) for finding, one in zip(found, new, strict=True)]
         _print(marked, at.now, write_options)
         return DONE
@@ -101,7 +102,8 @@ async def _acknowledge(
 
 def findings_in(at: CommandSession) -> tuple[Finding, ...]:
     """What is wrong in the cluster of a command."""
-    return triage(at.snapshot, at.now, at.session.thresholds).findings
+    records = DrillJournal(os.environ, waits=True).records(at.snapshot)
+    return triage(at.snapshot, at.now, at.session.thresholds, drill_records=records).findings
 
 
 async def _share(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +26,8 @@ _ANYTHING, _NO_FILES = 0, 4
 _FRESH, _KEPT = 10.0, 600.0
 """Names are asked for anew after ten seconds, behind the shell's back; those of the last ten minutes still serve."""
 _LONGEST_CACHE = 2**24
+_NAME = re.compile(r"([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+"""A valid name of Kubernetes, with or without its namespace: a shell reads nothing in it as its own."""
 PATIENCE = "FORETOP_COMPLETION_SECONDS"
 """How long a shell waits for the names of a cluster that was not asked yet, 3 unless it is set."""
 _PLACE = {"--kubeconfig", "--context", "--namespace", "-n", "--cluster", "--user", "--server", "-s", "--token", "--as"}
@@ -117,7 +120,9 @@ def _entries(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, st
     from foretop_core.kube.connection.kubeconfig import read_kubeconfig
 
     files = read_kubeconfig(ConnectionOptions(kubeconfig=given.get("--kubeconfig", [""])[-1]), environ)
-    return sorted({"context": files.contexts, "cluster": files.clusters, "user": files.users}[kind])
+    found = {"context": files.contexts, "cluster": files.clusters, "user": files.users}[kind]
+    # A line break would be another word, and the rest could move the cursor; the shell's script quotes what remains.
+    return sorted(name for name in found if name.isprintable())
 
 
 def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]) -> list[str]:
@@ -131,7 +136,8 @@ def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]
     age = time.time() - path.stat().st_mtime if path.exists() else _KEPT + 1
     if age > _FRESH:
         asked = [word for name, values in place.items() for value in values for word in (name, value)]
-        command = [sys.executable, "-m", "foretop", REFRESH, str(path), kind, *asked]
+        # -P: the current folder may be anybody's, and must not be where foretop is imported from.
+        command = [sys.executable, "-P", "-m", "foretop", REFRESH, str(path), kind, *asked]
         nothing = subprocess.DEVNULL
         running = subprocess.Popen(
             command, stdin=nothing, stdout=nothing, stderr=nothing, env=dict(environ), start_new_session=True
@@ -140,7 +146,7 @@ def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]
             with suppress(subprocess.TimeoutExpired):
                 running.wait(float(environ.get(PATIENCE, "3")))
     found: list[str] = json.loads(read_own_file(path, _LONGEST_CACHE))
-    return found
+    return [name for name in found if _NAME.fullmatch(name)]
 
 
 def _cache_file(kind: str, place: Mapping[str, list[str]], environ: Mapping[str, str]) -> Path:

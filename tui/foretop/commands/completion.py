@@ -6,8 +6,11 @@ import click
 
 _BASH = r"""# foretop completion for bash: source <(foretop completion bash)
 _foretop_complete() {
-    local words=("${COMP_WORDS[@]:1:COMP_CWORD}") out line directive=0
+    local words=("${COMP_WORDS[@]:1:COMP_CWORD}") out line directive=0 program imports=${PYTHONPATH-}
     COMPREPLY=()
+    # Nothing is run out of the current folder, whatever PATH and PYTHONPATH say.
+    program=$(type -P foretop) && [[ $program == /* ]] || return
+    if [[ ":$imports:" == *:[!/]* ]]; then imports=""; fi
     if [[ ${COMP_WORDS[COMP_CWORD]} == "=" ]]; then words[COMP_CWORD-1]=""; fi
     local joined=() word glue=""
     for word in "${words[@]}"; do
@@ -19,12 +22,12 @@ _foretop_complete() {
             joined+=("$word")
         fi
     done
-    out=$(foretop __complete "${joined[@]}" 2>/dev/null </dev/null) || return
+    out=$(PYTHONPATH=$imports "$program" __complete "${joined[@]}" 2>/dev/null </dev/null) || return
     while IFS= read -r line; do
         if [[ $line == :* ]]; then directive=${line#:}; continue; fi
         line=${line%%$'\t'*}
         if [[ $line == --*=* && ${COMP_WORDBREAKS} == *=* && ${joined[-1]} == *=* ]]; then line=${line#*=}; fi
-        COMPREPLY+=("$line")
+        COMPREPLY+=("$(printf %q "$line")")
     done <<< "$out"
     if [[ ${#COMPREPLY[@]} -eq 0 && $directive -eq 0 ]]; then compopt -o default; fi
     if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
@@ -35,8 +38,11 @@ _ZSH = r"""#compdef foretop
 # foretop completion for zsh: source <(foretop completion zsh)
 _foretop() {
     local -a lines plain described
-    local line directive=0
-    lines=("${(@f)$(foretop __complete "${(@)words[2,CURRENT]}" 2>/dev/null </dev/null)}")
+    local line directive=0 program=$commands[foretop] imports=$PYTHONPATH
+    # Nothing is run out of the current folder, whatever PATH and PYTHONPATH say.
+    [[ $program == /* ]] || return 1
+    if [[ ":$imports:" == *:[^/]* ]]; then imports=""; fi
+    lines=("${(@f)$(PYTHONPATH=$imports $program __complete "${(@)words[2,CURRENT]}" 2>/dev/null </dev/null)}")
     for line in $lines; do
         if [[ $line == :<-> ]]; then directive=${line#:}; continue; fi
         if [[ $line == *$'\t'* ]]; then
@@ -58,7 +64,12 @@ if [[ $funcstack[1] == _foretop ]]; then _foretop "$@"; else compdef _foretop fo
 _FISH = r"""# foretop completion for fish: foretop completion fish | source
 function __foretop_complete
     set -l words (commandline -opc) (commandline -ct)
-    foretop __complete $words[2..-1] 2>/dev/null </dev/null | string match -v -r '^:[0-9]+$'
+    # Nothing is run out of the current folder, whatever PATH and PYTHONPATH say.
+    set -l program (command -s foretop)
+    string match -q '/*' -- $program; or return
+    set -lx PYTHONPATH (string join : -- $PYTHONPATH)
+    string match -q -r '(^|:)([^/]|$)' -- "$PYTHONPATH"; and set PYTHONPATH ''
+    $program __complete $words[2..-1] 2>/dev/null </dev/null | string match -v -r '^:[0-9]+$'
 end
 complete -c foretop -f -a '(__foretop_complete)'
 complete -c foretop -l kubeconfig -r -F
@@ -71,10 +82,21 @@ Register-ArgumentCompleter -Native -CommandName foretop -ScriptBlock {
     $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
         Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.ToString() })
     $words += "$wordToComplete"
-    foretop __complete @words 2>$null | Where-Object { $_ -notmatch '^:\d+$' } | ForEach-Object {
+    # Nothing is run out of the current folder, whatever PATH and PYTHONPATH say.
+    $relative = { -not [System.IO.Path]::IsPathRooted($_) }
+    if ($env:PATH -split [System.IO.Path]::PathSeparator | Where-Object $relative) { return }
+    $program = (Get-Command foretop -CommandType Application -ErrorAction Stop | Select-Object -First 1).Source
+    $imports = $env:PYTHONPATH
+    try {
+        if ("$imports" -split [System.IO.Path]::PathSeparator | Where-Object $relative) { $env:PYTHONPATH = '' }
+        $found = @(& $program __complete @words 2>$null)
+    } finally { $env:PYTHONPATH = $imports }
+    $found | Where-Object { $_ -notmatch '^:\d+$' } | ForEach-Object {
         $parts = $_ -split "`t", 2
         $about = if ($parts.Count -gt 1) { $parts[1] } else { $parts[0] }
-        [System.Management.Automation.CompletionResult]::new($parts[0], $parts[0], 'ParameterValue', $about)
+        $word = $parts[0]
+        if ($word -notmatch '^[\w./:@=+-]+$') { $word = "'" + ($word -replace "['\u2018-\u201B]", '$0$0') + "'" }
+        [System.Management.Automation.CompletionResult]::new($word, $parts[0], 'ParameterValue', $about)
     }
 }
 """

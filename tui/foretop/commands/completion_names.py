@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -87,7 +88,8 @@ async def _of_kind(client: ApiClient, kind: Kind, namespaces: Sequence[str]) -> 
 
 async def _listed(client: ApiClient, kind: Kind, namespace: str) -> set[str]:
     answer = await client.request("GET", api_paths.collection(kind, namespace), {"limit": str(_MOST)})
-    items = [decode(Resource, raw) for raw in read_page(answer.body, kind).items or []]
-    names = [item.name for item in items]
-    twice = set() if namespace else {name for name in names if names.count(name) > 1}
+    # A server may send more than it was asked for.
+    items = [decode(Resource, raw) for raw in (read_page(answer.body, kind).items or [])[:_MOST]]
+    names = Counter(item.name for item in items)
+    twice = set() if namespace else {name for name, count in names.items() if count > 1}
     return {f"{item.namespace}/{item.name}" if item.name in twice else item.name for item in items}

@@ -11,15 +11,17 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from foretop.commands.connection import config_of
+from foretop.commands.connection import config_of, session_options_of
 from foretop.commands.display_flags import display_flags_of
 from foretop.commands.output import emit, output_option, say, table
 from foretop_core.config.config_file import config_path
 from foretop_core.config.effective import EffectiveSetting, effective_settings
 from foretop_core.config.live_config import with_flags
+from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.config.settings import Settings
 from foretop_core.config.template import TEMPLATE
 from foretop_core.errors import ForetopError
+from foretop_core.kube.connection.client_factory import known_protections
 from foretop_core.kube.connection.config import SessionOptions
 
 _FLAGS = {
@@ -83,12 +85,42 @@ def show(ctx: click.Context, form: str) -> int:
     settings = with_flags(config.settings, given)
     names = {one.name: one.encode_name for one in msgspec.structs.fields(Settings)}
     found = list(effective_settings(config, settings, {names.get(name, name) for name in given}))
+    protected = _protected(ctx)
     if form == "text":
         say(f"# {config.path}{'' if config.exists else ' (does not exist)'}")
         table(["SETTING", "VALUE", "FROM"], [[one.name, _text(one.value), one.origin] for one in found], "")
+        if protected:
+            say()
+            rows = [[name, _writes(one), one.read_only or one.production] for name, one in protected.items()]
+            table(["CONTEXT", "WRITES", "BECAUSE"], rows, "")
     else:
-        emit({"path": str(config.path), "settings": [_item(one) for one in found]}, form)
+        settings_found = [_item(one) for one in found]
+        contexts = [_protection_item(name, one) for name, one in protected.items()]
+        emit({"path": str(config.path), "settings": settings_found, "protection": contexts}, form)
     return 1 if config.mistakes else 0
+
+
+def _protected(ctx: click.Context) -> dict[str, Protection]:
+    """The contexts of the kubeconfig that may not be written to, or not without a name; no cluster is asked."""
+    options = session_options_of(ctx)
+    try:
+        found = known_protections(options.connect, os.environ, options.read_only)
+    except ForetopError:
+        return {}
+    return {name: one for name, one in found.items() if one != NO_PROTECTION}
+
+
+def _writes(protection: Protection) -> str:
+    return "refused" if protection.read_only else f"after typing {protection.name}"
+
+
+def _protection_item(name: str, protection: Protection) -> dict[str, Any]:
+    return {
+        "context": name,
+        "readOnly": protection.read_only or None,
+        "production": protection.production or None,
+        "confirm": protection.name or None,
+    }
 
 
 def _given(root: click.Context) -> Iterator[tuple[str, Any]]:

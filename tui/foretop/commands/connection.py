@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from foretop_core.config.settings import Settings
     from foretop_core.rules.cron_dialects.given_versions import GivenVersions
 
-# Deferred imports: the rules are loaded only where a release is given.
+# Deferred imports: the rules are loaded only where a release is given, and logging only where a log is asked for.
 
+_LOG_LEVEL = "FORETOP_LOG"
 _OPTIONS = (
     click.option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of KUBECONFIG."),
     click.option("--context", "contexts", multiple=True, metavar="NAME", help="A context; may be repeated."),
@@ -51,6 +52,9 @@ _OPTIONS = (
     click.option("--insecure-skip-tls-verify", is_flag=True, help="Do not verify the server's certificate."),
     click.option("--request-timeout", metavar="DURATION", help="The limit for one request, such as 10s; 0 for none."),
     click.option("--read-only", is_flag=True, help="Never write to the cluster (also FORETOP_READ_ONLY=1)."),
+    click.option(
+        "--log-file", metavar="PATH", help=f"Log to this file, for support ({_LOG_LEVEL}: debug, info, warning, error)."
+    ),
 )
 _NAMES = (
     "kubeconfig",
@@ -72,7 +76,7 @@ _NAMES = (
 )
 _ELSEWHERE = ("kubeconfig", "kube_cluster", "kube_user", "kube_server")
 """Options that lead to another place than the contexts of the configuration file."""
-_CONFIG = "foretop.config"
+_CONFIG, _LOG = "foretop.config", "foretop.log"
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,12 +86,24 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_session_options(*arguments: Any, **options: Any) -> Any:
         given = {name: options.pop(name, None) for name in _NAMES}
         context = click.get_current_context()
+        _begin_log(context, options.pop("log_file", None))
         merged = _merge(session_options_of(context), given, config_of(context).settings)
         return command(*arguments, session_options=merged, **options)
 
     for option in reversed(_OPTIONS):
         with_session_options = option(with_session_options)
     return with_session_options
+
+
+def _begin_log(context: click.Context, path: str | None) -> None:
+    """Once for a command line, where a file or a level is given; a file after the subcommand takes the place."""
+    if not path and (_LOG in context.meta or not os.environ.get(_LOG_LEVEL)):
+        return
+    from foretop.commands.support_log import start_log
+
+    context.meta.pop(_LOG, lambda: None)()
+    stop = context.meta[_LOG] = start_log(path, os.environ)
+    context.find_root().call_on_close(stop)
 
 
 def without_option(command: Callable[..., Any], name: str) -> None:

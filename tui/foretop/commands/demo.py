@@ -129,9 +129,9 @@ def own_state() -> Iterator[None]:
     """Journal and acknowledgements of a demo are its own, and begin anew: its cluster and its time do so too."""
     before = os.environ.get("XDG_STATE_HOME")
     folder = default_path(os.environ).parent / "demo"
-    for name in ("journal.jsonl", "acknowledged.jsonl"):
+    for path in (*folder.glob("foretop/journal/*.jsonl"), folder / "foretop" / "acknowledged.jsonl"):
         with suppress(OSError):
-            (folder / "foretop" / name).unlink()
+            path.unlink()
     os.environ["XDG_STATE_HOME"] = str(folder)
     try:
         yield

@@ -23,6 +23,7 @@ from foretop_core.actions.movements_and_events import events_of, movements_of
 from foretop_core.actions.run_files import velero_run
 from foretop_core.actions.run_resources import resources_of
 from foretop_core.dashboard.action_service import ActionService
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
@@ -60,7 +61,9 @@ async def _describe(kind: Kind, name: str, session_options: SessionOptions, *, d
         context, resource = _find(session, good, kind, name)
         key = ObjectRef(context, kind.name, resource.namespace, resource.name)
         missing = await _fetch_more(session, context, resource)
-        state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ))
+        drills = DrillJournal(os.environ, waits=True)
+        state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
+        await state.read_acknowledgements()
         state.judge(at_once=True)
         findings = _findings((*state.findings, *state.acknowledged), key, state.now(context))
         listed = await _resources(session, context, resource, missing) if details else []

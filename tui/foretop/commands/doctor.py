@@ -70,7 +70,7 @@ def _print_roles(holder: RoleHolder, session_options: SessionOptions, form: str)
 async def _examine(session_options: SessionOptions, form: str) -> int:
     clock = SystemClock()
     named = NamespaceSelection(session_options.namespaces, session_options.velero_namespace, with_velero=True)
-    connections = connect(session_options.connect, os.environ, clock, read_only=True)
+    connections = connect(session_options.connect, os.environ, clock, session_options.read_only)
     given = session_options.velero_versions or NONE_GIVEN
     given.check(connections.clients)
     items: list[dict[str, Any]] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 import click
@@ -23,7 +25,7 @@ from foretop.commands.write_command import (
     run_async,
 )
 from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
-from foretop_core.actions.drill_run import DrillResult, DrillRun, delete_made, leftovers, plan_deletion
+from foretop_core.actions.drill_run import DrillResult, DrillRun, delete_made, leftovers, plan_deletion, require_journal
 from foretop_core.actions.drills import (
     LONGEST_LIMIT,
     USUAL_LIMIT,
@@ -34,18 +36,23 @@ from foretop_core.actions.drills import (
     plan_drill,
     plan_later_cleanup,
 )
-from foretop_core.actions.plans import Plan
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.protection.drill_leftovers import LeftDrill
 from foretop_core.rules.protection.drill_report import DrillReport
+from foretop_core.tables.text.terminal_text import clean
 
+_LISTS = "foretop drill --clean-up --dry-run lists what is left"
+_GOING = "its drill is still going, or was a few minutes ago"
 KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, REPOSITORY, DEPLOYMENT, NAMESPACE)
 
 
 @click.command("drill", cls=WriteCommand)
-@click.argument("namespace")
+@click.argument("names", nargs=-1, metavar="NAMESPACE | --clean-up [NAME]...")
 @click.option("--into", default="", metavar="NAME", help="The namespace to restore into; one is made up if omitted.")
 @click.option("--with-secrets", is_flag=True, help="Restore Secrets too: a second copy of them lies there meanwhile.")
 @click.option(
@@ -55,13 +62,17 @@ KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, REPOSITORY, DEPLOYMENT, NAMESP
     show_default=True,
     help="Minutes the restore may take.",
 )
+@click.option("--clean-up", is_flag=True, help="Delete what earlier drills have left: those of these names, or any.")
+@click.option("--all", "everything", is_flag=True, help="With --clean-up: all that foretop can prove it created.")
 @connection_options
 @plain_acting_options
 def command(
-    namespace: str,
+    names: tuple[str, ...],
     into: str,
     with_secrets: bool,
     time_limit: int,
+    clean_up: bool,
+    everything: bool,
     session_options: SessionOptions,
     write_options: WriteOptions,
 ) -> int:
@@ -70,11 +81,23 @@ def command(
     Nothing of it acts: workloads have zero replicas, jobs and CronJobs are suspended, Services are ClusterIP;
     pods, ingresses, custom and cluster-scoped resources are left out, and so are Secrets unless asked for.
 
-    Exit code: 0 all came back, 1 something did not, 2 usage, 3 refused (read-only, rights, state).
+    With --clean-up it deletes what drills that were cut off have left, one by one: only what the journal here proves
+    that foretop created. All else is listed with the kubectl line that deletes it.
+
+    Exit code: 0 all came back (or is deleted), 1 something did not, 2 usage, 3 refused (read-only, rights, state).
     """
-    write_options.check()
     options = replace(session_options, namespaces=(), with_velero=True)
-    request = DrillRequest(namespace, into, with_secrets)
+    if clean_up:
+        if write_options.yes and not (names or everything):
+            raise click.UsageError("--clean-up --yes needs the names of what to delete, or --all")
+        if names and everything:
+            raise click.UsageError("give names or --all, not both")
+        write_options.check()
+        return run_async(_clean_up_earlier(options, write_options, names))
+    if len(names) != 1 or everything:
+        raise click.UsageError("name exactly one namespace to drill (--all is for --clean-up)")
+    write_options.check()
+    request = DrillRequest(names[0], into, with_secrets)
     return run_async(_drill(options, write_options, request, timedelta(minutes=time_limit)))
 
 
@@ -82,7 +105,6 @@ async def _drill(
     session_options: SessionOptions, write_options: WriteOptions, request: DrillRequest, limit: timedelta
 ) -> int:
     async with open_session(session_options, KINDS) as at:
-        await _clean_up_before(at, write_options)
         backup = drill_source(at.snapshot, request.namespace)
         request = replace(request, into=request.into or drill_name(request.namespace, at.now))
         plan = plan_drill(at.snapshot, backup, request, at.now)
@@ -93,11 +115,13 @@ async def _drill(
             say_to(f"  {said}", err=write_options.form != "text")
         if not plan.steps:
             return REFUSED
+        await _tell_earlier(at)
         if write_options.dry_run:
             reporter.close(planned=plan.steps)
             return DONE
         await at.executor.guard(plan)
         await at.executor.guard(plan_later_cleanup(plan))
+        await require_journal(at.executor, request.namespace)
         confirm_production(at, write_options)
         if write_options.asks and not click.confirm(f"Create these {len(plan.steps)} objects?", err=True):
             raise click.Abort
@@ -108,11 +132,16 @@ async def _drill(
 async def _carry_out(
     at: CommandSession, run: DrillRun, plan: Plan, limit: timedelta, write_options: WriteOptions
 ) -> int:
-    result = await run.carry_out(plan, limit, lambda news: say_to(f"  {news}", err=write_options.form != "text"))
-    if result.not_noted:
-        say_to(f"The outcome is not on the backup: {result.not_noted}", err=True)
-    _show(at, run, result, write_options)
-    cleaned = await _clean_up(at, run.made, write_options)
+    try:
+        result = await run.carry_out(plan, limit, lambda news: say_to(f"  {news}", err=write_options.form != "text"))
+        if result.not_noted:
+            say_to(f"The outcome is not on the backup: {result.not_noted}", err=True)
+        _show(at, run, result, write_options)
+        cleaned = await _clean_up(at, run.made, write_options)
+    except (asyncio.CancelledError, KeyboardInterrupt, click.Abort):
+        made = humanize.join([f"{one.kind.lower()} {one.name}" for one in run.made]) or "what it has created"
+        say_to(f"Interrupted. Still there may be {made}: foretop drill --clean-up {run.request.into}", err=True)
+        raise
     return DONE if not result.report.failed and cleaned else SOME_FAILED
 
 
@@ -149,28 +178,84 @@ def _item(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelt
     }
 
 
-async def _clean_up_before(at: CommandSession, write_options: WriteOptions) -> None:
-    """What a drill that was cut off has left is shown and, where that is agreed to, deleted first."""
-    left = await leftovers(at.executor)
-    if left and not write_options.dry_run:
-        say_to("A drill was cut off and has left this:", err=True)
-        await _clean_up(at, left, write_options)
-
-
 async def _clean_up(at: CommandSession, made: list[MadeObject], write_options: WriteOptions) -> bool:
-    """Whether nothing is left."""
+    """Deletes what this drill has just made, which was agreed to with it; returns whether nothing is left."""
     plan = await plan_deletion(at.executor, made)
+    for refusal in plan.refused:
+        say_to(f"✗ {refusal.target} is still there: {refusal.why}", err=True)
     if not plan.steps:
-        return True
+        return not plan.refused
     names = humanize.join([str(step.target) for step in plan.steps], 6)
     if write_options.asks and not click.confirm(f"Delete {names}?", default=True, err=True):
-        say_to("Kept. The next drill offers to delete it.", err=True)
+        say_to(f"Kept. To delete it: foretop drill --clean-up {plan.steps[0].target.name}", err=True)
         return False
     await at.executor.guard(plan)
-    await at.introduce()
     left = await delete_made(at.executor, plan)
+    _tell_deleted(plan, left, write_options)
+    return not (left or plan.refused)
+
+
+def _tell_deleted(plan: Plan, left: list[str], write_options: WriteOptions) -> None:
     for line in left:
         say_to(f"✗ {line}", err=True)
-    if not left and write_options.form == "text":
-        say_to(f"  deleted: {names}")
-    return not left
+    if plan.steps and not left and write_options.form == "text":
+        say_to(f"  deleted: {humanize.join([str(step.target) for step in plan.steps], 6)}")
+
+
+# What earlier drills have left
+
+
+async def _tell_earlier(at: CommandSession) -> None:
+    """What is still there of others is named, and left alone; a journal that cannot be read is refused later."""
+    try:
+        found = await leftovers(at.executor)
+    except ForetopError:
+        return
+    going = [str(one.objects[-1].target) for one in found if one.is_going]
+    left = [str(one.objects[-1].target) for one in found if not one.is_going]
+    if going:
+        say_to(f"A drill is still going: {humanize.join(going)}.", err=True)
+    if left:
+        say_to(f"Left over from drills: {humanize.join(left)}. See: foretop drill --clean-up --dry-run", err=True)
+
+
+async def _clean_up_earlier(
+    session_options: SessionOptions, write_options: WriteOptions, names: tuple[str, ...]
+) -> int:
+    async with open_session(session_options, KINDS) as at:
+        found = [one for one in await leftovers(at.executor) if not names or one.names.intersection(names)]
+        if unknown := sorted(set(names) - {name for one in found for name in one.names}):
+            raise BadInput(f"{humanize.join(unknown)}: no drill has left anything of that name", "", _LISTS)
+        reporter = ActionReporter(write_options.form, at.context, write_options.asks)
+        over = [one for one in found if not one.is_going]
+        plan = await plan_deletion(at.executor, [item for one in over for item in one.objects])
+        going = tuple(Refusal(item.target, _GOING) for one in found if one.is_going for item in one.objects)
+        plan = replace(plan, refused=(*plan.refused, *going))
+        if not found:
+            say_to("No drill has left anything.", err=write_options.form != "text")
+        reporter.plan(plan)
+        if plan.steps and write_options.dry_run != "client":
+            await at.executor.guard(plan)
+        if write_options.dry_run == "client" or not plan.steps:
+            reporter.close(planned=plan.steps)
+            return REFUSED if names and plan.refused and not plan.steps else DONE
+        confirm_production(at, write_options)
+        if write_options.asks:
+            plan = replace(plan, steps=tuple(step for step in plan.steps if _agreed(step, over, at)))
+        await at.introduce()
+        checks = write_options.dry_run == "server"
+        tells = reporter.result if checks or write_options.form != "text" else None
+        left = await delete_made(at.executor, plan, tells, checks)
+        if not checks:
+            _tell_deleted(plan, left, write_options)
+        reporter.close()
+        return SOME_FAILED if left or (names and plan.refused) else DONE
+
+
+def _agreed(step: PlanStep, drills: Sequence[LeftDrill], at: CommandSession) -> bool:
+    """Asks for one object, with who made it, when and for what; to leave it is the default."""
+    drill, item = next((drill, item) for drill in drills for item in drill.objects if item.target == step.target)
+    when = f" at {humanize.time(item.at, at.now)}" if item.at is not None else ""
+    what = f" to restore {drill.source}" if drill.source else ""
+    question = f"Delete {step.target}, created{when} by {item.by}{what}: {step.forecast}?"
+    return click.confirm(clean(question), default=False, err=True)

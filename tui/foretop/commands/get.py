@@ -146,7 +146,7 @@ async def _get(
         _, bad = await wait_synced(session)
         bad += _namespaces_unseen(session) if view_name == "protection" else []
         warn(bad)
-        source.pump()
+        await source.refresh()
         # A deleted namespace has a row of its own where copies of it are left.
         if view_name != "protection" or not source.items():
             _refuse_missing(session)
@@ -195,7 +195,7 @@ def _tell(changes: Iterable[RowChange], source: PrintedTable, form: str) -> None
     if form == "json":
         for change in changes:
             event = {"type": change.type, "object": change.item}
-            sys.stdout.write(json.dumps(event, separators=(",", ":"), ensure_ascii=False) + "\n")
+            sys.stdout.write(without_controls(json.dumps(event, separators=(",", ":"), ensure_ascii=False)) + "\n")
         return
     painted = {row.key: row for row in source.rows()}
     for change in changes:

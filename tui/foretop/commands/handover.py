@@ -16,6 +16,7 @@ from foretop.commands.output import warn
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.clock import display_zone
 from foretop_core.dashboard.collect_handover import handover_of
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.handover import handover_text
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.connection.config import SessionOptions
@@ -47,8 +48,10 @@ async def _handover(
 ) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         _, bad = await wait_synced(session)
-        state = DashboardState(session, time.monotonic, acknowledgements_of(environ))
+        state = DashboardState(session, time.monotonic, acknowledgements_of(environ), DrillJournal(environ, waits=True))
+        await state.read_acknowledgements()
         state.judge(at_once=True)
-        click.echo(handover_text(handover_of(state, environ), display_zone(zone_name, environ), markdown=markdown))
+        told = await handover_of(state, environ)
+        click.echo(handover_text(told, display_zone(zone_name, environ), markdown=markdown))
         warn(bad)
         return 1 if bad else 0

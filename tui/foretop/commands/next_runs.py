@@ -11,7 +11,7 @@ import msgspec
 
 from foretop.commands import argument_values
 from foretop.commands.output import emit, file_help, output_option, say, version_option, warn
-from foretop_core.cron import CronError, CronSchedule, Dialect
+from foretop_core.cron import CronError, CronSchedule, Dialect, shown
 from foretop_core.errors import BadInput
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.rules import humanize
@@ -232,11 +232,11 @@ def _next_run(snapshot: ClusterSnapshot, item: Resource, found: tuple[Reading, .
 def _print_item(item: dict[str, Any]) -> None:
     name = "/".join(part for part in (item["namespace"], item["name"]) if part)
     if "readings" in item:
-        say(f"{item['kind']} {name}   {item['schedule']}   depends on the Velero release: give --velero-version")
+        say(f"{item['kind']} {name}   {shown(item['schedule'])}   depends on the Velero release: give --velero-version")
         for reading in item["readings"]:
             _print_reading(reading)
         return
-    say(f"{item['kind']} {name}   {item['schedule']}   {item['description']}")
+    say(f"{item['kind']} {name}   {shown(item['schedule'])}   {item['description']}")
     if "error" in item:
         say(f"  invalid: {item['error']}")
         return

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from foretop_core.errors import ForetopError
-from foretop_core.tables.text.terminal_text import clean, pad, width
+from foretop_core.tables.text.terminal_text import UNSEEN, clean, pad, width
 
 # Deferred imports: PyYAML is loaded for YAML output only.
 
@@ -26,8 +26,9 @@ output_option: Callable[[Any], Any] = click.option(
 version_option: Callable[[Any], Any] = click.option(
     "--velero-version", "version", metavar="VERSION", help="Read cron as this Velero release does."
 )
-_CONTROLS = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
-"""DEL, C1, and what is invisible or turns the order of letters around; JSON itself spells out the rest."""
+_CONTROLS = re.compile(f"[\x7f-\x9f\ud800-\udfff{UNSEEN}]")
+"""DEL, C1, halves of a character, and what is invisible or turns the order of letters around; JSON itself spells out
+the rest."""
 _ALL_CONTROLS = re.compile(f"[\x00-\x08\x0b-\x1f]|{_CONTROLS.pattern}")
 """The same for text that no form of its own spells out; its lines and tabs stay."""
 file_help = "Manifests or output of kubectl get -o yaml|json; - for standard input."
@@ -48,7 +49,9 @@ def emit(value: Mapping[str, Any], form: str) -> None:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    # As JSON writes it: what lies beyond four digits is a pair.
+    code = ord(found[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else json.dumps(found[0])[1:-1]
 
 
 def without_controls(text: str) -> str:

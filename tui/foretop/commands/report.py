@@ -17,7 +17,10 @@ from foretop.commands.live_session import running_session, unreadable, wait_sync
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop.commands.report_metrics import metrics_text
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
+from foretop_core.background import in_thread
 from foretop_core.config.thresholds_from_settings import thresholds_of
+from foretop_core.cron import shown
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
@@ -81,7 +84,8 @@ def command(
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
     limits = thresholds_of(session_options.thresholds)
-    return report_snapshots([(snapshot, now)], read.unreadable, form, limits, apart=apart)
+    own = acknowledgements_of(os.environ).read()
+    return report_snapshots([(snapshot, now)], read.unreadable, form, limits, own, apart=apart)
 
 
 def report_on_clusters(session_options: SessionOptions) -> int:
@@ -94,7 +98,9 @@ async def _of_clusters(session_options: SessionOptions, at: datetime | None, for
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
-        return report_snapshots(snapshots, (*unreadable(session), *lost), form, session.thresholds, apart=apart)
+        own = await in_thread(acknowledgements_of(os.environ).read)
+        limits = session.thresholds
+        return report_snapshots(snapshots, (*unreadable(session), *lost), form, limits, own, apart=apart)
 
 
 def report_snapshots(
@@ -102,13 +108,14 @@ def report_snapshots(
     unreadable: Sequence[Unreadable],
     form: str,
     limits: Thresholds | None = None,
+    own: OwnAcknowledgements | None = None,
     *,
     apart: bool = False,
 ) -> int:
     """Prints the report on some clusters, and answers with its exit code; `apart` parts off what is acknowledged."""
     now = snapshots[0][1]
-    own = acknowledgements_of(os.environ).read()
-    parts = [_on_cluster(snapshot, at, limits, own, apart=apart) for snapshot, at in snapshots]
+    drills = DrillJournal(os.environ, waits=True)
+    parts = [_on_cluster(snapshot, at, limits, own or {}, drills, apart=apart) for snapshot, at in snapshots]
     found = [judged for _, judged in parts]
     names = ("servers", "schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
     answer = {
@@ -132,11 +139,12 @@ def _on_cluster(
     at: datetime,
     limits: Thresholds | None,
     own: OwnAcknowledgements,
+    drills: DrillJournal,
     *,
     apart: bool,
 ) -> tuple[dict[str, list[Item]], Triage]:
     """The report on one cluster; a part that fails is left out, and is a finding instead."""
-    judged = triage(snapshot, at, limits)
+    judged = triage(snapshot, at, limits, drill_records=drills.records(snapshot))
     failures = list(judged.failures)
     schedules: list[Item] = []
     grace = (limits or Thresholds()).overdue
@@ -229,7 +237,7 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime) -> None:
 def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
     return (
         "/".join(filter(None, (item["namespace"], item["name"]))),
-        item["schedule"],
+        shown(item["schedule"]),
         "paused" if item["paused"] else item["phase"] or "New",
         _next(item, now),
         _when(item["lastBackup"], now) or "never",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from foretop.commands.connection import connection_options
-from foretop.commands.log_output import progress, trust_options
+from foretop.commands.log_output import confirm_download, progress, trust_options
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import emit, output_option, say, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession, open_session, run_async
@@ -41,11 +41,14 @@ def add_results(
     @trust_options
     @output_option
     @connection_options
-    def results(name: str, trust: TlsTrust, form: str, session_options: SessionOptions) -> int:
-        return run_async(_print_results(session_options, name, trust, form))
+    def results(name: str, trust: TlsTrust, confirmed: str, form: str, session_options: SessionOptions) -> int:
+        return run_async(_print_results(session_options, name, trust, confirmed, form))
 
-    async def _print_results(session_options: SessionOptions, name: str, trust: TlsTrust, form: str) -> int:
+    async def _print_results(
+        session_options: SessionOptions, name: str, trust: TlsTrust, confirmed: str, form: str
+    ) -> int:
         async with open_session(session_options, watched) as at:
+            await confirm_download(at, confirmed)
             return await show_results(at, select_one(at.snapshot, kind, members(at.snapshot), name), trust, form)
 
 

@@ -25,6 +25,7 @@ from foretop.commands.write_command import (
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.acknowledging import plan_unacknowledge
 from foretop_core.actions.plans import Plan
+from foretop_core.background import in_thread
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules.sentences import render
@@ -51,7 +52,8 @@ async def _unacknowledge(session_options: SessionOptions, write_options: WriteOp
     own = acknowledgements_of(os.environ)
     async with open_session(replace(session_options, with_velero=True), WATCHED) as at:
         chosen = select_findings(findings_in(at), names)
-        mine = [finding for finding in chosen if (finding.context, finding.id) in own.read()]
+        known = await in_thread(own.read)
+        mine = [finding for finding in chosen if (finding.context, finding.id) in known]
         shared = [
             finding
             for finding in with_acknowledgements(chosen, {}, at.snapshot.find, lambda _: at.now)
@@ -62,7 +64,7 @@ async def _unacknowledge(session_options: SessionOptions, write_options: WriteOp
         if shared:
             write_options.check()
         if mine and not write_options.dry_run:
-            own.remove([(finding.context, finding.id) for finding in mine], at.now)
+            await own.remove_in_thread([(finding.context, finding.id) for finding in mine], at.now)
         if write_options.form == "text":
             word = "would count again" if write_options.dry_run else "counts again"
             for finding in mine:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
+from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
@@ -39,10 +40,16 @@ class PrintedTable(ABC):
     def __init__(self, session: Session, watched: Collection[str] | None) -> None:
         self.changed = asyncio.Event()
         self._session = session
-        self._state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ))
+        drills = DrillJournal(os.environ, waits=True)
+        self._state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
         self._feed = session.store.feed.subscribe(watched, self.changed.set)
         self.titles: list[tuple[str, bool]] = []
         """Of each column, and whether it is for wide output only."""
+
+    async def refresh(self) -> None:
+        """Takes up all that is new, in the clusters and in the person's own acknowledgements."""
+        await self._state.read_acknowledgements()
+        self.pump()
 
     def pump(self) -> None:
         self._feed.drain()
@@ -169,7 +176,7 @@ async def row_changes(source: PrintedTable) -> AsyncIterator[list[RowChange]]:
     """First all that is there, then what changes, until it is interrupted; a lost API server is waited out."""
     told: dict[ObjectRef, Item] = {}
     while True:
-        source.pump()
+        await source.refresh()
         items = source.items()
         yield [
             *(RowChange("ADDED", key, item) for key, item in items.items() if key not in told),

@@ -19,7 +19,7 @@ from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import say_to, warn
 from foretop_core.actions.action_catalog import ActionRecord
-from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.guard import ActionRefused, check_confirmed
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
 from foretop_core.actions.plan_sender import Outcome, Result
@@ -29,6 +29,7 @@ from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
 from foretop_core.rules import humanize
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.session import Session
 
@@ -43,7 +44,7 @@ class WriteOptions(msgspec.Struct, frozen=True):
     yes: bool
     form: str
     confirmed_context: str = ""
-    """The context marked production that --confirm-context names."""
+    """The protected context that --confirm-context names."""
     watch_undone: int = 0
     """For how many minutes it is watched whether somebody puts it back."""
 
@@ -110,6 +111,11 @@ def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return unchecked_acting_options(checked)
 
 
+confirm_option = click.option(
+    "--confirm-context",
+    metavar="NAME",
+    help="With --yes: the name of the context whose cluster the configuration marks as production.",
+)
 _WATCH_UNDONE = click.option(
     "--watch-undone",
     type=click.IntRange(1, 60),
@@ -143,11 +149,7 @@ def plain_acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "-o", "--output", "form", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True
         ),
-        click.option(
-            "--confirm-context",
-            metavar="NAME",
-            help="With --yes: the name of a context that the configuration marks as production.",
-        ),
+        confirm_option,
         click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
         click.option(
             _DRY,
@@ -226,17 +228,21 @@ async def run_action(
 
 
 def confirm_production(at: CommandSession, write_options: WriteOptions) -> None:
-    """In a context marked production its name is asked for, or was given; --yes alone is not enough."""
-    if write_options.dry_run or not at.executor.client.protection.production:
-        return
-    if write_options.asks:
-        question = f"{at.context} is marked production: type its name to continue"
-        typed: str = click.prompt(question, default="", show_default=False, err=True)
-        if typed.strip() != at.context:
+    """In production a name is asked for, or was given; --yes alone is not enough. The guard has judged before."""
+    if not write_options.dry_run:
+        confirm_name(at, write_options.confirmed_context, asks=write_options.asks)
+
+
+def confirm_name(at: CommandSession, given: str, *, asks: bool) -> None:
+    """What is sent from here on is confirmed by the name that was typed, or given with --confirm-context."""
+    protection = at.executor.client.protection
+    if protection.name and asks and given != protection.name:
+        question = f"{protection.production}: type {protection.name} to continue"
+        given = click.prompt(question, default="", show_default=False, err=True).strip()
+        if given != protection.name:
             raise click.Abort
-    elif write_options.confirmed_context != at.context:
-        hint = f"add --confirm-context {at.context}"
-        raise ActionRefused("Nothing was sent", f"{at.context} is marked production", hint)
+    at.executor = replace(at.executor, confirmed=frozenset({given} if given else ()))
+    check_confirmed(at.executor.client, at.executor.confirmed)
 
 
 async def _send(
@@ -282,11 +288,14 @@ async def _follow(
 async def _watch_undone(at: CommandSession, results: list[Result], minutes: int, reporter: ActionReporter) -> bool:
     """Whether somebody has undone one of them; the journal has it too."""
     done = [result for result in results if result.outcome is Outcome.DONE]
-    found = await asyncio.gather(*(watch_for_undoing(at.session, result, 60.0 * minutes) for result in done))
+    watches = (watch_for_undoing(at.session, result, 60.0 * minutes) for result in done)
+    found = await asyncio.gather(*watches, return_exceptions=True)
     for result, undone in zip(done, found, strict=True):
-        if undone is not None:
+        if isinstance(undone, BaseException):
+            reporter.undone(result.step, f"not watched for who undoes it: {failure_line(undone)}")
+        elif undone is not None:
             reporter.undone(result.step, f"{undone.brief} at {humanize.time(undone.at, at.now)}")
-            at.executor.journal.append(undone_entry(undone))
+            await at.executor.journal.append_in_thread(undone_entry(undone))
     return any(found)
 
 

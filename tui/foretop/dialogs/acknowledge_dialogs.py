@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -10,7 +10,7 @@ from textual import work
 from textual.widget import Widget
 
 from foretop.bindings import key_name
-from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.action_dialog import ActionDialog, DialogState
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
@@ -28,10 +28,11 @@ from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import ForetopError
 from foretop_core.rules import humanize
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
+from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.findings import key_of, subject_text
 from foretop_core.tables.text.terminal_text import clean, cut_end
 
@@ -84,6 +85,20 @@ class FindingsDialog(ActionDialog):
         planned = self.service.plan(self.intent, self.planner(), objects)
         return replace(planned, plan=replace(planned.plan, refused=(*planned.plan.refused, *refused)))
 
+    @work(exclusive=True, group="keeping")
+    async def keep(self, keeping: Awaitable[None], done: Callable[[], None]) -> None:
+        """Waits for the file of one's own; where it cannot be written the dialog says why and stays."""
+        self.dialog_state, self._news = DialogState.SENDING, []
+        try:
+            await keeping
+        except Exception as problem:
+            self._news = [paragraph(failure_line(problem), Tone.BAD)]
+        self.dialog_state = DialogState.ASKING
+        if self._news:
+            self.draw()
+        else:
+            done()
+
     def finish(self, told: str) -> None:
         self.app.notify(told)
         self.dismiss(None)
@@ -98,7 +113,7 @@ class AcknowledgeDialog(FindingsDialog):
     def on_mount(self) -> None:
         self._learn_users()
 
-    @work(exit_on_error=False)
+    @work
     async def _learn_users(self) -> None:
         """Who has acknowledged it is shown to the others."""
         for context in self.contexts:
@@ -128,7 +143,7 @@ class AcknowledgeDialog(FindingsDialog):
 
     def update_choices(self) -> None:
         for part in self.query("#wanted, .confirm"):
-            part.display = self.is_shared
+            part.display = self.is_shared and bool(self.wanted)
 
     def request(self, context: str) -> AcknowledgeRequest:
         length = _LENGTHS[self.query_one("#until", OptionCycler).at]
@@ -167,16 +182,13 @@ class AcknowledgeDialog(FindingsDialog):
             super()._send(planned)
             return
         found = self.findings
-        try:
-            self._state.acknowledge(
-                self.request(one.context).of(one, self.service.now(one.context), one.context) for one in found
-            )
-        except ForetopError as problem:
-            self.problem = str(problem)
-            self.draw()
-        else:
+        new = [self.request(one.context).of(one, self.service.now(one.context), one.context) for one in found]
+
+        def done() -> None:
             key = key_name("acknowledged")
             self.finish(f"{humanize.count(len(found), self.noun)} acknowledged; {key} shows what is acknowledged")
+
+        self.keep(self._state.acknowledge(new), done)
 
 
 class UnacknowledgeDialog(FindingsDialog):
@@ -215,14 +227,12 @@ class UnacknowledgeDialog(FindingsDialog):
         return [*mine, *(super()._proposal(plan) if plan.steps or plan.refused else [])]
 
     def _send(self, planned: TrackedPlan) -> None:
-        own = self._own
-        try:
-            self._state.unacknowledge([(one.context, one.id) for one in own])
-        except ForetopError as problem:
-            self.problem = str(problem)
-            self.draw()
-            return
-        if planned.plan.steps:
-            super()._send(planned)
-        else:
-            self.finish(f"{humanize.count(len(own), self.noun)} open again")
+        own, send = self._own, super()._send
+
+        def done() -> None:
+            if planned.plan.steps:
+                send(planned)
+            else:
+                self.finish(f"{humanize.count(len(own), self.noun)} open again")
+
+        self.keep(self._state.unacknowledge([(one.context, one.id) for one in own]), done)

@@ -32,6 +32,7 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean, cut, width
 
@@ -80,8 +81,8 @@ class ActionDialog(DialogFrame):
         self.waits_for = ""
         """What must be known before anything can be planned; "" where nothing is missing."""
         self._refusal = ""
-        self._production = service.production([key.context for key in targets.keys])
-        """As it was when the dialog was opened: what is to be typed does not change while somebody types it."""
+        self._protections = service.protections([key.context for key in targets.keys])
+        """As they were shown last: a name that is to be typed from now on has not been typed yet."""
         self._asked_rights = False
         self._without_form = False
         self._news: list[Paragraph] = []
@@ -173,6 +174,22 @@ class ActionDialog(DialogFrame):
         return " ".join((*map(_typed, self._production), *([self._wanted_object] if self.intent.dangerous else [])))
 
     @property
+    def _production(self) -> tuple[str, ...]:
+        """The names that are asked for as in production."""
+        return tuple(dict.fromkeys(one.name for one in self._protections if one.name))
+
+    @property
+    def _production_word(self) -> str:
+        if not self._production:
+            return ""
+        return "as in production" if all(one.in_doubt for one in self._protections if one.name) else "production"
+
+    @property
+    def confirmed_service(self) -> ActionService:
+        """Acts by what was typed."""
+        return self.service.with_confirmed(self._production)
+
+    @property
     def _wanted_object(self) -> str:
         return str(self._number) if len(self.keys) > 1 else _typed(self.keys[0].name)
 
@@ -182,7 +199,7 @@ class ActionDialog(DialogFrame):
         several = self.intent.dangerous and len(self.keys) > 1
         names = (*self._production, *([self.keys[0].name] if self.intent.dangerous else []))
         parts = [
-            "production" if self._production else "",
+            self._production_word,
             "the number of objects" if several else "",
             "the end of its name" if not several and any(name != _typed(name) for name in names) else "",
         ]
@@ -198,11 +215,12 @@ class ActionDialog(DialogFrame):
     @on(Input.Changed)
     def replan(self) -> None:
         """What is shown is what would happen now, not what would have happened when the dialog was opened."""
-        if self.dialog_state is DialogState.DONE and self.service.undone:
+        if self.dialog_state is DialogState.DONE and (self.service.undone or self.service.unwatched):
             self.draw()
         if self.dialog_state is not DialogState.ASKING:
             return
         self._notice_namesakes()
+        self._notice_protection()
         try:
             self.planned = None if self.waits_for else self.make_plan()
             self.problem = ""
@@ -225,6 +243,14 @@ class ActionDialog(DialogFrame):
             self._news = [plan_text.look(f"{key} was deleted and created again in the meantime.") for key in again]
             self.forget_what_was_typed()
 
+    def _notice_protection(self) -> None:
+        """A cluster that is production since the dialog was opened wants its name as well."""
+        before, self._protections = self._production, self.service.protections(self.contexts)
+        if self._production != before:
+            self.show_wanted()
+            self.show_fields(True)
+            self.forget_what_was_typed()
+
     @property
     def is_impossible(self) -> bool:
         """Whether nothing of it can be done, whatever is chosen: there is a reason to read, and nothing to fill in."""
@@ -241,11 +267,16 @@ class ActionDialog(DialogFrame):
     def show_fields(self, shown: bool) -> None:
         super().show_fields(shown and not self.is_impossible)
 
-    @work(exclusive=True, exit_on_error=False, group="rights")
+    @work(exclusive=True, group="rights")
     async def _ask_rights(self, planned: TrackedPlan) -> None:
         """A right that is missing is named before anything is sent."""
-        self._refusal = await self.service.refusal(planned.plan)
-        self.draw()
+        try:
+            self._refusal = await self.service.refusal(planned.plan)
+        except Exception as problem:
+            self._refusal = failure_line(problem)
+            raise
+        finally:
+            self.draw()
 
     def draw(self) -> None:
         self.is_asking = self.dialog_state is DialogState.ASKING
@@ -273,6 +304,7 @@ class ActionDialog(DialogFrame):
             yield from self._undone(plan_run)
             return
         yield from self._news
+        yield from (paragraph(f"{why}.", Tone.WARN) for why in self._unexpected_protection())
         if self.planned is not None:
             yield from self._counted(self.planned.plan)
         yield from self.more()
@@ -284,6 +316,14 @@ class ActionDialog(DialogFrame):
         if self.dialog_state is DialogState.SENDING and plan_run is not None:
             yield paragraph(f"Sending: {len(plan_run.told)} of {len(plan_run.planned.plan.steps)}", bold=True)
 
+    def _unexpected_protection(self) -> Iterator[str]:
+        """Why it is read-only, and why a name is to be typed that is not asked for by the name of the context."""
+        if self.is_read_only:
+            yield from (f"Read-only: {one.read_only}" for one in self._protections if one.read_only)
+        for one in self._protections:
+            if one.production and one.production != f"{one.name} is marked production":
+                yield f"{'As in production' if one.in_doubt else 'Production'}: {one.production}"
+
     def _undone(self, plan_run: PlanRun) -> Iterator[Paragraph]:
         """What was put back again: it no longer is as the lines above say."""
         for told in plan_run.told:
@@ -291,6 +331,8 @@ class ActionDialog(DialogFrame):
             if undone is not None:
                 at = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
                 yield plan_text.look(f"{undone.target.name}: {undone.brief} at {at}.")
+            elif why := self.service.unwatched.get(told.result.step.target):
+                yield plan_text.look(f"{told.result.step.target.name}: not watched for who undoes it. {why}.")
 
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go
@@ -355,11 +397,11 @@ class ActionDialog(DialogFrame):
 
     def _send(self, planned: TrackedPlan) -> None:
         self.dialog_state = DialogState.SENDING
-        self.plan_run = PlanRun(self.service, planned, self.planner(), _toast(self.app))
+        self.plan_run = PlanRun(self.confirmed_service, planned, self.planner(), _toast(self.app))
         self.plan_run.listener = self._moved
         self.cancel.focus()
         self.draw()
-        self.app.run_worker(self.plan_run.run(), exit_on_error=False)
+        self.app.run_worker(self.plan_run.run())
 
     def _moved(self) -> None:
         plan_run = self.plan_run

@@ -156,7 +156,7 @@ class DeleteNabDialog(ActionDialog):
         force = serves and self.query_one(OptionCycler).at == 1
         return lambda snapshot, items, now: plan_delete_nab(snapshot, items, now, force=force, serves_force=serves)
 
-    @work(exit_on_error=False)
+    @work
     async def _learn_fields(self) -> None:
         """Of all clusters that are concerned: what one of them lacks is not offered."""
         try:

@@ -138,7 +138,7 @@ class RestoreDialog(ActionDialog):
                 self._looked.add(place)
                 self._count_in(place)
 
-    @work(exit_on_error=False)
+    @work
     async def _count_in(self, place: str) -> None:
         found = await existing_objects(self.service.client(self.keys[0].context), place)
         if place in self._inside:
@@ -157,15 +157,16 @@ class RestoreDialog(ActionDialog):
             ),
         )
 
-    @work(exit_on_error=False)
+    @work
     async def _look_at_namespaces(self) -> None:
         """Where they may not be seen, the plan says so."""
         try:
             self._there = frozenset(await visible_namespaces(self.service.client(self.keys[0].context))) or None
         except ForetopError:
             self._there = None
-        self._is_looking = False
-        self.replan()
+        finally:
+            self._is_looking = False
+            self.replan()
 
 
 class CreateScheduleDialog(ActionDialog):

@@ -78,24 +78,24 @@ class DialogFrame(BaseModal[None]):
         return bool(self.wanted)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="window dialog -dangerous" if self.is_dangerous else "window dialog"):
+        with Vertical(classes="window dialog"):
             yield Label("", id="place", markup=False)
             with Vertical(id="scrolled"):
                 with Vertical(id="fields"):
                     yield from self.fields()
-                    if self.wanted:
-                        yield Label("", id="wanted", markup=False)
-                        with Horizontal(classes="confirm"):
-                            yield from boxed(Prompt(id="confirm"))
+                    yield Label("", id="wanted", markup=False)
+                    with Horizontal(classes="confirm"):
+                        yield from boxed(Prompt(id="confirm"))
                 yield MessageBody(ascii=self.ascii, id="said")
             yield Label("", id="notice", markup=False)
             with Horizontal(classes="knobs"):
                 yield DialogButton(self.dismissal, "cancel")
-                yield DialogButton(self.verb, "go", dangerous=self.is_dangerous)
+                yield DialogButton(self.verb, "go")
 
     def on_mount(self) -> None:
         # Before the first paint, which would be narrow else, with its buttons cut off.
         self._take_width(self.app.size.width)
+        self.show_wanted()
         self.show_fields(True)
         self.start()
 
@@ -154,6 +154,13 @@ class DialogFrame(BaseModal[None]):
     @property
     def is_confirmed(self) -> bool:
         return not self.wanted or self.query_one("#confirm", Prompt).value == self.wanted
+
+    def show_wanted(self) -> None:
+        """The field for what must be typed; it comes and goes with the protection of a cluster."""
+        for one in self.query("#wanted, .confirm"):
+            one.display = bool(self.wanted)
+        self.query_one(".dialog").set_class(self.is_dangerous, "-dangerous")
+        self.go.look_dangerous(self.is_dangerous)
 
     def show_fields(self, shown: bool) -> None:
         self.query_one("#fields").display = shown and any(child.display for child in self.query_one("#fields").children)

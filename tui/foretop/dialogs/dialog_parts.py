@@ -41,12 +41,16 @@ class DialogButton(Widget, can_focus=True):
             super().__init__()
             self.knob = knob
 
-    def __init__(self, label: str, id: str, *, dangerous: bool = False) -> None:
+    def __init__(self, label: str, id: str) -> None:
         super().__init__(id=id)
         self.label = label
         self.is_dead = False
+        self.look_dangerous(False)
+
+    def look_dangerous(self, dangerous: bool) -> None:
         self._look = style_of(Tone.BAD) if dangerous else BOLD
         self._dead_look = DIM + Style(color="red") if dangerous else DIM
+        self.refresh()
 
     def say(self, label: str, *, dead: bool = False) -> None:
         """A dead knob can still be reached, and then the dialog says why it does nothing."""

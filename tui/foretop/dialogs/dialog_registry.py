@@ -11,6 +11,7 @@ from foretop.dialogs.acknowledge_dialogs import AcknowledgeDialog, FindingsDialo
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.create_dialogs import CreateScheduleDialog, RestoreDialog
+from foretop.dialogs.drill_cleanup_dialog import DrillCleanupDialog
 from foretop.dialogs.drill_dialog import DrillDialog
 from foretop.dialogs.edit_schedule_dialog import EditScheduleDialog
 from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
@@ -43,6 +44,7 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
     action_catalog.ACKNOWLEDGE.id: AcknowledgeDialog,
     action_catalog.UNACKNOWLEDGE.id: UnacknowledgeDialog,
     action_catalog.DRILL.id: DrillDialog,
+    action_catalog.DRILL_CLEANUP.id: DrillCleanupDialog,
 }
 
 

@@ -9,25 +9,32 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.widgets import Input
 
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.base_modal import BaseModal
-from foretop.dialogs.dialog_parts import DialogButton
+from foretop.dialogs.dialog_parts import DialogButton, boxed
 from foretop.terminal.clipboard import copy
 from foretop.widgets.line_widgets import StyledLine, TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, file_plan, likely_file_owner, why_no_file
+from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
+from foretop_core.logs import logger
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import width
+
+_log = logger(__name__)
 
 _BAR = 30
 _ONCE = "foretop asks once: later logs, results and lists of this cluster are fetched at once until you quit."
@@ -66,6 +73,8 @@ class DownloadScreen(BaseModal[None]):
         with Vertical(classes="fetch"):
             yield StyledLine(ascii=self.ascii, id="fetch-head")
             yield TextPane(ascii=self.ascii, id="fetch-said")
+            with Horizontal(id="fetch-confirm", classes="confirm"):
+                yield from boxed(Prompt(id="confirm"))
             with Horizontal(classes="knobs"):
                 yield DialogButton("Cancel", "cancel")
                 yield DialogButton("Fetch", "go")
@@ -100,16 +109,21 @@ class DownloadScreen(BaseModal[None]):
         why_not = (
             why_no_file(self.executor.snapshot(), owner, self.file) if isinstance(owner, Backup | Restore) else None
         )
-        agreed = self.service.downloads.is_agreed(self.key.context)
+        agreed = self.service.downloads.is_agreed(self.key.context, self._protection.name)
         if agreed or owner is None or why_not or self.executor.client.read_only:
             self._fetch()
         else:
-            self.query_one("#cancel").focus()
+            self.query_one("#confirm" if self._protection.name else "#cancel").focus()
         self.draw()
 
     @property
+    def _protection(self) -> Protection:
+        return next(iter(self.service.protections((self.key.context,))), NO_PROTECTION)
+
+    @property
     def executor(self) -> PlanExecutor:
-        return self.service.executor(self.key.context)
+        context = self.key.context
+        return self.service.with_confirmed(self.service.downloads.confirmed(context)).executor(context)
 
     def _item(self) -> Run | NonAdmin | None:
         found = self.service.item(self.key)
@@ -123,15 +137,17 @@ class DownloadScreen(BaseModal[None]):
         owner = self._owner()
         return file_plan(self.executor, owner, self.file) if owner is not None else None
 
-    @work(exit_on_error=False, exclusive=True)
+    @work(exclusive=True)
     async def _fetch(self) -> None:
         self.download_state = DownloadState.FETCHING
         self.draw()
         try:
             await self.get()
-        except ForetopError as problem:
+        except Exception as problem:
+            if not isinstance(problem, ForetopError):
+                _log.exception("fetching %s of %s failed", self.file.noun, self.key)
             self.download_state = DownloadState.REFUSED
-            self.said = [paragraph(str(problem), Tone.BAD)]
+            self.said = [paragraph(failure_line(problem), Tone.BAD)]
             self.draw()
             self.query_one("#cancel").focus()
             return
@@ -155,6 +171,8 @@ class DownloadScreen(BaseModal[None]):
         said.styles.height = "1fr" if self.download_state is not DownloadState.SHOWN else 2 if self.said else 0
         self.query_one(".knobs").display = self.download_state in (DownloadState.ASKING, DownloadState.REFUSED)
         self.query_one("#go").display = self.download_state is DownloadState.ASKING
+        wants_name = self.download_state is DownloadState.ASKING and bool(self._protection.name)
+        self.query_one("#fetch-confirm").display = wants_name
         self.query_one("#cancel", DialogButton).say(
             "Cancel" if self.download_state is DownloadState.ASKING else "Close"
         )
@@ -169,7 +187,9 @@ class DownloadScreen(BaseModal[None]):
         if plan is None:
             return self.said
         proposal = plan_text.proposal(plan, ActionTargets((self.key,)), max(40, self.size.width - 4))
-        return [*proposal, paragraph(""), paragraph(_ONCE, Tone.DIM)]
+        protection = self._protection
+        why = [paragraph(f"Type {protection.name} to confirm: {protection.production}.", Tone.WARN)]
+        return [*proposal, paragraph(""), paragraph(_ONCE, Tone.DIM), *(why if protection.name else ())]
 
     def show_foot(self) -> None:
         foot = self.query_one("#fetch-foot", StyledLine)
@@ -189,10 +209,26 @@ class DownloadScreen(BaseModal[None]):
     @on(DialogButton.Pressed)
     def _pressed(self, event: DialogButton.Pressed) -> None:
         event.stop()
-        if event.knob.id == "go":
-            self.service.downloads.agree(self.key.context)
-            self._fetch()
+        wanted = self._protection.name
+        if event.knob.id != "go":
+            self.action_leave()
+        elif wanted and self.query_one("#confirm", Prompt).value != wanted:
+            self.app.notify(f"Type {wanted} first", severity="warning")
+            self.draw()
         else:
+            self.service.downloads.agree(self.key.context, frozenset({wanted} if wanted else ()))
+            self._fetch()
+
+    @on(Input.Submitted)
+    def _name_typed(self, event: Input.Submitted) -> None:
+        if self.download_state is DownloadState.ASKING:
+            event.stop()
+            self.query_one("#go").focus()
+
+    @on(Prompt.Dropped)
+    def _left(self, event: Prompt.Dropped) -> None:
+        if self.download_state is DownloadState.ASKING:
+            event.stop()
             self.action_leave()
 
     def action_other_knob(self) -> None:

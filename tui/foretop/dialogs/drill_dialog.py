@@ -24,7 +24,6 @@ from foretop_core.actions.drills import (
     LONGEST_LIMIT,
     USUAL_LIMIT,
     DrillRequest,
-    MadeObject,
     drill_name,
     drill_source,
     plan_drill,
@@ -35,11 +34,11 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
+from foretop_core.rules.protection.drill_leftovers import LeftDrill
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _SECRETS = ("left out", "restored too: who may read them there can read a second copy of them meanwhile")
-_NEXT_OFFERS = "The next drill offers to delete it."
-_LEFT_OVER = ("deleted first", "kept")
+_OFFERED = "Triage offers to delete it."
 
 
 class DrillDialog(ActionDialog):
@@ -53,8 +52,9 @@ class DrillDialog(ActionDialog):
     def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, targets, ascii)
         self.progress: DrillProgress | None = None
-        self._left: list[MadeObject] = []
+        self._left: tuple[LeftDrill, ...] = ()
         self._quotas = ""
+        self._drill_id = DrillRequest("", "").id
 
     @property
     def _cluster(self) -> str:
@@ -70,10 +70,8 @@ class DrillDialog(ActionDialog):
         yield DialogField("Into", Prompt(placeholder=drill_name(self._namespace, self.opened), id="into"))
         yield DialogField("Secrets", OptionCycler(_SECRETS, "secrets", self.ascii))
         yield DialogField("Time limit", Prompt(placeholder=f"{USUAL_LIMIT} minutes", id="limit"))
-        yield DialogField("Left by another", OptionCycler(_LEFT_OVER, "left", self.ascii))
 
     def on_mount(self) -> None:
-        self._show_left_over()
         self._look()
 
     def planner(self) -> Planner:
@@ -91,7 +89,7 @@ class DrillDialog(ActionDialog):
 
     def _request(self) -> DrillRequest:
         into = self.query_one("#into", Prompt).value.strip() or drill_name(self._namespace, self.opened)
-        return DrillRequest(self._namespace, into, self.query_one("#secrets", OptionCycler).at == 1)
+        return DrillRequest(self._namespace, into, self.query_one("#secrets", OptionCycler).at == 1, self._drill_id)
 
     def _limit(self) -> timedelta:
         typed = self.query_one("#limit", Prompt).value.strip() or str(USUAL_LIMIT)
@@ -100,21 +98,16 @@ class DrillDialog(ActionDialog):
             raise BadInput(f"{typed!r} is not a valid time limit", "", f"give minutes from 1 to {LONGEST_LIMIT}")
         return timedelta(minutes=minutes)
 
-    @work(exit_on_error=False)
+    @work
     async def _look(self) -> None:
         """At what an earlier drill has left, and at the quotas: neither is watched."""
         executor = self.service.executor(self._cluster)
         self._quotas = quota_sentence(self._namespace, await quotas_of(executor.client, self._namespace))
+        self.draw()
         self._left = await leftovers(executor)
-        self._show_left_over()
         self.draw()
 
-    def _show_left_over(self) -> None:
-        field = self.query_one("#left", OptionCycler).parent
-        assert isinstance(field, DialogField)
-        field.display = bool(self._left)
-
-    @work(exclusive=True, exit_on_error=False, group="rights")
+    @work(exclusive=True, group="rights")
     async def _ask_rights(self, planned: TrackedPlan) -> None:
         """Who may not delete it afterwards is told before anything is made."""
         plan = planned.plan
@@ -122,9 +115,13 @@ class DrillDialog(ActionDialog):
         self.draw()
 
     def more(self) -> list[Paragraph]:
-        if not self._left:
-            return []
-        return [plan_text.look(f"A drill was cut off and has left {_names(self._left)}.")]
+        """Other drills are named, and left alone."""
+        going = [str(one.objects[-1].target) for one in self._left if one.is_going]
+        left = [str(one.objects[-1].target) for one in self._left if not one.is_going]
+        return [
+            *([plan_text.look(f"Another drill is still going: {humanize.join(going)}.")] if going else []),
+            *([plan_text.look(f"Left over from drills: {humanize.join(left)}; see Triage.")] if left else []),
+        ]
 
     def _counted(self, plan: Plan) -> list[Paragraph]:
         return []
@@ -142,14 +139,13 @@ class DrillDialog(ActionDialog):
     # Under way, and afterwards
 
     def _send(self, planned: TrackedPlan) -> None:
-        first = self._left if self.query_one("#left", OptionCycler).at == 0 else []
         try:
             backup, limit = self._backup(), self._limit()
         except ForetopError:
             self.replan()  # It says what has changed since.
             return
         self.progress = DrillProgress(
-            self.service, planned.plan, backup, self._request(), limit, first, _toast(self.app)
+            self.confirmed_service, planned.plan, backup, self._request(), limit, _toast(self.app)
         )
         self._go_on(self.progress.run())
 
@@ -165,7 +161,7 @@ class DrillDialog(ActionDialog):
         self.show_fields(False)
         self.cancel.focus()
         self.draw()
-        self.app.run_worker(work, exit_on_error=False)
+        self.app.run_worker(work)
 
     def _moved(self) -> None:
         if self.progress is not None and not self.progress.is_running:
@@ -198,7 +194,7 @@ class DrillDialog(ActionDialog):
             self.progress.listener = None
         super().action_leave()
         if self.progress is not None and self.progress.deletion is not None and not self.progress.is_running:
-            self.app.notify(f"Kept: {_targets(self.progress.deletion)}. {_NEXT_OFFERS}")
+            self.app.notify(f"Kept: {_targets(self.progress.deletion)}. {_OFFERED}")
 
 
 def _outcome(progress: DrillProgress) -> Iterator[Paragraph]:
@@ -227,15 +223,11 @@ def _targets(plan: Plan) -> str:
     return humanize.join([str(step.target) for step in plan.steps], 6)
 
 
-def _names(made: Iterable[MadeObject]) -> str:
-    return humanize.join([f"{item.kind.lower()} {item.name}" for item in made], 6)
-
-
 def _toast(app: App[Any]) -> Callable[[DrillProgress], None]:
     """For when the dialog is gone."""
 
     def tell(progress: DrillProgress) -> None:
-        kept = f" {_targets(progress.deletion)}: still there. {_NEXT_OFFERS}" if progress.deletion is not None else ""
+        kept = f" {_targets(progress.deletion)}: still there. {_OFFERED}" if progress.deletion is not None else ""
         app.notify(f"{progress.sentence}{kept}")
 
     return tell

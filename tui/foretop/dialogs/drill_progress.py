@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
-from foretop_core.actions.drill_run import DrillResult, DrillRun, delete_made, plan_deletion
+from foretop_core.actions.drill_run import DrillResult, DrillRun, delete_made, plan_deletion, require_journal
 from foretop_core.actions.drills import DrillRequest, MadeObject
 from foretop_core.actions.plans import Plan
 from foretop_core.dashboard.action_service import ActionService
@@ -24,10 +24,8 @@ class DrillProgress:
         backup: Backup,
         request: DrillRequest,
         limit: timedelta,
-        first: list[MadeObject],
         afterwards: Callable[[DrillProgress], None],
     ) -> None:
-        """`first` is deleted before anything is made."""
         self.news = "Creating …"
         self.result: DrillResult | None = None
         self.problem = ""
@@ -43,7 +41,6 @@ class DrillProgress:
         self._request = request
         self._backup = backup
         self._limit = limit
-        self._first = first
         self._afterwards = afterwards
         self._made: list[MadeObject] = []
 
@@ -60,9 +57,8 @@ class DrillProgress:
         executor = self._service.executor(self._context)
         run = DrillRun(executor, self._backup, self._request)
         try:
-            if self._first:
-                self._tell("Deleting what another drill has left …")
-                self.undeleted = await delete_made(executor, await plan_deletion(executor, self._first))
+            await executor.guard(self._plan)
+            await require_journal(executor, self._request.namespace)
             self.result = await run.carry_out(self._plan, self._limit, lambda news: self._tell(f"Restore: {news}"))
         except Exception as problem:
             self.problem = _told(problem)
@@ -77,6 +73,7 @@ class DrillProgress:
         self._tell("Deleting …")
         executor = self._service.executor(self._context)
         try:
+            await executor.guard(plan)
             self.undeleted = await delete_made(executor, plan)
         except Exception as problem:
             self.undeleted = [_told(problem)]
@@ -87,6 +84,7 @@ class DrillProgress:
         try:
             found = await plan_deletion(self._service.executor(self._context), self._made)
             self.deletion = found if found.steps else None
+            self.undeleted += [f"{one.target} is still there: {one.why}" for one in found.refused]
         except Exception as problem:
             names = humanize.join([f"{item.kind.lower()} {item.name}" for item in self._made], 6)
             self.undeleted = [f"{names} may still be there: {_told(problem)}"]

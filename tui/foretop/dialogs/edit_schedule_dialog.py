@@ -104,7 +104,7 @@ class EditScheduleDialog(ActionDialog):
 
     # The editor
 
-    @work(exclusive=True, exit_on_error=False, group="editor")
+    @work(exclusive=True, group="editor")
     async def action_open_editor(self) -> None:
         """The whole spec as the server has it now, with what was changed so far; what was broken as it was left."""
         if self.dialog_state is not DialogState.ASKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from foretop.widgets.paragraphs import Span, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.run_files import RunFile
 from foretop_core.actions.run_logs import RunLog, log_file_name, log_of
+from foretop_core.background import in_thread
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
@@ -174,12 +176,12 @@ class LogViewer(DownloadScreen):
         """The name of the file that it is saved to, without its ending."""
         return self.key.name
 
-    def action_save(self) -> None:
+    async def action_save(self) -> None:
         if self.fetched is None:
             return
         path = Path.cwd() / log_file_name(self.saved_as)
         try:
-            self.fetched.save(path)
+            await in_thread(partial(self.fetched.save, path))
         except ForetopError as problem:
             self.app.notify(f"Not saved: {problem}", severity="error")
         else:

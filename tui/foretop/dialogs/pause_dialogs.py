@@ -129,7 +129,7 @@ class PauseDialog(ActionDialog):
             self.waits_for = "Asking the cluster who you are…"
             self._learn_users()
 
-    @work(exit_on_error=False)
+    @work
     async def _learn_users(self) -> None:
         """Who paused it is written on the schedule: nothing is shown to be written before that is known."""
         try:

@@ -8,11 +8,15 @@ from collections.abc import Callable
 from foretop.dialogs.plan_text import StepReport
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Planner
-from foretop_core.actions.velero_pickup import Probe, follow_write
+from foretop_core.actions.velero_pickup import Probe, ProgressReport, follow_write
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.pickup_probes import probe_for, timeout_for
 from foretop_core.errors import ForetopError
+from foretop_core.logs import logger
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failure_record import failure_line
+
+_log = logger(__name__)
 
 
 class PlanRun:
@@ -31,16 +35,17 @@ class PlanRun:
         self._afterwards = afterwards
 
     async def run(self) -> None:
+        """Whatever fails is in `problem`, or in what was seen of its object: the dialog shows both."""
         plan = self.planned.plan
         probes = [self._probe(place) for place in range(len(plan.steps))]
         try:
-            self.problem = await self._service.refusal(plan)
+            self.problem = await self._service.refusal(plan, confirmed=True)
             if not self.problem:
                 await self._send()
-        except ForetopError as problem:
-            self.problem = str(problem)
         except Exception as problem:
-            self.problem = f"Internal error in foretop: {type(problem).__name__}: {problem}"
+            if not isinstance(problem, ForetopError):
+                _log.exception("sending a plan failed: %s", plan.intent.id)
+            self.problem = failure_line(problem)
         self.is_sent = True
         was_heard = self.listener is not None
         self._tell()
@@ -65,8 +70,13 @@ class PlanRun:
         plan = self.planned.plan
         step = plan.steps[place]
         origin = self.planned.origins[place] if self.planned.origins else None
-        before = self._service.item(origin) if origin else None
-        return probe_for(plan, step, before, self._service.snapshot(step.target.context))
+        try:
+            before = self._service.item(origin) if origin else None
+            return probe_for(plan, step, before, self._service.snapshot(step.target.context))
+        except Exception as problem:
+            _log.exception("the probe for %s failed", step.target)
+            report = _not_followed(problem)
+            return lambda _: report
 
     async def _send(self) -> None:
         """What Velero makes of a write may be there before its answer: the time that is told is that of the request."""
@@ -83,10 +93,23 @@ class PlanRun:
     async def _follow(self, place: int, probe: Probe) -> None:
         context = self.told[place].result.step.target.context
         within = timeout_for(self.planned.plan.intent)
-        async for seen in follow_write(self._service.source.store, context, probe, within):
-            self.told[place] = self.told[place].after(seen)
+        try:
+            async for seen in follow_write(self._service.source.store, context, probe, within):
+                self.told[place] = self.told[place].after(seen)
+                self._tell()
+        except Exception as problem:
+            _log.exception("following %s failed", self.told[place].result.step.target)
+            self.told[place] = self.told[place].after(_not_followed(problem))
             self._tell()
 
     def _tell(self) -> None:
-        if self.listener is not None:
-            self.listener()
+        """A dialog that cannot be drawn does not keep the rest from being sent."""
+        try:
+            if self.listener is not None:
+                self.listener()
+        except Exception:
+            _log.exception("drawing the dialog of %s failed", self.planned.plan.intent.id)
+
+
+def _not_followed(problem: Exception) -> ProgressReport:
+    return ProgressReport(f"Not followed: {failure_line(problem)}", done=True, well=False)

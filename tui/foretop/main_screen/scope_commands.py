@@ -24,11 +24,11 @@ class ScopeCommands:
         self._host = host
         self._state = state
 
-    def obey(self, verb: str, name: str) -> None:
+    async def obey(self, verb: str, name: str) -> None:
         if verb == "ns":
             self._namespace(name)
         else:
-            self._context(name)
+            await self._context(name)
 
     def look_at(self, namespace: str = "", context: str = "") -> None:
         set_scope(self._state, namespace, context)
@@ -45,9 +45,9 @@ class ScopeCommands:
         else:
             self._host.app.notify(f"{name!r} is not a valid namespace name", severity="warning")
 
-    def _context(self, name: str) -> None:
+    async def _context(self, name: str) -> None:
         """Those that are watched come first; a name that fits one of them alone means that one."""
-        watched, others = self._state.contexts, self._others()
+        watched, others = self._state.contexts, await self._others()
         found = _fitting(name, watched) or _fitting(name, others)
         if len(found) == 1:
             self._look_at_context(found[0])
@@ -61,10 +61,10 @@ class ScopeCommands:
         else:
             self._host.app.notify(f"{humanize.join(watched) or 'Nothing'} is the only context of the kubeconfig")
 
-    def _others(self) -> tuple[str, ...]:
+    async def _others(self) -> tuple[str, ...]:
         """A kubeconfig that cannot be read any more is told, and leaves those that are watched."""
         try:
-            return self._state.source.other_contexts()
+            return await self._state.source.other_contexts()
         except ForetopError as problem:
             self._host.app.notify(str(problem), severity="error")
             return ()

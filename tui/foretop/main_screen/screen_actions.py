@@ -78,10 +78,12 @@ class ScreenActions:
         rows = page.rows
 
         def chosen(place: int | None) -> None:
-            if place is None:
-                return
+            if place is not None:
+                self.host.run_worker(write(ExportFormat.CSV if place == 0 else ExportFormat.JSON))
+
+        async def write(form: ExportFormat) -> None:
             try:
-                path, count = save(rows, page.page_id, ExportFormat.CSV if place == 0 else ExportFormat.JSON)
+                path, count = await save(rows, page.page_id, form)
             except OSError as problem:
                 self.host.app.notify(f"Not saved: {problem.strerror}: {problem.filename}", severity="error")
             else:
@@ -114,7 +116,7 @@ class ScreenActions:
         title = "Pause windows: enter goes to the first schedule of one, U there resumes all of it"
         self.host.app.push_screen(ChoicePicker(title, labels, self.host.display_options.ascii), chosen)
 
-    def do_handover(self) -> None:
+    async def do_handover(self) -> None:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""
         # With the first hand-over: no page needs it to be drawn.
         from foretop.dialogs.handover_screen import HandoverScreen
@@ -122,7 +124,7 @@ class ScreenActions:
         from foretop_core.dashboard.handover import handover_text
 
         if (state := self.host.state) is not None:
-            told = handover_of(state, os.environ)
+            told = await handover_of(state, os.environ)
             text, markdown = (handover_text(told, state.zone, markdown=form) for form in (False, True))
             self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
 
@@ -159,7 +161,7 @@ class ScreenActions:
             case "do":
                 await self.host.action_do(rest)
             case "ns" | "ctx" if self.host.state is not None:
-                ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
+                await ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
             case "explain" if rest in EXPLANATIONS:
                 screen = ExplanationScreen(EXPLANATIONS[rest], self.host.display_options.ascii)
                 self.host.app.push_screen(screen)

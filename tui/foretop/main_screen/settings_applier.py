@@ -51,9 +51,9 @@ class SettingsApplier:
         self._apply(None)
         self._complain(self._take_keys())
 
-    def poll(self, ticks: float) -> bool:
-        """Looks at the file from time to time; whether it has changed and was taken up."""
-        before = self._config.poll(ticks)
+    async def poll(self) -> bool:
+        """Looks at the file; whether it has changed and was taken up."""
+        before = await self._config.poll()
         if before is None:
             return False
         self._apply(before)
@@ -73,8 +73,9 @@ class SettingsApplier:
 
     def _apply(self, before: Settings | None) -> None:
         settings = self._config.settings
-        for context, cluster in self._state.source.clusters.items():
-            cluster.client.protection = self._config.config.protection(context)
+        for cluster in self._state.source.clusters.values():
+            if (config := cluster.client.rules.changed()) is not None:
+                cluster.client.rules.use(config)
         if before is None or before.time_zone != settings.time_zone:
             self._state.zoning = zoning(settings.time_zone, self._host.my_zone)
         self._state.shift_ends = settings.shift_ends

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from foretop.widgets.line_widgets import line_width
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, PLAIN, style_of
+from foretop_core.config.protection import Protection
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
@@ -23,10 +24,10 @@ SKEWED = timedelta(seconds=5)
 _GRADES = ((Severity.ERROR, StatusGlyph.BROKEN), (Severity.WARNING, StatusGlyph.LOOK))
 _ROOMY = 60
 """From this width on three spaces stand between two items."""
-_LEFT, _RIGHT = ("context", "scope"), ("pauses", "api", "velero", "counts", "read_only", "speed", "skew")
+_LEFT, _RIGHT = ("context", "scope"), ("pauses", "api", "velero", "counts", "read_only", "production", "speed", "skew")
 _YIELDING = (
-    *("velero", "scope", "speed", "scope", "skew", "context", "api", "pauses", "clock", "velero", "api"),
-    *("scope", "context", "context", "scope", "read_only", "pauses", "skew", "velero", "api"),
+    *("velero", "scope", "production", "speed", "scope", "skew", "context", "api", "pauses", "clock", "velero", "api"),
+    *("scope", "context", "context", "scope", "production", "read_only", "pauses", "skew", "velero", "api"),
 )
 """Which item is shortened next where there is no room for all: the least important first."""
 
@@ -43,6 +44,9 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
         return (Span(" foretop", BOLD), span("   no context to look at")), ()
     gap = 3 if cells >= _ROOMY else 2
     speed = display_options.speed
+    clusters = state.source.clusters
+    protections = {name: clusters[name].client.protection for name in _looked_at(state) if name in clusters}
+    is_read_only = display_options.read_only or any(one.read_only for one in protections.values())
     items = {
         "context": _context(state),
         "scope": _scope(scope, narrowed=bool(state.focus.namespace or state.source.namespaces)),
@@ -50,7 +54,8 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
         "api": _api(state),
         "velero": _velero(state),
         "counts": (_gravest(state),),
-        "read_only": ((Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)) if display_options.read_only else ((),),
+        "read_only": ((Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)) if is_read_only else ((),),
+        "production": ((),) if is_read_only else _production(protections),
         "speed": ((span(f"demo ×{speed:g}", Tone.RUNNING),), ()) if speed != 1.0 else ((),),
         "skew": ((),) if speed != 1.0 else _skew(state),
         "clock": (_time_there(state), ()),
@@ -141,6 +146,17 @@ def _velero(state: DashboardState) -> Forms:
     if found[0] is StatusGlyph.BROKEN:
         return full, said
     return (full, said, alone, ()) if found[0] is StatusGlyph.HEALTHY else (full, ())
+
+
+def _production(protections: Mapping[str, Protection]) -> Forms:
+    """Whether a name is to be typed before a write; where another context protects the cluster, whose."""
+    asked = {name: one for name, one in protections.items() if one.name}
+    if not asked:
+        return ((),)
+    doubt = "?" if all(one.in_doubt for one in asked.values()) else ""
+    others = ", ".join(dict.fromkeys(one.name for name, one in asked.items() if one.name != name))
+    told = (f"PRODUCTION{doubt} ({cut(others, 20)})" if others else f"PRODUCTION{doubt}", f"PRODUCTION{doubt}", "PROD")
+    return tuple((span(one, Tone.WARN),) for one in told)
 
 
 def _servers(state: DashboardState, context: str) -> VeleroServers:

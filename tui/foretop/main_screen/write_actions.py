@@ -27,6 +27,8 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_line
 from foretop_core.rules.results import Results
+from foretop_core.rules.triage import ungathered
+from foretop_core.rules.triage.drills import LEFT_OVER
 from foretop_core.rules.triage.schedules import PAUSED_OVERDUE, WINDOW_OVERRUN
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.rules.velero_deployment import server
@@ -243,7 +245,16 @@ class WriteActions:
         if item is None:
             return "it no longer exists"
         movements = state.store.indexes.movements_by_backup
-        return intent.applies(item, lambda: bool(movements.keys(*_label(key))))
+        why = intent.applies(item, lambda: bool(movements.keys(*_label(key))))
+        return why or (self._why_no_cleanup(key) if intent is action_catalog.DRILL_CLEANUP else "")
+
+    def _why_no_cleanup(self, key: ObjectRef) -> str:
+        """The finding has asked the journal; a label alone proves nothing."""
+        state = self.host.state
+        assert state is not None
+        known = ungathered((*state.findings, *state.acknowledged))
+        proven = any(one.code == LEFT_OVER and one.subject == key for one in known)
+        return "" if proven else "it is not known to be left over from a drill of yours"
 
     def _why_no_drill(self, key: ObjectRef) -> str:
         """Of a namespace, which may be deleted: what counts is its newest copy."""
@@ -289,8 +300,17 @@ class WriteActions:
 
         assert self.host.state is not None
         if self._service is None or self._service.source is not self.host.state.source:
-            self._service = ActionService(self.host.state.source, os.environ, self._tell_undone, self._unmark)
+            self._service = ActionService(
+                self.host.state.source, os.environ, self._tell_undone, self._unmark, self._tell_failed
+            )
         return self._service
+
+    def _tell_failed(self, what: str, target: ObjectRef, problem: Exception) -> None:
+        """In a toast, and among the findings."""
+        if self.host.state is not None:
+            # Not at the object: it changes soon after a write, and a failure at it would be forgotten then.
+            failure = self.host.state.note_failure(f"{what} to {target.name}", None, problem)
+            self.host.app.notify(str(failure), severity="error")
 
     def _tell_undone(self, undone: UndoneChange) -> None:
         """In a toast, and for a while among the findings."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop_core.cron import quoted
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.facts.schedule_runs import RUN_WORDS
@@ -35,7 +36,8 @@ def _meaning(facts: ScheduleFacts) -> str:
     if facts.dialect is None:
         return f"{facts.schedule.spec.schedule}, which Velero releases read differently"
     if facts.parsed is None:
-        return f"{facts.schedule.spec.schedule!r} is not a valid cron expression"
+        why = "too long" if facts.is_too_long else "not a valid cron expression"
+        return f"{quoted(facts.schedule.spec.schedule)} is {why}"
     return facts.parsed.describe()
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import os
 import subprocess
+from functools import partial
 from typing import Any
 
 from textual.app import App
 
 from foretop.terminal.textual_internals import write_to_terminal
+from foretop_core.background import in_thread
+from foretop_core.process_group import find_program
 from foretop_core.tables.text.terminal_text import clean
 
 
@@ -25,7 +28,17 @@ def copy(app: App[Any], text: str) -> None:
         _through_screen(app, text)
         tried = "OSC 52, through screen"
     if os.environ.get("TMUX"):
-        tried = f"{tried} and the tmux buffer" if _to_tmux(text) else f"{tried} (tmux refused it)"
+        app.run_worker(_tell_with_tmux(app, text, tried))
+    else:
+        _tell(app, text, tried)
+
+
+async def _tell_with_tmux(app: App[Any], text: str, tried: str) -> None:
+    taken = await in_thread(partial(_to_tmux, text))
+    _tell(app, text, f"{tried} and the tmux buffer" if taken else f"{tried} (tmux refused it)")
+
+
+def _tell(app: App[Any], text: str, tried: str) -> None:
     first, *others = text.splitlines() or [""]
     more = f" and {len(others)} more lines" if len(others) > 1 else " and one more line" if others else ""
     app.notify(f"Copied by {tried}: {clean(first)}{more}")
@@ -39,9 +52,8 @@ def _through_screen(app: App[Any], text: str) -> None:
 
 def _to_tmux(text: str) -> bool:
     try:
-        done = subprocess.run(
-            ["tmux", "load-buffer", "-w", "-"], input=text.encode(), capture_output=True, timeout=2, check=False
-        )
+        command = [find_program("tmux", os.environ), "load-buffer", "-w", "-"]
+        done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=2, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0

@@ -19,9 +19,7 @@ _PACKAGES = ("foretop", "textual", "rich", "msgspec", "aiohttp")
 
 def write_crash_report(problem: BaseException, environ: Mapping[str, str]) -> Path | None:
     """Writes a new file that only its owner can read; None where that is not possible."""
-    state = environ.get("XDG_STATE_HOME", "")
-    base = Path(state) if state.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
-    path = base / "foretop" / f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
+    path = state_folder(environ) / f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
@@ -29,6 +27,12 @@ def write_crash_report(problem: BaseException, environ: Mapping[str, str]) -> Pa
     except OSError:
         return None
     return path
+
+
+def state_folder(environ: Mapping[str, str]) -> Path:
+    state = environ.get("XDG_STATE_HOME", "")
+    base = Path(state) if state.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
+    return base / "foretop"
 
 
 def crash_lines(problem: BaseException, environ: Mapping[str, str]) -> str:
@@ -41,9 +45,15 @@ def crash_lines(problem: BaseException, environ: Mapping[str, str]) -> str:
 def _report(problem: BaseException) -> list[str]:
     lines = [clean(problem_text(problem)), "", f"Python {platform.python_version()} on {sys.platform}"]
     lines += [f"{name} {_version(name)}" for name in _PACKAGES]
+    return [*lines, "", *traceback_lines(problem)]
+
+
+def traceback_lines(problem: BaseException) -> list[str]:
+    """The way to a fault and to those before it, without any values."""
+    lines: list[str] = []
     seen: BaseException | None = problem
     while seen is not None:
-        lines += ["", clean(problem_text(seen))]
+        lines += [*([""] if lines else []), clean(problem_text(seen))]
         frames = traceback.extract_tb(seen.__traceback__)
         lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
         seen = seen.__cause__ or seen.__context__

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from foretop_core.errors import ForetopError
 from foretop_core.own_files import read_whole_file
+from foretop_core.process_group import find_program
 
 _VARIABLES = ("KUBE_EDITOR", "VISUAL", "EDITOR")
 _DEFAULT = "vi"
@@ -35,7 +36,7 @@ def run_editor(path: Path, environ: Mapping[str, str]) -> str:
     """The text after the editor has ended; the terminal is the editor's until then."""
     command = _command(environ)
     try:
-        ended = subprocess.run([*command, str(path)], check=False)
+        ended = subprocess.run([find_program(command[0], environ), *command[1:], str(path)], check=False)
         text = read_whole_file(path, _MOST_BYTES).decode("utf-8")
     except OSError as problem:
         raise ForetopError(

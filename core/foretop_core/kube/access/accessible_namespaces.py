@@ -30,6 +30,9 @@ READ_VERBS = ("get", "list", "watch")
 NAMESPACE_READS = tuple(RequiredPermission(verb, NAMESPACE) for verb in READ_VERBS)
 """For persons who may see all namespaces; the others name theirs with -n."""
 
+CLUSTER_READ = RequiredPermission("get", NAMESPACE, names=("kube-system",))
+"""For the uid by which a cluster is told from others."""
+
 
 def watch_permissions(kind: Kind) -> tuple[RequiredPermission, ...]:
     """What it takes to watch a kind and to show its objects as the server has them."""

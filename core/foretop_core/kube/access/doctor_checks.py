@@ -87,6 +87,8 @@ async def diagnose(
         yield Check("sign-in", CheckStatus.NOTE, client.notice)
     yield _tls(client)
     yield _skew(client)
+    yield _cluster(client, await client.learn_uid())
+    yield _protection(client)
     access = AccessReviewer(client, clock)
     places = NamespaceResolver(client, access, clock, named)
     yield await _namespaces(access)
@@ -129,6 +131,28 @@ def _skew(client: ApiClient) -> Check:
     side = "ahead of" if skew > timedelta() else "behind"
     found = f"the server is {abs(skew).total_seconds():.0f} s {side} this machine"
     return Check("clock", CheckStatus.NOTE, found, "foretop uses the server's time; correct this machine's clock")
+
+
+def _cluster(client: ApiClient, uid: str) -> Check:
+    """The uid, as the configuration takes it."""
+    if uid:
+        return Check("cluster", CheckStatus.OK, f"clusterUid: {uid}")
+    found = "the uid of the namespace kube-system cannot be read: by another address it is not known to be this cluster"
+    return Check("cluster", CheckStatus.NOTE, found, "ask for a role with get on the namespace kube-system")
+
+
+def _protection(client: ApiClient) -> Check:
+    found = client.protection
+    if found.read_only:
+        return Check("protection", CheckStatus.NOTE, f"read-only: {found.read_only}")
+    if not found.production:
+        return Check("protection", CheckStatus.OK, "none: nothing in the configuration protects this cluster")
+    name, uid = client.config.name, client.identity.uid
+    remedy = f"set contexts.{name}.clusterUid: {uid}" if found.name == name and uid else ""
+    if found.in_doubt:
+        remedy = "run foretop doctor in the protected context, and set its clusterUid"
+    told = f"{found.production}; {found.name} is to be typed before a write"
+    return Check("protection", CheckStatus.NOTE, told, remedy)
 
 
 async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: NamespaceResolver) -> Check:

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from functools import partial
 from typing import Any
 
 import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
+from foretop_core.background import in_thread
+
 GOODBYE_LIMIT = 5.0
+_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
 class SocksRefused(aiohttp.ClientError):
     """A SOCKS proxy answered, and did not connect us."""
+
+
+class ThreadedResolver(AbstractResolver):
+    """Looks names up in threads of their own: one that gets no answer holds up no other thread, nor the exit."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        look_up = partial(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+        found = await in_thread(look_up)
+        return [
+            ResolveResult(hostname=host, host=str(address[0]), port=port, family=kind, proto=proto, flags=_NUMERIC)
+            for kind, _, proto, _, address in found
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 class AbortingConnector(aiohttp.TCPConnector):
@@ -25,7 +48,7 @@ class AbortingConnector(aiohttp.TCPConnector):
     """
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+        super().__init__(**{"resolver": ThreadedResolver(), **settings})
         self._lines: dict[asyncio.Future[None], asyncio.Transport] = {}
 
     async def connect(

@@ -5,7 +5,6 @@ It is imported here only when a connection is made: it costs more than the first
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
 import importlib
@@ -13,10 +12,11 @@ import os
 import ssl
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
+from foretop_core.background import in_thread
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.auth import Credentials
 from foretop_core.kube.connection.config import ContextConfig
@@ -39,34 +39,16 @@ async def import_in_background(config: ContextConfig) -> None:
     module, last = _SOCKS_CONNECTOR if is_socks(config.proxy) else _CONNECTOR
     # A module is listed from the moment that its loading begins; what is defined last in it tells that it has ended.
     if not hasattr(sys.modules.get(module), last):
-        await asyncio.to_thread(_import_connector, module)
+        await in_thread(partial(importlib.import_module, module))
 
 
-def _import_connector(module: str) -> None:
-    """Loads it without the system's authorities, which aiohttp reads while it is imported and no connection here uses.
-
-    They would take as long as a fifth of the import. A connection without a context of its own then trusts nobody.
-    """
-    plain, importing = ssl.create_default_context, threading.get_ident()
-
-    def without_authorities(*arguments: Any, **options: Any) -> ssl.SSLContext:
-        if threading.get_ident() != importing:
-            return plain(*arguments, **options)
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-    ssl.create_default_context = without_authorities
-    try:
-        importlib.import_module(module)
-    finally:
-        ssl.create_default_context = plain
-
-
-def make_pool(config: ContextConfig, credentials: Credentials) -> aiohttp.ClientSession:
+async def make_pool(config: ContextConfig, credentials: Credentials) -> aiohttp.ClientSession:
     """A pool of connections to one server with one client certificate."""
     import aiohttp
 
+    trust = await in_thread(partial(_trust, config, credentials))
     return aiohttp.ClientSession(
-        connector=_connector(config, credentials),
+        connector=_connector(config, trust),
         # The environment's proxies are settled by our own rules, and a netrc is none of kubectl's business.
         trust_env=False,
         proxy=None if is_socks(config.proxy) else config.proxy or None,
@@ -75,10 +57,9 @@ def make_pool(config: ContextConfig, credentials: Credentials) -> aiohttp.Client
     )
 
 
-def _connector(config: ContextConfig, credentials: Credentials) -> aiohttp.TCPConnector:
+def _connector(config: ContextConfig, trust: ssl.SSLContext | bool) -> aiohttp.TCPConnector:
     from foretop_core.kube.connection.aborting_connector import AbortingConnector
 
-    trust = _trust(config, credentials)
     # The client counts its connections itself: a limit here would hold back the watch above it without a word.
     if not is_socks(config.proxy):
         return AbortingConnector(limit=UNLIMITED, ssl=trust)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
+from foretop_core.background import in_thread
 from foretop_core.clock import Clock
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, OidcConfig, Reload
@@ -51,7 +53,7 @@ class Authenticator:
     async def credentials(self) -> Credentials:
         identity = self.config.identity
         if identity.token_file or identity.token:
-            return _bearer(self._token_of_file(identity) or identity.token, identity)
+            return _bearer(await self._token_of_file(identity) or identity.token, identity)
         if identity.username:
             pair = f"{identity.username}:{identity.password}".encode()
             basic = f"Basic {base64.b64encode(pair).decode()}"
@@ -69,27 +71,27 @@ class Authenticator:
         if self.config.identity.plugin is not None:
             self._plugins.reject(self.config.identity.plugin, used.plugin)
         self._file_read = None
-        self._read_config_again()
+        await self._read_config_again()
         if await self.credentials() == used:
             raise Unauthenticated(
                 f"The API server does not accept the credentials of {self.config.name}",
                 hint="sign in again; foretop reloads the kubeconfig automatically",
             )
 
-    def _read_config_again(self) -> None:
+    async def _read_config_again(self) -> None:
         try:
-            self.config = self._reload()
+            self.config = await in_thread(self._reload)
         except BadInput as problem:
             raise Unauthenticated(problem.what, problem.why, problem.hint) from None
 
-    def _token_of_file(self, identity: AuthInfo) -> str:
+    async def _token_of_file(self, identity: AuthInfo) -> str:
         if not identity.token_file:
             return ""
         now = self._clock.now()
         if self._file_read is None or not timedelta() <= now - self._file_read < REREAD_TOKEN_FILE:
             try:
-                self._file_token = read_own_file(Path(identity.token_file), _LONGEST_TOKEN).decode("utf-8").strip()
-                self._file_read = now
+                read = await in_thread(partial(read_own_file, Path(identity.token_file), _LONGEST_TOKEN))
+                self._file_token, self._file_read = read.decode("utf-8").strip(), now
             except (OSError, UnicodeDecodeError) as problem:
                 if not (self._file_token or identity.token):
                     raise Unauthenticated(
@@ -103,8 +105,8 @@ class Authenticator:
         oidc = self.config.identity.oidc
         return self._oidc.notice(oidc) if oidc is not None else ""
 
-    def _oidc_again(self) -> OidcConfig:
-        self._read_config_again()
+    async def _oidc_again(self) -> OidcConfig:
+        await self._read_config_again()
         if self.config.identity.oidc is None:
             raise Unauthenticated(
                 f"{self.config.name} is signed in to in another way by now",

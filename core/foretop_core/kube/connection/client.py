@@ -1,8 +1,9 @@
-"""The raw client of one context: requests in, bytes out, and no write while read-only is on."""
+"""The raw client of one context: requests in, bytes out, and no write without the permit of the guard."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,35 +14,41 @@ from urllib.parse import urlencode
 import msgspec
 
 from foretop_core.clock import Clock
-from foretop_core.config.settings import ContextSettings
+from foretop_core.config.protection import ClusterIdentity, Protection, authorities_of, server_address
+from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.aiohttp_pool import explain, import_in_background, make_pool
 from foretop_core.kube.connection.auth import Authenticator, Credentials
 from foretop_core.kube.connection.clock_skew import ClockSkew
+from foretop_core.kube.connection.cluster_protection import ClusterProtection
 from foretop_core.kube.connection.config import ContextConfig
 from foretop_core.kube.connection.connection_budget import ConnectionBudget
 from foretop_core.kube.connection.connection_errors import (
     ApiError,
-    ReadOnlyRefused,
     Unauthenticated,
     Unreachable,
     WatchIdleTimeout,
+    WriteRefused,
 )
 from foretop_core.kube.connection.error_answers import api_error, redirected, same_server, too_long
 from foretop_core.kube.connection.secrets_filter import without_secrets
+from foretop_core.logs import logger
 
 if TYPE_CHECKING:
     import aiohttp
 
 # Deferred imports: aiohttp takes 0.2 s to load; a thread loads it while the first frame is painted.
 
+_log = logger(__name__)
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 REVIEWS = frozenset(
     {
         "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
         "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+        "/apis/authentication.k8s.io/v1/selfsubjectreviews",
     }
 )
+"""Questions that are asked with a POST: the server keeps nothing of them."""
 CONNECT_LIMIT = 15.0
 ANSWER_LIMIT = 60.0
 MOST_BYTES = 64 * 2**20
@@ -52,6 +59,10 @@ _LINES_AT_A_TIME = 100
 _WHOLE_WITHIN = 5
 """Times the silence that is borne: an answer that drips must come to an end as well."""
 _MOST_REDIRECTS = 5
+_KUBE_SYSTEM = "/api/v1/namespaces/kube-system"
+_UID_LIMIT = 10.0
+_UID = re.compile(r"[0-9A-Za-z-]{1,64}")
+_FILE_LIMIT = 5.0
 T = TypeVar("T")
 
 
@@ -73,6 +84,27 @@ class Response:
             ) from None
 
 
+class _UidOf(msgspec.Struct):
+    uid: str = ""
+
+
+class _Namespace(msgspec.Struct):
+    metadata: _UidOf = msgspec.field(default_factory=_UidOf)
+
+
+@dataclass(frozen=True, slots=True)
+class WritePermit:
+    """The guard's leave for exactly the writes of one plan, sent by one client; only the guard makes one."""
+
+    client: ApiClient
+    writes: frozenset[tuple[str, str]]
+    """Method and path of each."""
+    confirmed: frozenset[str]
+    """The names that a person has typed or given."""
+    dry_run: bool = False
+    """The server is asked to check the writes and make none."""
+
+
 class ApiClient:
     """Speaks to the API server of one context; made without a connection, which the first request opens."""
 
@@ -80,7 +112,7 @@ class ApiClient:
         self,
         auth: Authenticator,
         clock: Clock,
-        read_only: bool = False,
+        rules: ClusterProtection | None = None,
         budget: ConnectionBudget | None = None,
         ticks: Callable[[], float] | None = None,
     ) -> None:
@@ -89,11 +121,12 @@ class ApiClient:
         self._streams = asyncio.Semaphore(self.budget.watches + self.budget.other_streams)
         self._auth = auth
         self._clock = clock
-        self._read_only = read_only
-        self.protection = ContextSettings()
-        """What the user's configuration file says of this context; it may change while foretop runs."""
+        self.rules = rules or ClusterProtection()
+        self._placed: tuple[ContextConfig, ClusterIdentity] | None = None
+        self._told: tuple[tuple[str, ...], str] | None = None
         self._time = ClockSkew(ticks)
         self._pool: aiohttp.ClientSession | None = None
+        self._making = asyncio.Lock()
         self._made_for: tuple[ContextConfig, bytes, bytes] | None = None
 
     @property
@@ -101,8 +134,51 @@ class ApiClient:
         return self._auth.config
 
     @property
+    def identity(self) -> ClusterIdentity:
+        """The cluster as far as it is known: a kubeconfig that has changed may lead to another one."""
+        config = self.config
+        if self._placed is None or self._placed[0] is not config:
+            trusted = self.rules.trusts_authorities and not config.insecure
+            authorities = authorities_of(config.ca) if trusted else frozenset[str]()
+            self._placed = config, ClusterIdentity(server_address(config.server), authorities)
+        uid = self._told[1] if self._told is not None and self._told[0] == _way_to(config) else ""
+        return msgspec.structs.replace(self._placed[1], uid=uid)
+
+    @property
+    def protection(self) -> Protection:
+        """As it is to the best knowledge now; it may change while foretop runs."""
+        return self.rules.of(self.config.name, self.identity)
+
+    @property
     def read_only(self) -> bool:
-        return self._read_only or self.protection.read_only
+        return bool(self.protection.read_only)
+
+    async def judge_afresh(self) -> Protection:
+        """The protection by the configuration file and by the cluster as they are at this moment."""
+        try:
+            async with asyncio.timeout(_FILE_LIMIT):
+                config = await asyncio.to_thread(self.rules.changed)
+        except TimeoutError:
+            raise WriteRefused(
+                "Nothing was sent", "the configuration file cannot be looked at", "is its disk there?"
+            ) from None
+        if config is not None:
+            self.rules.use(config)
+        if self.rules.protects_clusters:
+            await self.learn_uid()
+        return self.protection
+
+    async def learn_uid(self) -> str:
+        """Asks for the uid of kube-system, by which a cluster is told whatever its address; "" where it is not told."""
+        config = self.config
+        try:
+            found = (await self.request("GET", _KUBE_SYSTEM, limit=_UID_LIMIT)).read(_Namespace).metadata.uid
+        except ForetopError:
+            found = ""
+        found = found if _UID.fullmatch(found) else ""
+        self._told = _way_to(config), found
+        self.rules.learn(self.identity)
+        return found
 
     @property
     def skew(self) -> timedelta | None:
@@ -123,13 +199,54 @@ class ApiClient:
         content_type: str = JSON,
         limit: float = ANSWER_LIMIT,
     ) -> Response:
-        """One request; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
+        """A question; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
+        if method.upper() != "GET" and not (method.upper() == "POST" and path in REVIEWS):
+            raise WriteRefused(f"{method} {path} was not sent", "it has no permit", "this is a fault in foretop")
+        return await self._whole(method.upper(), path, params, body, content_type, limit)
+
+    async def write(
+        self,
+        permit: WritePermit,
+        method: str,
+        path: str,
+        params: Mapping[str, str],
+        body: object,
+        content_type: str = JSON,
+    ) -> Response:
+        """One write of a plan that the guard has permitted; refused where that does not hold any more."""
+        return await self._whole(method, path, params, body, content_type, ANSWER_LIMIT, permit)
+
+    def _check_permit(self, permit: WritePermit, method: str, path: str, params: Mapping[str, str] | None) -> None:
+        """Before every sending: the configuration and the kubeconfig may have changed since it was given."""
+        found = self.protection
+        why = ""
+        if permit.client is not self or (method, path) not in permit.writes:
+            why = "it is not in the plan that was permitted"
+        elif permit.dry_run and (params or {}).get("dryRun") != "All":
+            why = "only a dry run was permitted"
+        elif found.read_only:
+            why = f"read-only is on: {found.read_only}"
+        elif found.name and found.name not in permit.confirmed and not permit.dry_run:
+            why = f"{found.production}, and its name was not given"
+        if why:
+            raise WriteRefused(f"{method} {path} was not sent", why)
+
+    async def _whole(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None,
+        body: object,
+        content_type: str,
+        limit: float,
+        permit: WritePermit | None = None,
+    ) -> Response:
         silence = self.config.request_timeout or limit
         async with self._requests:
             try:
                 async with (
                     asyncio.timeout(silence * _WHOLE_WITHIN),
-                    self._open(method.upper(), path, params, body, content_type, silence) as response,
+                    self._open(method, path, params, body, content_type, silence, permit) as response,
                 ):
                     content = await self._read(response)
                     return Response(response.status, response.headers, content)
@@ -163,15 +280,19 @@ class ApiClient:
         body: object,
         content_type: str,
         silence: float,
+        permit: WritePermit | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        self._hold_read_only(method, path)
         used = await self._auth.credentials()
+        if permit is not None:
+            self._check_permit(permit, method, path, params)
         response = await self._send(used, method, path, params, body, content_type, silence)
         try:
             if response.status == 401:
                 await self._auth.rejected(used)
                 response.release()
                 used = await self._auth.credentials()
+                if permit is not None:
+                    self._check_permit(permit, method, path, params)
                 response = await self._send(used, method, path, params, body, content_type, silence)
             if response.status == 401:
                 raise Unauthenticated(
@@ -222,6 +343,7 @@ class ApiClient:
                     )
             except (aiohttp.ClientError, OSError, ValueError) as problem:
                 raise self._explained(problem, credentials) from None
+            _log.debug("%s %s: %s", method, path, response.status)
             self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
             elsewhere = same_server(response, address) if method == "GET" else ""
             if not elsewhere:
@@ -249,9 +371,11 @@ class ApiClient:
         wanted = (self.config, credentials.certificate, credentials.key)
         if self._pool is not None and self._made_for == wanted:
             return self._pool
-        old = self._pool
-        pool = make_pool(self.config, credentials)
-        self._pool, self._made_for = pool, wanted
+        async with self._making:
+            if self._pool is not None and self._made_for == wanted:
+                return self._pool
+            pool = await make_pool(self.config, credentials)
+            old, self._pool, self._made_for = self._pool, pool, wanted
         if old is not None:
             await old.close()
         return pool
@@ -272,15 +396,6 @@ class ApiClient:
         for key, value in acting.extra:
             headers.add(f"Impersonate-Extra-{key}", value)
         return headers
-
-    def _hold_read_only(self, method: str, path: str) -> None:
-        if not self.read_only or method == "GET" or (method == "POST" and path in REVIEWS):
-            return
-        raise ReadOnlyRefused(
-            f"{method} {path} was not sent",
-            "read-only is on",
-            "start foretop without --read-only to change things",
-        )
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         content = bytearray()
@@ -321,6 +436,11 @@ class ApiClient:
             raise WatchIdleTimeout(f"{self.config.address} sent no data for too long") from None
         except (aiohttp.ClientError, OSError) as problem:
             raise self._explained(problem) from None
+
+
+def _way_to(config: ContextConfig) -> tuple[str, ...]:
+    """All of a kubeconfig that decides which cluster is reached."""
+    return config.server, config.ca, config.proxy, config.tls_server_name
 
 
 async def _let_others_go_on() -> None:

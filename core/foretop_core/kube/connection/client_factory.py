@@ -8,14 +8,21 @@ from dataclasses import replace
 import msgspec
 
 from foretop_core.clock import Clock, SystemClock, steady_seconds
-from foretop_core.config.config_file import read_config
+from foretop_core.config.protection import ClusterIdentity, Protection
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.cluster_protection import ClusterProtection
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
 from foretop_core.kube.connection.connection_budget import ConnectionBudget, connection_budget
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
-from foretop_core.kube.connection.kubeconfig import choose_contexts, read_kubeconfig, reloading
+from foretop_core.kube.connection.kubeconfig import (
+    Kubeconfig,
+    choose_contexts,
+    cluster_identities,
+    read_kubeconfig,
+    reloading,
+)
 from foretop_core.kube.connection.oidc import OidcTokens
 
 
@@ -37,20 +44,19 @@ class Connections(msgspec.Struct, frozen=True):
 def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
     """Reads the kubeconfig; what is wrong with it is raised as one line, before anything is sent.
 
-    A context is read-only where the caller or the user's configuration file says so.
+    The protection of each is that of its cluster, by the user's configuration file, the environment and `read_only`.
     """
-    config = read_config(environ)
     plugins = ExecPlugins(clock, environ)
     oidc = OidcTokens(clock)
-    chosen = choose_contexts(options, environ)
+    kubeconfig = read_kubeconfig(options, environ)
+    chosen = choose_contexts(options, environ, kubeconfig)
+    protection = _protection(kubeconfig, options, environ, read_only)
     budget = connection_budget(len(chosen))
     ticks = steady_seconds if isinstance(clock, SystemClock) else None
 
     def client(context: ContextConfig, budget: ConnectionBudget) -> ApiClient:
         auth = Authenticator(context, reloading(context, options, environ), plugins, clock, oidc)
-        opened = ApiClient(auth, clock, read_only, budget, ticks)
-        opened.protection = config.protection(context.name)
-        return opened
+        return ApiClient(auth, clock, protection, budget, ticks)
 
     def open_more(name: str) -> ApiClient:
         (context,) = choose_contexts(replace(options, contexts=(name,)), environ)
@@ -61,3 +67,22 @@ def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock
 
     clients = {context.name: client(context, budget) for context in chosen}
     return Connections(clients, plugins, known, open_more)
+
+
+def known_protections(options: ConnectionOptions, environ: Mapping[str, str], read_only: bool) -> dict[str, Protection]:
+    """The protection of each context of the kubeconfig, as far as it can be told without asking its cluster."""
+    kubeconfig = read_kubeconfig(options, environ)
+    protection = _protection(kubeconfig, options, environ, read_only)
+    found = cluster_identities(kubeconfig, kubeconfig.contexts, replace(options, kubeconfig=""), environ)
+    return {name: protection.of(name, next(iter(some), ClusterIdentity())) for name, some in found.items()}
+
+
+def _protection(
+    kubeconfig: Kubeconfig, options: ConnectionOptions, environ: Mapping[str, str], read_only: bool
+) -> ClusterProtection:
+    return ClusterProtection(
+        read_only,
+        environ,
+        lambda names: cluster_identities(kubeconfig, names, options, environ),
+        trusts_authorities=not options.certificate_authority,
+    )

@@ -13,6 +13,12 @@ _YEARS = range(2000, 3000)
 """A proxy may write any date: others than these are nobody's clock, and rules cannot look ahead from them."""
 
 
+_JUMP = timedelta(minutes=1)
+_BELIEVED = 3
+"""So many answers in a row must agree on a jump: one of several servers, or of several proxies, may be wrong."""
+_Bounds = tuple[timedelta, timedelta]
+
+
 class ClockSkew:
     """Narrows the skew with every answer.
 
@@ -23,7 +29,9 @@ class ClockSkew:
     def __init__(self, ticks: Callable[[], float] | None = None) -> None:
         self._ticks = ticks
         self._learnt: tuple[datetime, float] | None = None
-        self._bounds: tuple[timedelta, timedelta] | None = None
+        self._bounds: _Bounds | None = None
+        self._jump: _Bounds | None = None
+        self._jumps = 0
 
     def at(self, now: datetime) -> timedelta | None:
         """How far the server is ahead of our clock, which says this now; nothing before the first answer.
@@ -47,13 +55,25 @@ class ClockSkew:
             date = parsedate_to_datetime(header)
         except (ValueError, OverflowError):
             return
-        if date.tzinfo is None or date.year not in _YEARS or received < sent:
+        # The library reads the year 1 as 2001.
+        if date.tzinfo is None or date.year not in _YEARS or f" {date.year} " not in header or received < sent:
             return
         known = None if self._step(received) else self._bounds
         self._learnt = (received, self._ticks()) if self._ticks is not None else None
         least, most = date - received, date + _SECOND - sent
         if known is None or least > known[1] or most < known[0]:
             # The first answer, or a clock that was set meanwhile: what was known no longer holds.
-            self._bounds = least, most
+            if known is None or _distance(known, (least, most)) <= _JUMP or self._is_believed((least, most)):
+                self._bounds, self._jumps = (least, most), 0
         else:
-            self._bounds = max(known[0], least), min(known[1], most)
+            self._bounds, self._jumps = (max(known[0], least), min(known[1], most)), 0
+
+    def _is_believed(self, jump: _Bounds) -> bool:
+        """Whether enough answers, none of another opinion between them, say the same."""
+        agrees = self._jump is not None and _distance(self._jump, jump) <= _JUMP
+        self._jump, self._jumps = jump, self._jumps + 1 if agrees else 1
+        return self._jumps >= _BELIEVED
+
+
+def _distance(one: _Bounds, other: _Bounds) -> timedelta:
+    return max(one[0] - other[1], other[0] - one[1], timedelta())

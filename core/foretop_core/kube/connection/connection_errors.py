@@ -24,8 +24,8 @@ class Unauthenticated(ForetopError):
     """The cluster cannot tell who we are until a person does something."""
 
 
-class ReadOnlyRefused(ForetopError):
-    """A write was asked for while read-only is on; nothing has left the process."""
+class WriteRefused(ForetopError):
+    """A write without the guard's permit, or against the protection of its cluster; nothing has left the process."""
 
 
 class ApiError(ForetopError):

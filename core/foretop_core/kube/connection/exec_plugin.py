@@ -17,13 +17,15 @@ from foretop_core.clock import Clock
 from foretop_core.kube.connection.config import ExecConfig
 from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.secrets_filter import HIDDEN, SHORTEST_SECRET, is_secret_beside, without_tokens
-from foretop_core.process_group import end_process_group
+from foretop_core.process_group import end_process_group, find_program
 
 LIMIT = 60.0
 MIN_RETRY_INTERVAL = timedelta(seconds=20)
 RENEW_BEFORE = timedelta(seconds=10)
 MOST_OUTPUT = 2**20
 _EACH = 0.02
+_MOST_SAID = 4096
+"""Bytes at the end of what a plugin says that are looked at: one line of it is shown."""
 _LAST_WORDS = 1.0
 """Seconds for what a plugin wrote last; a helper that it leaves behind may hold its output open for ever."""
 
@@ -96,7 +98,7 @@ class ExecPlugins:
     def sign_in(self, config: ExecConfig) -> None:
         """Runs the plugin on the plain terminal, where a person can answer it; the screen must be aside."""
         with subprocess.Popen(
-            [config.command, *config.args],
+            [find_program(config.command, self._environ), *config.args],
             env=self._environment(config, interactive=True),
             stdout=subprocess.PIPE,
         ) as process:
@@ -115,7 +117,7 @@ class ExecPlugins:
         try:
             # A session of its own has no terminal, so that no prompt can be written over the screen.
             process = await asyncio.create_subprocess_exec(
-                config.command,
+                find_program(config.command, self._environ),
                 *config.args,
                 env=self._environment(config, interactive=False),
                 stdin=asyncio.subprocess.DEVNULL,
@@ -232,7 +234,11 @@ def _last_words(config: ExecConfig, stdout: bytes, stderr: bytes) -> str:
 
 
 def _last_line(output: bytes) -> str:
-    lines = output.decode("utf-8", "replace").splitlines()
+    text = output[-_MOST_SAID:].decode("utf-8", "replace")
+    if len(output) > _MOST_SAID:
+        # The word that is cut may be half of a token, which nothing would know for one any more.
+        text = "".join(text.split(maxsplit=1)[1:])
+    lines = text.splitlines()
     clean = ["".join(mark for mark in line if mark.isprintable()).strip() for line in lines]
     return next((line for line in reversed(clean) if line), "")
 

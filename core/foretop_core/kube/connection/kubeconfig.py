@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from foretop_core.config.protection import ClusterIdentity, authorities_of, server_address
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import MOST_KUBECONFIG_BYTES, ConnectionOptions, ContextConfig, Reload
 from foretop_core.kube.connection.flag_overrides import override_cluster, override_user, server_name
@@ -50,9 +52,11 @@ class Kubeconfig:
         return f"{names} does not exist" if len(self.missing) == 1 else f"none of these exists: {names}"
 
 
-def choose_contexts(options: ConnectionOptions, environ: Mapping[str, str]) -> tuple[ContextConfig, ...]:
+def choose_contexts(
+    options: ConnectionOptions, environ: Mapping[str, str], read: Kubeconfig | None = None
+) -> tuple[ContextConfig, ...]:
     """The contexts named on the command line, else the current one, else the pod's own service account."""
-    kubeconfig = read_kubeconfig(options, environ)
+    kubeconfig = read or read_kubeconfig(options, environ)
     if options.server and not options.contexts and kubeconfig.current not in kubeconfig.contexts:
         return (_server_alone(kubeconfig, options, environ),)
     if not kubeconfig.contexts and not options.contexts and not options.kubeconfig and in_cluster(environ):
@@ -92,6 +96,30 @@ def read_kubeconfig(options: ConnectionOptions, environ: Mapping[str, str]) -> K
             for name, body in _named(content.get(section), section, path):
                 merged[section].setdefault(name, KubeconfigEntry(name, body, path))
     return Kubeconfig(tuple(files), current, merged["clusters"], merged["users"], merged["contexts"], tuple(missing))
+
+
+def cluster_identities(
+    kubeconfig: Kubeconfig, names: Iterable[str], options: ConnectionOptions, environ: Mapping[str, str]
+) -> dict[str, tuple[ClusterIdentity, ...]]:
+    """The clusters of these contexts, by what the files say without any flag; those of the usual files as well."""
+    files = [kubeconfig]
+    if options.kubeconfig:
+        with suppress(BadInput):
+            files.append(read_kubeconfig(replace(options, kubeconfig=""), environ))
+    return {name: tuple(found for file in files if (found := _identity(file, name)) is not None) for name in names}
+
+
+def _identity(kubeconfig: Kubeconfig, name: str) -> ClusterIdentity | None:
+    entry = kubeconfig.contexts.get(name)
+    cluster = kubeconfig.clusters.get(_text(entry.body.get("cluster"))) if entry is not None else None
+    if cluster is None:
+        return None
+    ca = ""
+    if not cluster.flag("insecure-skip-tls-verify"):
+        with suppress(BadInput):
+            ca = cluster.content("certificate-authority").decode("ascii", "replace")
+    address = server_address(_text(cluster.body.get("server")))
+    return ClusterIdentity(address, authorities_of(ca) if ca else frozenset())
 
 
 def _paths(options: ConnectionOptions, environ: Mapping[str, str]) -> list[Path]:

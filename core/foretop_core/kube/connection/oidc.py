@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -39,13 +39,13 @@ class OidcTokens:
         self._clock = clock
         self._slots: dict[tuple[Path, str], _Slot] = {}
 
-    async def token(self, known: OidcConfig, read_again: Callable[[], OidcConfig]) -> str:
+    async def token(self, known: OidcConfig, read_again: Callable[[], Awaitable[OidcConfig]]) -> str:
         """A token that holds: the kubeconfig's, the last renewed one, or a new one."""
         slot = self._slots.setdefault(known.place, _Slot())
         async with slot.lock:
             if found := self._valid(known, slot.renewed):
                 return found
-            current = read_again()
+            current = await read_again()
             if found := self._valid(current):
                 return found
             if slot.asked_at is not None and timedelta() <= self._clock.now() - slot.asked_at < MIN_RETRY_INTERVAL:
@@ -60,7 +60,7 @@ class OidcTokens:
         slot = self._slots.get(known.place)
         return slot.notice if slot is not None else ""
 
-    async def _renewed(self, slot: _Slot, current: OidcConfig, read_again: Callable[[], OidcConfig]) -> str:
+    async def _renewed(self, slot: _Slot, current: OidcConfig, read_again: Callable[[], Awaitable[OidcConfig]]) -> str:
         if not current.refresh_token:
             raise self._ended(current)
         slot.asked_at = self._clock.now()
@@ -68,7 +68,7 @@ class OidcTokens:
             renewed, slot.notice = await asyncio.to_thread(_refreshed_and_kept, current)
         except Unauthenticated as problem:
             # Somebody else (kubectl, a second foretop) may have used the refresh token a moment before us.
-            if found := self._valid(read_again()):
+            if found := self._valid(await read_again()):
                 return found
             slot.failure = problem
             raise

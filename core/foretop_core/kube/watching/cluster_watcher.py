@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
+from foretop_core.background import keep_running
 from foretop_core.clock import Clock
-from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, WATCHED_NAMES, AccessibleNamespaces
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
@@ -21,7 +21,7 @@ from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.watching.movement_sink import MovementSink
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
-from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchSink, WatchState
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchSink, WatchState, task_scope
 from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.kinds import (
     DATA_DOWNLOAD,
@@ -33,6 +33,7 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.movement import label_value
 from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
+from foretop_core.rules.failure_record import failure_line
 
 _MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {
     "Backup": (BACKUP_LABEL, (POD_VOLUME_BACKUP, DATA_UPLOAD)),
@@ -77,6 +78,9 @@ class ClusterWatcher:
         self.kinds = tuple(kinds)
         self.places = NamespaceResolver(client, self.access, clock, named or NamespaceSelection())
         self._timing = timing or WatchTimings()
+        self._held: dict[Kind, frozenset[WatchScope]] = {}
+        self._absent: dict[Kind, frozenset[WatchScope]] = {}
+        self._failed: set[WatchScope] = set()
         self._watches: dict[WatchScope, asyncio.Task[None]] = {}
         self._reflectors: dict[WatchScope, Reflector] = {}
         self._slots = WatchSlots(client.budget.watches)
@@ -102,7 +106,10 @@ class ClusterWatcher:
         try:
             async with asyncio.TaskGroup() as group:
                 for kind in self.kinds:
-                    group.create_task(self._follow(kind))
+                    failed = partial(self._tell_failed, task_scope(self.name, kind))
+                    following = self._kept_running(f"following {kind.plural}", partial(self._follow, kind), failed)
+                    group.create_task(following)
+                group.create_task(self._learn_cluster())
                 await asyncio.Event().wait()
         finally:
             await self._end(tuple(self._watches))
@@ -148,24 +155,57 @@ class ClusterWatcher:
         self._elsewhere = asyncio.Event()
 
     async def _follow(self, kind: Kind) -> None:
-        """Watches one kind wherever it may be listed; where that is not everywhere, looks again each minute."""
-        held: frozenset[WatchScope] = frozenset()
-        absent: frozenset[WatchScope] = frozenset()
-        self._sinks.open(self._scope(kind)).health(WatchHealth(WatchState.SYNCING, self._clock.now()))
-        await self._let_first_go_ahead(kind)
+        """Watches one kind wherever it may be listed; where that is not everywhere, looks again each minute.
+
+        One that was started again after a failure goes on with the watches that are there.
+        """
+        if not self._held.get(kind):
+            self._sinks.open(self._scope(kind)).health(WatchHealth(WatchState.SYNCING, self._clock.now()))
+            await self._let_first_go_ahead(kind)
         while True:
             elsewhere = self._elsewhere
-            found = await self._reach(kind, quiet=bool(held))
+            found = await self._reach(kind, quiet=bool(self._held.get(kind)))
             wanted = frozenset(scope for place in found.namespaces for scope in self._scopes(kind, place))
             self._sinks_without_watch(kind, wanted)
-            self._change(held, wanted)
-            held = wanted
+            self._change(self._held.get(kind, frozenset()), wanted)
+            self._held[kind] = wanted
             missing = frozenset(scope for place in found.missing for scope in self._scopes(kind, place))
-            absent = self._tell_absent(absent, missing)
+            self._absent[kind] = self._tell_absent(self._absent.get(kind, frozenset()), missing)
+            self._note_working(kind)
             await self._until_next_look(kind, found, elsewhere)
 
+    async def _learn_cluster(self) -> None:
+        """Which cluster it is, where that decides about its protection; the guard asks again before every write."""
+        if self.client.rules.protects_clusters:
+            await self._wait_for_first()
+            # Whatever goes wrong, a cluster that is not known is protected the more.
+            with suppress(Exception):
+                await self.client.learn_uid()
+
+    async def _kept_running(
+        self, name: str, work: Callable[[], Awaitable[None]], failed: Callable[[Exception, float], None]
+    ) -> None:
+        await keep_running(
+            f"{name} in {self.name}", work, failed, self.pace.wait, self._timing.first_delay, self._timing.longest_delay
+        )
+
+    def _note_working(self, kind: Kind) -> None:
+        if (scope := task_scope(self.name, kind)) in self._failed:
+            self._failed.discard(scope)
+            self._sinks.drop(scope)
+
+    def _tell_failed(self, scope: WatchScope, problem: Exception, delay: float) -> None:
+        now = self._clock.now()
+        self._failed.add(scope)
+        error, retry_at = failure_line(problem), now + timedelta(seconds=delay)
+        self._sinks.open(scope).health(WatchHealth(WatchState.STALE, now, error, retry_at, is_fault=True))
+
     async def _let_first_go_ahead(self, kind: Kind) -> None:
-        if not self._not_begun or kind.name in self._first:
+        if kind.name not in self._first:
+            await self._wait_for_first()
+
+    async def _wait_for_first(self) -> None:
+        if not self._not_begun:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(self._timing.go_ahead):
@@ -216,7 +256,8 @@ class ClusterWatcher:
                 if not quiet:
                     state = WatchState.SIGNED_OUT if isinstance(problem, Unauthenticated) else WatchState.STALE
                     retry_at = self._clock.now() + timedelta(seconds=delay)
-                    self._sinks.open(self._scope(kind)).health(WatchHealth(state, lost, _told(problem), retry_at))
+                    health = WatchHealth(state, lost, failure_line(problem), retry_at)
+                    self._sinks.open(self._scope(kind)).health(health)
             await self.pace.wait(delay)
 
     def _sinks_without_watch(self, kind: Kind, wanted: frozenset[WatchScope]) -> None:
@@ -240,26 +281,23 @@ class ClusterWatcher:
             yield WatchScope(self.name, kind, run.namespace, label)
 
     def _change(self, held: frozenset[WatchScope], wanted: frozenset[WatchScope]) -> None:
-        for scope in held - wanted:
+        for scope in (held - wanted) & self._watches.keys():
             self._stop(scope)
-        for scope in wanted - held:
+        for scope in wanted - held - self._watches.keys():
             self._start(scope)
 
     def _start(self, scope: WatchScope) -> None:
-        self._watches[scope] = asyncio.create_task(self._watch(scope), name=f"watch {scope.kind.plural}")
+        name, failed = f"watch {scope.kind.plural}", partial(self._tell_failed, scope)
+        watching = self._kept_running(name, partial(self._watch, scope), failed)
+        self._watches[scope] = asyncio.create_task(watching, name=name)
 
     async def _watch(self, scope: WatchScope) -> None:
-        """A fault of our own costs this one watch a minute and shows in its health; the others go on."""
+        """A fault of our own costs this one watch a while and shows in its health; the others go on."""
         sink = self._movements.get(scope) or self._sinks.open(scope)
-        while True:
-            begun = partial(self._note_begun, scope.kind.name)
-            reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing, self._slots, begun)
-            self._reflectors[scope] = reflector
-            try:
-                await reflector.run()
-            except Exception as problem:
-                sink.health(WatchHealth(WatchState.STALE, self._clock.now(), _told(problem)))
-                await self.pace.wait(self._timing.ask_again)
+        begun = partial(self._note_begun, scope.kind.name)
+        reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing, self._slots, begun)
+        self._reflectors[scope] = reflector
+        await reflector.run()
 
     def _stop(self, scope: WatchScope) -> None:
         self._watches.pop(scope).cancel()
@@ -274,9 +312,3 @@ class ClusterWatcher:
         for task in tasks:
             with suppress(asyncio.CancelledError):
                 await task
-
-
-def _told(problem: Exception) -> str:
-    if isinstance(problem, ForetopError):
-        return str(problem)
-    return " ".join(f"Internal error in foretop: {type(problem).__name__}: {problem}".split())

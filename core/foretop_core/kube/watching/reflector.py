@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
+from logging import INFO, WARNING
 from typing import get_args
 
 import msgspec
@@ -35,9 +36,12 @@ from foretop_core.kube.watching.list_watch_codec import (
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchSink, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
+from foretop_core.logs import logger
 from foretop_core.models.sharing import SharedParts
 from foretop_core.models.wire import Resource, from_builtins, is_earlier
 
+_log = logger(__name__)
+_WELL = frozenset({WatchState.LIVE, WatchState.SYNCING})
 _CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
 _WORTH_RESUMING = frozenset({429, 500, 502, 503, 504})
 _SERVER_AWAY = frozenset({500, 502, 503, 504})
@@ -173,7 +177,9 @@ class Reflector:
         finally:
             watching.cancel()
             # Not suppressed: this reflector may be cancelled at the same moment, and must end then.
-            await asyncio.gather(watching, return_exceptions=True)
+            (ended,) = await asyncio.gather(watching, return_exceptions=True)
+            if isinstance(ended, Exception):
+                _log.error("the watch of %s beside its list failed", self._title, exc_info=ended)
 
     async def _watch_beside_list(self, version: str) -> None:
         """Whatever ends it costs nothing: list and next watch have all of it."""
@@ -481,6 +487,9 @@ class Reflector:
         self._silent_since = None
         if self._health is not None and self._health.state is state:
             since = self._health.since
+        if self._health is None or (self._health.state, self._health.error) != (state, error):
+            where = f"{self._scope.context}/{self._scope.namespace}"
+            _log.log(INFO if state in _WELL else WARNING, "%s in %s: %s %s", self._title, where, state.value, error)
         self._health = WatchHealth(state, since, error, retry_at, seen, expected, polled_every)
         self._sink.health(self._health)
         if state is not WatchState.SYNCING:

@@ -25,6 +25,11 @@ class WatchScope(msgspec.Struct, frozen=True):
     fields: str = ""
 
 
+def task_scope(context: str, kind: Kind) -> WatchScope:
+    """Stands for the task that decides where a kind is watched: it has a health, and no objects."""
+    return WatchScope(context, kind, fields="foretop task")
+
+
 class WatchState(enum.Enum):
     """How a watch is; the value is the word that a person reads."""
 
@@ -51,6 +56,8 @@ class WatchHealth(msgspec.Struct, frozen=True):
     expected: int | None = None
     polled_every: float = 0.0
     """Seconds between two lists, where no connection is left for a watch of its own."""
+    is_fault: bool = False
+    """A fault of foretop's own has ended it, which is told at once."""
 
 
 class WatchSink(Protocol):

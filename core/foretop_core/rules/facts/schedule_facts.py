@@ -195,6 +195,12 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
     def is_invalid_cron(self) -> bool:
         return bool(self.invalid) and isinstance(self.readings[-1].parsed, CronError)
 
+    @property
+    def is_too_long(self) -> bool:
+        """Whether its expression is longer than foretop reads."""
+        parsed = self.readings[-1].parsed
+        return isinstance(parsed, CronError) and parsed.is_too_long
+
     @cached_property
     def never_fires(self) -> bool:
         return self.dialect is not None and never_fires(self.schedule, self.dialect)

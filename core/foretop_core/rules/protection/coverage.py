@@ -17,6 +17,8 @@ from foretop_core.rules import humanize
 _WILD = frozenset("*?[{")
 _EVERYTHING = "*"
 _REMEMBERED = 4096
+_LONGEST_PATTERN = 1024
+"""Characters; a longer one is taken as it is, for to read a megabyte of stars and brackets takes minutes."""
 _MADE_AGAIN = frozenset(
     {
         "backuprepositories",
@@ -296,7 +298,7 @@ def _is_valid_namespace(entry: str) -> bool:
 
 
 def _is_pattern(entry: str) -> bool:
-    return not _WILD.isdisjoint(entry)
+    return len(entry) <= _LONGEST_PATTERN and not _WILD.isdisjoint(entry)
 
 
 def _fits(name: str, entries: Iterable[str]) -> bool:

@@ -75,6 +75,10 @@ class ProtectionIndex:
         self._storage: dict[_Name, BackupStorageLocation] = {}
         self._restores: dict[_Name, dict[_Name, Restore]] = {}
         self._restored: dict[_Name, NamespaceFilter] = {}
+        self._labelled: dict[str, str] = {}
+        """The namespaces with the label of a drill, each with its id."""
+        self._drilled_into: Counter[tuple[str, str]] = Counter()
+        """By the id of a drill and a namespace, how many restores of that drill go into it."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -152,7 +156,7 @@ class ProtectionIndex:
             case NonAdminBackup() as nab:
                 return self._nab(nab, gone=after is None)
             case Namespace() as namespace:
-                return self._namespace(namespace.name, gone=after is None or _is_of_drill(namespace))
+                return self._namespace(namespace, gone=after is None)
             case BackupRepository() as repository:
                 return self._repository(_typed(before, BackupRepository), repository, gone=after is None)
             case BackupStorageLocation() as location:
@@ -262,7 +266,7 @@ class ProtectionIndex:
         )
 
     def _restore(self, before: Restore | None, after: Restore | None) -> _Touched:
-        touched: _Touched = []
+        touched: _Touched = [*self._drill_restore(before, -1), *self._drill_restore(after, 1)]
         if before is not None:
             self._restores.get(_source(before), {}).pop(_name(before), None)
             touched += self._displace_restore(before)
@@ -318,11 +322,38 @@ class ProtectionIndex:
             self._keep(place)
         return [(place,)]
 
-    def _namespace(self, name: str, *, gone: bool) -> _Touched:
-        if self._existing is not None:
-            (self._existing.discard if gone else self._existing.add)(name)
-            self._keep(name)
+    def _namespace(self, namespace: Namespace, *, gone: bool) -> _Touched:
+        """What a drill made needs no protection. Anybody may set a label: a restore of that drill must go there too.
+
+        Its restore goes before it does, so that what is already being deleted needs no restore any more.
+        """
+        name, drill = namespace.name, "" if gone else namespace.label(DRILL_LABEL)
+        leaves = bool(drill) and namespace.metadata.deletion_timestamp is not None
+        self._labelled.pop(name, None)
+        if drill and not leaves:
+            self._labelled[name] = drill
+        self._exist(name, not (gone or leaves or self._drilled_into[drill, name]))
         return [(name,)]
+
+    def _exist(self, name: str, exists: bool) -> None:
+        if self._existing is not None:
+            (self._existing.add if exists else self._existing.discard)(name)
+            self._keep(name)
+
+    def _drill_restore(self, restore: Restore | None, by: int) -> _Touched:
+        """The namespaces that a restore of a drill goes into, where they say themselves that they are of it."""
+        drill = restore.label(DRILL_LABEL) if restore is not None and restore.metadata.labels else ""
+        if restore is None or not drill:
+            return []
+        touched: _Touched = []
+        for name in set(restore.spec.namespace_mapping.values()):
+            self._drilled_into[drill, name] += by
+            if not self._drilled_into[drill, name]:
+                del self._drilled_into[drill, name]
+            if self._labelled.get(name) == drill:
+                self._exist(name, not self._drilled_into[drill, name])
+                touched.append((name,))
+        return touched
 
     def _repository(self, before: BackupRepository | None, repository: BackupRepository, *, gone: bool) -> _Touched:
         names = {repository.spec.volume_namespace}
@@ -424,12 +455,14 @@ class ProtectionSource(Protocol):
 def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     """The protection of a whole cluster as of one snapshot."""
     known = snapshot.namespaces
-    names = None if known is None else (item.name for item in known if not _is_of_drill(item))
+    labelled = [item for item in known or () if item.metadata.labels and item.label(DRILL_LABEL)]
+    names = None if known is None else {item.name for item in known}.difference(item.name for item in labelled)
     index = ProtectionIndex(snapshot.dialect, names)
     everything: tuple[Iterable[Resource], ...] = (
         snapshot.storage,
         snapshot.schedules,
         snapshot.restores,
+        labelled,
         snapshot.nabs,
         snapshot.repositories,
     )
@@ -437,11 +470,6 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     for items in everything:
         index.load(items)
     return index
-
-
-def _is_of_drill(namespace: Namespace) -> bool:
-    """What a drill makes needs no protection."""
-    return bool(namespace.label(DRILL_LABEL))
 
 
 def _nab_order(nab: NonAdminBackup) -> tuple[bool, datetime | None, str]:

@@ -8,9 +8,11 @@ from datetime import datetime
 import msgspec
 
 from foretop_core.rules.failure_record import Failure, problem_text
+from foretop_core.rules.protection.drill_leftovers import DrillRecord
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import (
     cron_dialects,
+    drills,
     gitops_pruning,
     nonadmin,
     outcomes,
@@ -101,13 +103,21 @@ class Triage(msgspec.Struct, frozen=True):
 
 
 def triage(
-    snapshot: ClusterSnapshot, now: datetime, limits: Thresholds | None = None, rules: Sequence[Rule] | None = None
+    snapshot: ClusterSnapshot,
+    now: datetime,
+    limits: Thresholds | None = None,
+    rules: Sequence[Rule] | None = None,
+    drill_records: Sequence[DrillRecord] | None = None,
 ) -> Triage:
-    """Everything that is wrong in one context now; a rule that fails costs only what it was looking at."""
+    """Everything that is wrong in one context now; a rule that fails costs only what it was looking at.
+
+    Without the records of drills it is not judged what drills have left.
+    """
     limits = limits or Thresholds()
     found: list[Finding] = []
     failures: list[Failure] = []
-    for rule in RULES if rules is None else rules:
+    about_drills = () if drill_records is None else (drills.left_over_drills(drill_records),)
+    for rule in (*(RULES if rules is None else rules), *about_drills):
         findings, failed = apply_rule(rule, snapshot, now, limits)
         found += findings
         failures += failed

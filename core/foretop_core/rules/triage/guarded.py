@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
+from foretop_core.logs import logger
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import Failure, failing_object, problem_text, snapshot_without
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
+_log = logger(__name__)
 Rule = Callable[[ClusterSnapshot, datetime, Thresholds], Iterator[Finding]]
 
 _MOST_LEFT_OUT = 5
@@ -28,6 +30,7 @@ def apply_rule(
             for finding in rule(snapshot, now, limits):
                 found.append(finding)
         except Exception as problem:
+            _log.debug("rule %s failed", rule.__name__, exc_info=problem)
             item = failing_object(problem.__traceback__)
             subject = snapshot.ref(item) if item is not None else None
             failures.append(Failure(snapshot.context, f"rule {rule.__name__}", subject, problem_text(problem)))

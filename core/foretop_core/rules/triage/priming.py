@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from foretop_core.cron import CronError, CronSchedule, Dialect
+from foretop_core.cron import CronError, CronSchedule, Dialect, quoted
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import expression
@@ -41,8 +41,8 @@ def _why_not_created(prescaled: PreScaledCronJob) -> str:
     text, given = prescaled.spec.cron_job.spec.schedule, prescaled.spec.primer_schedule
     verdict = prescaler_verdict(text, prescaled.spec.warm_up_time_mins, Dialect.ROBFIG) if not given else None
     if verdict is not None and not verdict.supported:
-        return f"it refuses {text!r}: {verdict.reason}"
-    return f"it accepts {(given or text)!r}, so look whether the operator is running"
+        return f"it refuses {quoted(text)}: {verdict.reason}"
+    return f"it accepts {quoted(given or text)}, so look whether the operator is running"
 
 
 def _compare(snapshot: ClusterSnapshot, prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from foretop_core.cron import Dialect
+from foretop_core.cron import Dialect, quoted
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
@@ -24,7 +24,8 @@ PAUSED_OVERDUE = "velero-paused-overdue"
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for schedule, _ in snapshot.read_schedules:
-        problem = schedule_facts(snapshot, schedule, now).invalid
+        facts = schedule_facts(snapshot, schedule, now)
+        problem, too_long = facts.invalid, facts.is_too_long
         if not problem:
             continue
         paused = " It is paused, so Velero has not checked it yet." if schedule.spec.paused else ""
@@ -34,8 +35,11 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             Severity.ERROR,
             snapshot.ref(schedule),
             schedule.created,
-            "invalid cron, makes no backups",
-            sentence(f"{schedule.spec.schedule!r} is refused: {problem}.{paused}", upgrade),
+            "cron too long to be read" if too_long else "invalid cron, makes no backups",
+            sentence(
+                f"{quoted(schedule.spec.schedule)} is {'not read' if too_long else 'refused'}: {problem}.{paused}",
+                upgrade,
+            ),
             f"{instead or 'Fix spec.schedule.'} Fixing it starts a backup at once if a run was due between its "
             "creation and now, unless the same change sets spec.skipImmediately to true.",
         )
@@ -55,8 +59,8 @@ def never_firing(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
             snapshot.ref(schedule),
             schedule.created,
             f"matches no date{when}, so it runs every minute",
-            f"No date{when} matches {schedule.spec.schedule!r}; Velero treats it as always due and starts a backup "
-            f"almost every minute. {humanize.count(made, 'backup')} of it exist now."
+            f"No date{when} matches {quoted(schedule.spec.schedule)}; Velero treats it as always due and starts a "
+            f"backup almost every minute. {humanize.count(made, 'backup')} of it exist now."
             f"{runaway_by_upgrade(snapshot, schedule, now)}",
             "Pause the schedule, then fix its expression.",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from foretop_core.cron import CronError
+from foretop_core.cron import CronError, shown
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
@@ -127,7 +127,7 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
     if entry.schedule.spec.paused:
         return _if_unpaused(facts)
     if facts.invalid:
-        return "invalid cron" if facts.is_invalid_cron else "refused"
+        return "too long" if facts.is_too_long else "invalid cron" if facts.is_invalid_cron else "refused"
     if facts.dialect is None:
         return f"{len(facts.readings)} readings"
     if facts.never_fires:
@@ -208,7 +208,7 @@ def _runs_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
 _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
-    plain("cron", "CRON", lambda entry: entry.schedule.spec.schedule),
+    plain("cron", "CRON", lambda entry: shown(entry.schedule.spec.schedule)),
     plain("meaning", "MEANING", _meaning, wide=True),
     Column(
         "next",

@@ -31,8 +31,8 @@ def is_visibility_finding(finding: Finding) -> bool:
 def visibility_findings(
     context: str, health: ContextHealth, now: datetime, *, seen_before: bool = True
 ) -> tuple[Finding, ...]:
-    """One line for a cluster that is lost; else one for each sort of gap."""
-    if health.lost_at is None:
+    """One line for a cluster that is lost; else one for each sort of gap. A fault of foretop's own is told at once."""
+    if health.lost_at is None or health.faults:
         return tuple(_gaps(context, health, now))
     return (_lost(context, health, health.lost_at, seen_before),) if now - health.lost_at >= _PATIENCE else ()
 
@@ -98,7 +98,18 @@ def _reason(error: str) -> str:
 
 
 def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Finding]:
-    if health.stale and health.since is not None and now - health.since >= _PATIENCE:
+    if health.faults:
+        kinds = _titles(health.faulty_kinds)
+        yield _finding(
+            "watch-failed",
+            Severity.WARNING,
+            context,
+            health.since,
+            f"a fault of foretop ended the watch of {kinds}",
+            f"{health.faults[-1]}. The {kinds} shown may be out of date.",
+            "foretop starts it again. If this comes back, start foretop with --log-file FILE and report what it says.",
+        )
+    elif health.stale and health.since is not None and now - health.since >= _PATIENCE:
         kinds = _titles(health.stale)
         yield _finding(
             "velero-stale",

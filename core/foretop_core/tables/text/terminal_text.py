@@ -11,9 +11,18 @@ from functools import lru_cache
 
 _SHOWN = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+UNSEEN = (
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""For a class of a regular expression: what Unicode lets a terminal ignore, and letters that are drawn as blanks.
+
+They hide messages, and make two names look the same. A selector that only chooses the colour of a sign is one of them.
+"""
+_IS_UNSEEN = re.compile(f"[{UNSEEN}]")
 _MARKS = frozenset({"Mn", "Me", "Mc"})
 _MOST_MARKS = 4
-LONGEST = 32 * 1024
+LONGEST = 16 * 1024
 """So many characters of one text are shown: nobody reads more, and folding them takes time."""
 _LONGEST_KEPT = 256
 """Longer texts are measured each time: thousands of them would take much memory."""
@@ -44,7 +53,7 @@ def clean(text: str) -> str:
     marks = 0
     for letter in text:
         category = unicodedata.category(letter)
-        if category not in _MARKS:
+        if category not in _MARKS or _IS_UNSEEN.match(letter):
             marks = 0
             shown.append(_visible(letter, category))
             continue
@@ -59,7 +68,7 @@ def clean(text: str) -> str:
 def _visible(letter: str, category: str) -> str:
     if category == "Zs":
         return " "
-    if category not in _UNSAFE:
+    if category not in _UNSAFE and not _IS_UNSEEN.match(letter):
         return letter
     if letter in _SHOWN:
         return _SHOWN[letter]

@@ -1,0 +1,51 @@
+"""The records of drills in the journal, for Triage: read only while something in a cluster has the label of a drill."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+from foretop_core.actions.journal import Journal, default_path
+from foretop_core.errors import ForetopError
+from foretop_core.rules.protection.drill_leftovers import DrillRecord, labelled_objects
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+_EACH = 5.0
+"""Seconds between two readings; another foretop of the same person may have written."""
+
+
+class DrillJournal:
+    """The journal of one person; a screen reads it in a thread, because a file may take its time."""
+
+    def __init__(self, environ: Mapping[str, str], *, waits: bool) -> None:
+        """`waits` is for a command, which has nothing else to do meanwhile."""
+        self._journal = Journal(default_path(environ))
+        self._waits = waits
+        self._held: Sequence[DrillRecord] | None = None
+        self._next = 0.0
+        self._reader: threading.Thread | None = None
+
+    def records(self, snapshot: ClusterSnapshot) -> Sequence[DrillRecord] | None:
+        """As they were read last; None before that, and where nothing in the cluster has the label of a drill.
+
+        A journal that cannot be read proves nothing.
+        """
+        if next(labelled_objects(snapshot), None) is None:
+            return None
+        if time.monotonic() >= self._next and (self._reader is None or not self._reader.is_alive()):
+            self._next = time.monotonic() + _EACH
+            self._reader = threading.Thread(target=self._read, name="drill journal", daemon=True)
+            self._reader.start()
+            if self._waits:
+                self._reader.join()
+        return self._held
+
+    def _read(self) -> None:
+        # Deferred import: the actions are loaded after the first rows.
+        from foretop_core.actions.drills import drill_records
+
+        try:
+            self._held = drill_records(self._journal)
+        except ForetopError:
+            self._held = ()

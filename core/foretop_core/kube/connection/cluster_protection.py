@@ -1,0 +1,81 @@
+"""The protection of all connections of one run, judged anew with every change of what it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from foretop_core.config.config_file import ConfigFile, file_stamp, read_config
+from foretop_core.config.protection import ClusterIdentity, Protection, protection_of
+
+ClusterIdentities = Mapping[str, tuple[ClusterIdentity, ...]]
+"""By context, the clusters that the kubeconfigs have under that name."""
+FindIdentities = Callable[[Iterable[str]], ClusterIdentities]
+
+
+def _none_known(_names: Iterable[str]) -> ClusterIdentities:
+    return {}
+
+
+class ClusterProtection:
+    """`environ` leads to the file, which is read again when it changes; without it, flags alone protect."""
+
+    def __init__(
+        self,
+        read_only: bool = False,
+        environ: Mapping[str, str] | None = None,
+        identities: FindIdentities = _none_known,
+        trusts_authorities: bool = True,
+    ) -> None:
+        self.trusts_authorities = trusts_authorities
+        """Whether the authority of a connection tells its cluster: one that a flag gives does not."""
+        self._read_only = read_only
+        self._environ = environ
+        self._config = ConfigFile(Path()) if environ is None else read_config(environ)
+        self._identities = identities
+        self._known: ClusterIdentities | None = None
+        self._uids: dict[tuple[str, frozenset[str]], str] = {}
+        self._judged: dict[tuple[str, ClusterIdentity], Protection] = {}
+
+    @property
+    def protects_clusters(self) -> bool:
+        """Whether the file protects a cluster: then the uid of each connection is needed."""
+        return any(one.read_only or one.production for one in self._config.settings.contexts.values())
+
+    def of(self, name: str, identity: ClusterIdentity) -> Protection:
+        """The protection of a connection by the configuration as it was last read."""
+        found = self._judged.get((name, identity))
+        if found is None:
+            known = {context: tuple(self._with_uid(one) for one in some) for context, some in self._all_known().items()}
+            found = protection_of(name, identity, self._config, known, self._read_only)
+            self._judged[name, identity] = found
+        return found
+
+    def learn(self, identity: ClusterIdentity) -> None:
+        """A connection has told its uid: the contexts that lead to the same address are that cluster."""
+        place = identity.address, identity.authorities
+        if self._uids.get(place, "") != identity.uid:
+            self._uids[place] = identity.uid
+            self._judged.clear()
+
+    def changed(self) -> ConfigFile | None:
+        """The configuration file where it has changed since it was read; waits for the disk, and changes nothing."""
+        if self._environ is None or file_stamp(self._config.path) == self._config.stamp:
+            return None
+        return read_config(self._environ)
+
+    def use(self, config: ConfigFile) -> None:
+        """Judges by this configuration from now on."""
+        self._config, self._known = config, None
+        self._judged.clear()
+
+    def _all_known(self) -> ClusterIdentities:
+        if self._known is None:
+            marked = (name for name, one in self._config.settings.contexts.items() if one.read_only or one.production)
+            self._known = self._identities(tuple(marked)) if self.protects_clusters else {}
+        return self._known
+
+    def _with_uid(self, identity: ClusterIdentity) -> ClusterIdentity:
+        return replace(identity, uid=self._uids.get((identity.address, identity.authorities), ""))

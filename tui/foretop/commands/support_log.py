@@ -1,0 +1,109 @@
+"""The log for support: what foretop did and what failed, without secrets, in a file of bounded size."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import time
+from collections.abc import Callable, Mapping
+from io import TextIOWrapper
+from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
+from pathlib import Path
+
+from foretop.terminal.crash_report import state_folder, traceback_lines
+from foretop_core.errors import BadInput
+from foretop_core.kube.connection.secrets_filter import without_tokens
+from foretop_core.logs import PACKAGES, set_level
+from foretop_core.own_files import check_regular, why_not
+from foretop_core.rules.failure_record import without_address_secrets
+from foretop_core.tables.text.terminal_text import clean
+
+VARIABLE = "FORETOP_LOG"
+LEVELS = ("debug", "info", "warning", "error")
+MOST_BYTES = 5 * 1024 * 1024
+"""Of the file; then it becomes the older one, PATH.1, and the one before that goes."""
+_MOST_WAITING = 10_000
+_LONGEST = 4000
+"""Characters of one message."""
+
+
+def start_log(path: str | None, environ: Mapping[str, str]) -> Callable[[], None]:
+    """Begins the log, in the state folder where no file is named; the answer ends it, once all of it is written.
+
+    Raises BadInput where the level is unknown or the file cannot be written.
+    """
+    level = environ.get(VARIABLE, "").strip().lower()
+    if level and level not in LEVELS:
+        raise BadInput(f"{VARIABLE}={level} is not a level", "", f"give {', '.join(LEVELS)}")
+    where = Path(path) if path else state_folder(environ) / "foretop.log"
+    handler = _LogFile(where)
+    waiting: queue.Queue[logging.LogRecord] = queue.Queue(_MOST_WAITING)
+    listener = QueueListener(waiting, handler)
+    intake = _Intake(waiting)
+    for package in PACKAGES:
+        logging.getLogger(package).addHandler(intake)
+    set_level(getattr(logging, (level or "info").upper()))
+    listener.start()
+
+    def stop() -> None:
+        if intake not in logging.getLogger(PACKAGES[0]).handlers:
+            return
+        set_level()
+        for package in PACKAGES:
+            logging.getLogger(package).removeHandler(intake)
+        listener.stop()
+        handler.close()
+
+    return stop
+
+
+class _Intake(QueueHandler):
+    """Takes a record in without waiting; where the disk is slower than the log, the newest are left out."""
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        """Text by text, while the objects are as they were: the thread that writes sees no object."""
+        record.msg, record.args = _redacted(record.getMessage()), None
+        problem = record.exc_info[1] if record.exc_info else None
+        record.exc_info, record.exc_text = None, "\n".join(traceback_lines(problem)) if problem else None
+        return record
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        try:
+            self.queue.put_nowait(record)
+        except queue.Full:
+            return
+
+
+class _LogFile(RotatingFileHandler):
+    """A file that its owner alone can read."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            super().__init__(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8")
+        except OSError as problem:
+            raise BadInput(f"The log file {path} cannot be written", why_not(problem)) from None
+        shown = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s %(message)s", "%Y-%m-%dT%H:%M:%S")
+        shown.converter = time.gmtime
+        self.setFormatter(shown)
+
+    def _open(self) -> TextIOWrapper:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+        descriptor = os.open(self.baseFilename, flags, 0o600)
+        try:
+            check_regular(descriptor)
+            os.fchmod(descriptor, 0o600)
+        except OSError:
+            os.close(descriptor)
+            raise
+        return os.fdopen(descriptor, "a", encoding="utf-8")
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging's own name
+        """A full disk costs the log, and nothing is written over the screen."""
+
+
+def _redacted(text: str) -> str:
+    """One line without what could be a secret, and without control characters."""
+    short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return clean(without_tokens(without_address_secrets(" ".join(short.split()))))
