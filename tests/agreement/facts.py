@@ -545,6 +545,8 @@ def _(seen: Surfaces) -> Stated:
     for row in seen.triage_rows.values():
         if (told := find(r"schedules are paused, (\d+) overdue", row["what"])) is not None:
             yield _ALL, number(int(told))
+        elif row["what"].endswith(" is paused and overdue"):
+            yield _ALL, number(1)
 
 
 @states("number of paused schedules that are due", "page of schedules")
