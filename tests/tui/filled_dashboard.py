@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 
+from textual._context import active_app
+
 from foretop.commands.display_flags import DisplayFlags, show_dashboard
-from foretop_core.clock import ManualClock
 from foretop_core.models.kinds import BACKUP
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
 
@@ -23,16 +24,14 @@ class Changing(FilledSource):
 
 
 class Failing(FilledSource):
-    """Its clock fails after the first reload, and without the time there is no screen."""
+    """A reload leaves a fault with the application itself, where no guard stands around it."""
 
     def retry_now(self) -> None:
-        self.retries += 1
+        active_app.get().call_later(self._fail)
 
-    def clock(self, _context: str) -> ManualClock:
+    def _fail(self) -> None:
         token = TOKEN
-        if self.retries:
-            raise ZeroDivisionError(f"a fault with {len(token)} letters in it, not {token}")
-        return super().clock(_context)
+        raise ZeroDivisionError(f"a fault with {len(token)} letters in it, not {token}")
 
 
 if __name__ == "__main__":
