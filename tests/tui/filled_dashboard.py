@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import sys
 
-from textual._context import active_app
-
 from foretop.commands.display_flags import DisplayFlags, show_dashboard
 from foretop_core.models.kinds import BACKUP
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
@@ -24,12 +22,9 @@ class Changing(FilledSource):
 
 
 class Failing(FilledSource):
-    """A reload leaves a fault with the application itself, where no guard stands around it."""
+    """It cannot be watched, and without that there is nothing to show; later faults cost themselves only."""
 
-    def retry_now(self) -> None:
-        active_app.get().call_later(self._fail)
-
-    def _fail(self) -> None:
+    def start(self, first: frozenset[str] = frozenset()) -> None:
         token = TOKEN
         raise ZeroDivisionError(f"a fault with {len(token)} letters in it, not {token}")
 
