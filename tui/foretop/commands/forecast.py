@@ -246,7 +246,7 @@ def _item(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> di
         "slots": ahead.slots,
         "courses": ahead.draws,
         "lateHandovers": round(ahead.late_share, 3),
-        "runs": [_run_item(run) for run in ahead.runs],
+        "runs": [_run_item(run) for schedule in one.schedules for run in schedule.runs],
         "leftOut": dict(ahead.left_out),
     }
     if window is not None:
@@ -256,15 +256,14 @@ def _item(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> di
             "from": rfc3339(begins),
             "until": rfc3339(ends),
             "free": not runs,
-            "runs": [_run_item(run) for run in runs],
+            "notFreeBy": [run.name or run.owner.name for run in runs],
         }
     return found
 
 
 def _run_item(run: ForeseenRun) -> dict[str, Any]:
     return {
-        "schedule": run.owner.name if run.due else None,
-        "backup": run.name or None,
+        "schedule": run.owner.name,
         "due": rfc3339(run.due) if run.due else None,
         "submitted": rfc3339(run.submitted) if run.submitted else None,
         "start": _range_item(run.start),
