@@ -201,6 +201,18 @@ def _token_in_path(place: Place) -> Way:
     return place.beside(server, name="other")
 
 
+def _without_a_name(place: Place) -> Way:
+    place.write(
+        "kubeconfig", {"prod": place.box.url, "": {"server": "http://api.prod.example", "proxy-url": place.box.url}}
+    )
+    return Way("", ("--context", ""))
+
+
+def _marked_without_a_name(place: Place) -> Way:
+    place.write("kubeconfig", {"": place.box.url, "other": place.box.url})
+    return Way("", ("--context", "other"), 'contexts: {"": {production: true}}\n')
+
+
 def _as_plugin(place: Place) -> Way:
     place.monkeypatch.setattr("sys.argv", ["/usr/local/bin/kubectl-foretop"])
     return Way(arguments=("--context", "dev", "--cluster", "prod"))
@@ -248,6 +260,10 @@ WAYS: dict[str, Callable[[Place], Way]] = {
     "an unknown key": lambda place: Way("", config="protected: [prod]\n"),
     "not YAML": lambda place: Way("", config="contexts: {prod: {production: true}"),
     "not text": lambda place: Way("", config=b"\xff\xfe\x00"),
+    "a context without a name": _without_a_name,
+    "a protected context without a name": _marked_without_a_name,
+    "production without a value": lambda place: Way("", config="contexts: {prod: {production}}\n"),
+    "readOnly without a value": lambda place: Way("", config="readOnly:\n"),
     "a huge file": lambda place: Way("", config=PRODUCTION + "#" * 300_000),
 }
 
