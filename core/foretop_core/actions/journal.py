@@ -21,7 +21,7 @@ import msgspec
 
 from foretop_core.background import in_thread
 from foretop_core.errors import ForetopError
-from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, check_regular, lock_file, read_own_file, why_not
+from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, check_own, check_regular, lock_file, read_own_file, why_not
 
 MOST_ENTRY_BYTES = 16 * 1024
 KEPT_DAYS = 30
@@ -72,7 +72,8 @@ def _today() -> date:
 class Journal(msgspec.Struct, frozen=True):
     """A folder with a file for each day, which its owner alone can read and every foretop of that owner appends to.
 
-    The days are those of this machine's clock: a cluster must not choose the file, nor when it is removed.
+    The days are those of this machine's clock: a cluster must not choose the file, nor when it is removed. What another
+    user could have written is neither read nor written to: the journal proves what a drill may delete.
     """
 
     folder: Path
@@ -145,6 +146,7 @@ class Journal(msgspec.Struct, frozen=True):
     @contextmanager
     def _opened(self, path: Path) -> Iterator[FileIO]:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_own(self.folder)
         if not path.exists():
             self._remove_old()
         # Not waited for: a pipe in its place would have no reader.
@@ -191,6 +193,7 @@ class Journal(msgspec.Struct, frozen=True):
 
     def _older_lines(self) -> list[bytes]:
         try:
+            check_own(self.older_file)
             return read_own_file(self.older_file, _MOST_OF_OLDER_FILE, from_end=True).splitlines()
         except FileNotFoundError:
             return []
@@ -199,6 +202,7 @@ class Journal(msgspec.Struct, frozen=True):
 
     def _day_files(self) -> Iterable[Path]:
         try:
+            check_own(self.folder)
             return sorted(path for path in self.folder.iterdir() if _day_of(path) is not None)
         except FileNotFoundError:
             return ()
