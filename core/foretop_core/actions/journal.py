@@ -161,16 +161,20 @@ class Journal(msgspec.Struct, frozen=True):
         return ForetopError(f"The journal {self.path} cannot be written", why, "set XDG_STATE_HOME")
 
     def _remove_old(self) -> None:
-        """With the first write of a day; what cannot be removed is tried again on the next day."""
+        """With the first write of a day; what cannot be removed is tried again on the next day.
+
+        The last files stay whatever their age: a clock that jumps ahead must not empty the journal.
+        """
         first = self.today() - timedelta(days=KEPT_DAYS)
-        with suppress(OSError):
-            for path in self.folder.iterdir():
+        with suppress(OSError, OverflowError, ValueError):
+            files = sorted(path for path in self.folder.iterdir() if _day_of(path) is not None)
+            for path in files[:-KEPT_DAYS]:
                 day = _day_of(path)
                 if day is not None and day < first:
                     with suppress(OSError):
                         path.unlink()
-        with suppress(OSError, OverflowError, ValueError):
-            if datetime.fromtimestamp(self.older_file.stat().st_mtime, UTC).date() < first:
+            modified = datetime.fromtimestamp(self.older_file.stat().st_mtime, UTC).date()
+            if len(files) >= KEPT_DAYS and modified < first:
                 self.older_file.unlink()
 
     def read(self) -> Iterator[JournalEntry]:

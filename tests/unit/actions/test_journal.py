@@ -77,10 +77,24 @@ def test_what_is_not_a_file_of_a_day_is_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     folder.mkdir(mode=0o700)
     others = [folder / name for name in ("notes.txt", "2001-13-01.jsonl", "2001-01-01.jsonl.bak")]
-    for path in (*others, folder / "2001-01-01.jsonl"):
+    days = [folder / f"2001-01-{day:02}.jsonl" for day in range(1, 32)]
+    for path in (*others, *days):
         path.write_text("{}\n")
     Journal(folder).append(entry(1))
-    assert set(folder.iterdir()) == {*others, Journal(folder).path}
+    assert set(folder.iterdir()) == {*others, *days[1:], Journal(folder).path}
+
+
+@pytest.mark.parametrize("days", [40, 1000, 30_000])
+def test_a_clock_that_jumps_ahead_costs_no_entry(days: int, tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    held = Journal(folder, today=partial(date.fromordinal, 740_000))
+    held.append(entry(1))
+    held.older_file.touch(0o600)
+    held.older_file.write_bytes(msgspec.json.encode(entry(0)) + b"\n")
+    for number in (2, 3):
+        Journal(folder, today=partial(date.fromordinal, 740_000 + days + number)).append(entry(number))
+    Journal(folder, today=partial(date.fromordinal, 740_001)).append(entry(4))
+    assert {one.name for one in held.read()} == {f"s-{number}" for number in range(5)}
 
 
 def test_a_write_whose_outcome_comes_after_midnight_is_one_entry(tmp_path: Path) -> None:
@@ -99,7 +113,12 @@ def test_the_file_of_earlier_releases_is_read_and_goes_after_thirty_days(tmp_pat
     held.path.unlink()
     os.utime(held.older_file, (0, 0))
     held.append(entry(3))
-    assert [one.name for one in held.read()] == ["s-3"]
+    assert [one.name for one in held.read()] == ["s-1", "s-3"]
+    held.path.unlink()
+    for day in range(1, 31):
+        (held.folder / f"2001-01-{day:02}.jsonl").touch()
+    held.append(entry(4))
+    assert [one.name for one in held.read()] == ["s-4"]
 
 
 @pytest.mark.parametrize(
