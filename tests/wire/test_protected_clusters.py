@@ -20,7 +20,11 @@ import trustme
 import yaml
 
 from foretop.cli import run
+from foretop_core.actions.guard import write_path
 from foretop_core.actions.plan_sender import Outcome
+from foretop_core.kube.connection.aiohttp_pool import make_pool
+from foretop_core.kube.connection.client import MERGE_PATCH
+from foretop_core.kube.connection.connection_errors import WriteRefused
 from foretop_core.kube.connection.incluster import in_cluster, read_service_account
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
@@ -411,6 +415,32 @@ async def test_a_context_that_becomes_production_before_it_is_sent_is_not_writte
         results = await done(executor, plan, pausing)
         assert "minicluster is marked readOnly" in results[0].error
     assert changed_by(wire) == []
+
+
+async def test_a_kubeconfig_that_leads_to_production_while_a_connection_is_made_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another request may read it again meanwhile, after a 401; both clusters take the same token, as with OIDC."""
+    monkeypatch.setattr("foretop_demo.local_api_server.secrets.token_urlsafe", lambda _: "the-same-token")
+    with box_in_thread(OBJECTS) as box, box_in_thread(OBJECTS) as other:
+        uid = box.storage.get(box.storage.kind("Namespace"), "", "kube-system")["metadata"]["uid"]
+        config = tmp_path / "config" / "foretop" / "config.yaml"
+        config.parent.mkdir(parents=True)
+        config.write_text(f"contexts: {{prod: {{production: true, clusterUid: {uid}}}}}\n")
+        async with hand_in(other, tmp_path, environ={"XDG_CONFIG_HOME": str(tmp_path / "config")}) as executor:
+            client, plan = executor.client, planned(other, pausing)
+            permit, step = await executor.permit(plan), plan.steps[0]
+
+            async def make_slowly(*arguments: Any) -> Any:
+                box.kubeconfig(tmp_path / "kubeconfig-admin", "admin")
+                await client._auth._read_config_again()
+                return await make_pool(*arguments)
+
+            await client.close()
+            monkeypatch.setattr("foretop_core.kube.connection.client.make_pool", make_slowly)
+            with pytest.raises(WriteRefused, match="its name was not given"):
+                await client.write(permit, "PATCH", write_path(step), {}, step.write.body, MERGE_PATCH)
+        assert not held(box, "nightly").spec.paused
 
 
 def test_a_context_that_becomes_production_while_a_command_asks_is_not_written_to(

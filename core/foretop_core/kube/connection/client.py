@@ -283,17 +283,13 @@ class ApiClient:
         permit: WritePermit | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         used = await self._auth.credentials()
-        if permit is not None:
-            self._check_permit(permit, method, path, params)
-        response = await self._send(used, method, path, params, body, content_type, silence)
+        response = await self._send(used, method, path, params, body, content_type, silence, permit)
         try:
             if response.status == 401:
                 await self._auth.rejected(used)
                 response.release()
                 used = await self._auth.credentials()
-                if permit is not None:
-                    self._check_permit(permit, method, path, params)
-                response = await self._send(used, method, path, params, body, content_type, silence)
+                response = await self._send(used, method, path, params, body, content_type, silence, permit)
             if response.status == 401:
                 raise Unauthenticated(
                     f"The API server does not accept the credentials of {self.config.name}",
@@ -317,12 +313,16 @@ class ApiClient:
         body: object,
         content_type: str,
         silence: float,
+        permit: WritePermit | None,
     ) -> aiohttp.ClientResponse:
         await import_in_background(self.config)
         import aiohttp
         from yarl import URL
 
         pool = await self._pool_for(credentials)
+        # Here, because the kubeconfig may be read again as long as anything is waited for.
+        if permit is not None:
+            self._check_permit(permit, method, path, params)
         query = f"?{urlencode(params)}" if params else ""
         target = f"{self.config.server}{path}{query}"
         connecting = min(CONNECT_LIMIT, self.config.request_timeout or CONNECT_LIMIT)
