@@ -443,6 +443,24 @@ async def test_a_kubeconfig_that_leads_to_production_while_a_connection_is_made_
         assert not held(box, "nightly").spec.paused
 
 
+async def test_a_configuration_on_a_disk_that_does_not_answer_holds_up_neither_the_write_nor_the_exit(
+    box: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = threading.Event()
+    environ = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    async with hand_in(box, tmp_path, environ=environ) as executor:
+        before = threading.enumerate()
+        monkeypatch.setattr("foretop_core.kube.connection.client._FILE_LIMIT", 0.01)
+        monkeypatch.setattr("foretop_core.kube.connection.cluster_protection.file_stamp", lambda _: answers.wait())
+        try:
+            with pytest.raises(WriteRefused, match="the configuration file cannot be looked at"):
+                await executor.guard(planned(box, pausing))
+            # Python waits at its exit for every thread that is not a daemon.
+            assert [one for one in threading.enumerate() if one not in before and not one.daemon] == []
+        finally:
+            answers.set()
+
+
 def test_a_context_that_becomes_production_while_a_command_asks_is_not_written_to(
     place: Place, wire: Wire, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -196,7 +196,7 @@ class DrillRun(msgspec.Struct):
 async def require_journal(executor: PlanExecutor, namespace: str) -> None:
     """Raises ActionRefused before the first write: without a journal nothing of the drill could be deleted again."""
     try:
-        await asyncio.to_thread(executor.journal.check)
+        await executor.journal.check_in_thread()
         await _records(executor)
     except ForetopError as problem:
         why = f"{problem.what}: {problem.why}" if problem.why else problem.what
@@ -216,7 +216,7 @@ async def leftovers(executor: PlanExecutor) -> tuple[LeftDrill, ...]:
 
 
 async def _records(executor: PlanExecutor) -> tuple[DrillRecord, ...]:
-    return await asyncio.to_thread(drill_records, executor.journal)
+    return drill_records(await executor.journal.read_in_thread())
 
 
 async def _now(executor: PlanExecutor, where: ObjectRef, uid: str) -> MadeObject | None:

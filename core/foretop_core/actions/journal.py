@@ -25,6 +25,8 @@ from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, check_own, check_regu
 
 MOST_ENTRY_BYTES = 16 * 1024
 KEPT_DAYS = 30
+READ_LIMIT = 10.0
+"""Seconds in which all of it must be read."""
 _DAY_FILE = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
 _MOST_OF_OLDER_FILE = 16 * 1024 * 1024
 """Bytes: the releases that wrote it let it grow to a quarter of that."""
@@ -187,6 +189,13 @@ class Journal(msgspec.Struct, frozen=True):
                 yield msgspec.structs.replace(entry, result=_OPEN)
             elif entry.result.partition(":")[0] not in _NOT_MADE:
                 yield entry
+
+    async def read_in_thread(self) -> tuple[JournalEntry, ...]:
+        """As `read`, and the event loop goes on meanwhile."""
+        try:
+            return await in_thread(lambda: tuple(self.read()), READ_LIMIT)
+        except TimeoutError:
+            raise ForetopError(f"The journal {self.folder} cannot be read", "the disk does not answer") from None
 
     def _entries(self) -> Iterator[JournalEntry]:
         for line in chain(self._older_lines(), *map(self._lines, self._day_files())):

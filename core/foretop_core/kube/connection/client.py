@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from foretop_core.background import in_thread
 from foretop_core.clock import Clock
 from foretop_core.config.protection import ClusterIdentity, Protection, authorities_of, server_address
 from foretop_core.errors import ForetopError
@@ -156,8 +157,7 @@ class ApiClient:
     async def judge_afresh(self) -> Protection:
         """The protection by the configuration file and by the cluster as they are at this moment."""
         try:
-            async with asyncio.timeout(_FILE_LIMIT):
-                config = await asyncio.to_thread(self.rules.changed)
+            config = await in_thread(self.rules.changed, _FILE_LIMIT)
         except TimeoutError:
             raise WriteRefused(
                 "Nothing was sent", "the configuration file cannot be looked at", "is its disk there?"
