@@ -22,8 +22,8 @@ _SOON = timedelta(minutes=3)
 _SHORT = 3
 """A scene that is begun for what it begins with begins anew after so many situations."""
 _A_DAY = timedelta(hours=25)
-_SELDOM = 3
-"""The default scene has by far the most objects: it is asked every third time."""
+_SELDOM = 2
+"""The default scene has by far the most objects: it is asked every other time."""
 Pair = tuple[str, str]
 """A fact and a place that states it."""
 

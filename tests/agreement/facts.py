@@ -92,7 +92,14 @@ def _newest_backups(seen: Surfaces) -> Mapping[Subject, Mapping[str, Any]]:
             continue
         if subject not in found or (submitted, item["name"]) > (found[subject][0], found[subject][1]["name"]):
             found[subject] = submitted, item
-    return {subject: item for subject, (_, item) in found.items()}
+    told = {_subject(key): item["lastBackup"] for key, item in seen.items("schedules").items() if item["lastBackup"]}
+
+    def is_last(subject: Subject, submitted: str) -> bool:
+        """Not where Velero submitted one a minute or more later that is not on the page: it was deleted."""
+        last = told.get(subject, submitted)
+        return datetime.fromisoformat(last) - datetime.fromisoformat(submitted) < timedelta(minutes=1)
+
+    return {subject: item for subject, (submitted, item) in found.items() if is_last(subject, submitted)}
 
 
 def _report_rows(seen: Surfaces, part: str) -> Iterator[list[str]]:
@@ -177,7 +184,7 @@ def _(seen: Surfaces) -> Stated:
 @states("outcome of the last backup", "report")
 def _(seen: Surfaces) -> Stated:
     for row in _report_rows(seen, "Schedules"):
-        if row[5] not in ("-", ""):
+        if re.fullmatch(r"[A-Z]\w+", row[5]):
             namespace, _, name = row[0].rpartition("/")
             yield _schedule(namespace, name), _outcome(row[5])
 
@@ -545,6 +552,8 @@ def _(seen: Surfaces) -> Stated:
     for row in seen.triage_rows.values():
         if (told := find(r"schedules are paused, (\d+) overdue", row["what"])) is not None:
             yield _ALL, number(int(told))
+        elif row["what"].endswith(" is paused and overdue"):
+            yield _ALL, number(1)
 
 
 @states("number of paused schedules that are due", "page of schedules")

@@ -17,8 +17,8 @@ from foretop.commands import drill as drill_command
 from foretop_core.actions import drill_run
 from foretop_core.actions.drill_run import DrillRun
 from foretop_core.models.kinds import RESTORE
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rules.protection import drill_leftovers
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from tests.real.build import Kit
 from tests.real.cluster import RealCluster
 from tests.real.test_actions import path_of

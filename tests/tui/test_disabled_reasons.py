@@ -9,7 +9,7 @@ import pytest
 from foretop.bindings import ACTIONS, BY_ID, WRITE_ACTIONS
 from foretop.dialogs.command_palette import matching
 from foretop.main_screen.command_list import entries
-from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.kinds import BACKUP, SCHEDULE
 from tests.tui.dashboard_on_box import stand
 
 
@@ -47,3 +47,14 @@ async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest
         assert disabled_reason("pause") == ""
         await at.shown.press("r")
         assert at.shown.app.told[-1][1] == "Restore from it: only for Backup"
+
+
+async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("outage", tmp_path, monkeypatch) as at:
+        store = at.shown.app.main_screen.state.store
+        waits = next(key for key, item in store.items(store.contexts()[0], BACKUP.name) if item.phase == "Queued")
+        await at.go("7", waits)
+        await at.shown.press("e", "e")
+        assert at.shown.app.told[-1][1] == "Fetch its results: it has not begun (Queued)"

@@ -9,8 +9,8 @@ import pytest
 
 from foretop.dialogs.dialog_parts import OptionCycler
 from foretop.widgets.prompt import Prompt
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rules.protection import drill_leftovers
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand

@@ -196,18 +196,6 @@ async def test_what_an_object_tells_by_itself_is_told_without_a_cluster(
         await shown.until(lambda: all(text in unfolded(shown.lines) for text in wanted))
 
 
-async def test_the_key_that_fetches_results_says_why_there_are_none() -> None:
-    async with screen(FilledSource(told_by_themselves())) as shown:
-        reason = shown.app.main_screen.disabled_reason
-        await shown.press("7")
-        for name, why in (("waits", "it has not begun (Queued)"), ("odd", "it was refused before it ran")):
-            await shown.on(shown.source.key(BACKUP, "velero", name))
-            await shown.press("e")
-            assert reason("fetch-results") in ("", f"Fetch its results: {why}")
-            assert "only for" not in reason("fetch-results")
-            await shown.press("escape")
-
-
 async def test_nothing_of_what_was_open_before_stays_on_the_screen() -> None:
     async with screen() as shown:
         await shown.press("7", "end", "d")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rules.protection.copies import DRILLED
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from tests.velero.build import RELEASES
 from tests.velero.foretop_command import ForetopCommand
 from tests.velero.namespace_controller import NamespaceController

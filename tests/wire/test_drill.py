@@ -14,8 +14,8 @@ import pytest
 from foretop.cli import run
 from foretop_core.actions import drill_run
 from foretop_core.actions.drill_run import DrillRun
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rules.protection.copies import DRILLED
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.simulated_cluster import SimulatedCluster
 from tests.wire.boxes import living_box

@@ -17,8 +17,8 @@ import pytest
 from aiohttp import web
 
 from foretop.cli import run
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rules.protection import drill_leftovers
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.test_drill import Living, living

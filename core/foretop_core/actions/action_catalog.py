@@ -35,8 +35,8 @@ from foretop_core.models.kinds import (
     Kind,
     RequiredPermission,
 )
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rules import phases
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 
 Applies: TypeAlias = Callable[[Resource, Callable[[], bool]], str]
 """Why it cannot be asked of an object, "" where it can; the second tells whether data is being moved for it.

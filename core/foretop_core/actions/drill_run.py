@@ -29,6 +29,7 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models import Backup, Resource, Restore, decode
 from foretop_core.models.kinds import CONFIG_MAP, kind_of_ref
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import ENDED
@@ -52,7 +53,6 @@ from foretop_core.rules.protection.drill_report import (
     read_resource_list,
     read_restored_list,
 )
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _EACH = 0.25

@@ -24,13 +24,13 @@ from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Resource, RestoreSpec
 from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
 from foretop_core.rules.protection.drill_leftovers import LONGEST_DRILL, DrillRecord
 from foretop_core.rules.protection.drill_report import DRILLED_KINDS, SECRETS
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.repository_readiness import unready_sources
 from foretop_core.rules.snapshot import ClusterSnapshot
 

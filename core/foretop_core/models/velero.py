@@ -14,6 +14,8 @@ SCHEDULE_LABEL = "velero.io/schedule-name"
 BACKUP_LABEL = "velero.io/backup-name"
 RESTORE_LABEL = "velero.io/restore-name"
 STORAGE_LABEL = "velero.io/storage-location"
+DRILL_LABEL = "foretop.io/drill"
+"""On everything that a drill makes, with the id of the drill."""
 GC_FAILURE_LABEL = "velero.io/gc-failure"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from foretop_core.models import Namespace, Restore, from_builtins
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.protection.drill_leftovers import (
@@ -19,7 +20,6 @@ from foretop_core.rules.protection.drill_leftovers import (
     left_drills,
     proof_of,
 )
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Severity, triage
 from tests.objects import NOW

@@ -24,13 +24,13 @@ from foretop_core.models import (
     Schedule,
     from_builtins,
 )
-from foretop_core.models.velero import SCHEDULE_LABEL
+from foretop_core.models.velero import DRILL_LABEL, SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
-from foretop_core.rules.protection.protection_index import DRILL_LABEL, ProtectionIndex, protection_index
+from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.sentences import render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage

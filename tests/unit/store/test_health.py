@@ -14,6 +14,7 @@ from foretop_core.models.kinds import (
     EVENT,
     NAB,
     NAMESPACE,
+    REPOSITORY,
     RESTORE,
     SCHEDULE,
     SERVER_STATUS,
@@ -215,6 +216,8 @@ def test_the_same_reason_for_every_watch_is_one_gap_of_the_cluster() -> None:
     assert gaps((BACKUP, SIGNED_OUT), (NAB, SYNCING)) == [("Backup", "signed out"), ("NonAdminBackup", "syncing")]
     assert gaps((BACKUP, SIGNED_OUT)) == [("Backup", "signed out")]
     assert gaps((EVENT, LIVE)) == [("", "syncing")]
+    assert gaps((REPOSITORY, LIVE)) == [], "who asks for these alone has seen all there is"
+    assert gaps((REPOSITORY, FORBIDDEN)) == [("BackupRepository", "not allowed")]
 
 
 def test_a_gap_gives_each_reason_of_its_kind_once() -> None:

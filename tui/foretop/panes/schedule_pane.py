@@ -77,7 +77,7 @@ def _running(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ..
     if run is None:
         return ()
     ahead = f"Next run {render.time(run, schedule)}, in {humanize.duration(run - now)}"
-    due = ahead if run > now else f"Due since {render.time(run, schedule)}"
+    due = ahead if run >= now else f"Due since {render.time(run, schedule)}"
     if obstacle := facts.obstacle:
         return (paragraph(f"{due}, {render.text(obstacle, schedule)}.", Tone.WARN),)
     return (paragraph(f"{due}; {_starts(facts, render, run)}."),)

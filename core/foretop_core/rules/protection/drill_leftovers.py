@@ -12,9 +12,9 @@ import msgspec
 
 from foretop_core.models import Resource, Restore
 from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import ENDED
-from foretop_core.rules.protection.protection_index import DRILL_LABEL
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 LONGEST_DRILL = timedelta(hours=24)

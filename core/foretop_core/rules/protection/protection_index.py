@@ -19,6 +19,7 @@ from foretop_core.models import (
     Restore,
     Schedule,
 )
+from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import invalid, next_run
 from foretop_core.rules.phases import USABLE
@@ -44,8 +45,6 @@ from foretop_core.rules.protection.namespace_protection import (
     widest,
 )
 
-DRILL_LABEL = "foretop.io/drill"
-"""On everything that a drill makes, with the id of the drill."""
 DialectOf: TypeAlias = Callable[[Schedule], Dialect | None]
 R = TypeVar("R", bound=Resource)
 _Name: TypeAlias = tuple[str, str]
