@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from foretop_core.background import in_thread
+from foretop_core.background import in_thread, is_cancelled
 from foretop_core.clock import Clock
 from foretop_core.config.protection import ClusterIdentity, Protection, authorities_of, server_address
 from foretop_core.errors import ForetopError
@@ -341,6 +341,11 @@ class ApiClient:
                         server_hostname=self.config.tls_server_name or None,
                         allow_redirects=False,
                     )
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+                closed = aiohttp.ClientConnectionError("its connections were closed meanwhile")
+                raise self._explained(closed, credentials) from None
             except (aiohttp.ClientError, OSError, ValueError) as problem:
                 raise self._explained(problem, credentials) from None
             _log.debug("%s %s: %s", method, path, response.status)
