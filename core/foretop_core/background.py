@@ -70,6 +70,15 @@ async def when_changed(stamp: Callable[[], object], every: float) -> AsyncGenera
         ended.set()
 
 
+def is_cancelled() -> bool:
+    """Whether somebody has asked the running task to end.
+
+    aiohttp raises CancelledError also in others: where a pool is closed while a name is looked up for it.
+    """
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 async def keep_running(
     name: str,
     work: Callable[[], Awaitable[None]],
@@ -89,6 +98,10 @@ async def keep_running(
         try:
             await work()
             problem: Exception = ForetopError(f"{name} ended", "it should not end")
+        except asyncio.CancelledError:
+            if is_cancelled():
+                raise
+            problem = ForetopError(f"{name} was cancelled", "nobody asked for it")
         except Exception as found:
             problem = found
         if loop.time() - begun > longest:

@@ -111,3 +111,12 @@ def check_regular(descriptor: int) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "not a regular file")
+
+
+def check_own(path: Path) -> None:
+    """Raises OSError for a file or folder that another user than this one, or root, could have written to."""
+    found = path.stat()
+    if found.st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, f"{path} belongs to another user")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(errno.EPERM, f"other users can write to {path}, chmod go-w it")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from random import Random
 
 import pytest
 
+from foretop_core.background import keep_running
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 
 TIMING = WatchTimings(first_delay=1.0, longest_delay=10.0)
@@ -38,3 +40,24 @@ def test_the_randomness_that_is_given_is_used() -> None:
     given = Random(1)
     assert InterruptibleWait(random=given).random is given
     assert 0 <= InterruptibleWait().random.random() < 1
+
+
+async def test_a_task_that_ends_as_cancelled_though_nobody_cancelled_it_is_told_and_started_again() -> None:
+    begun, told, goes_on = 0, [], asyncio.Event()
+
+    async def work() -> None:
+        nonlocal begun
+        begun += 1
+        if begun == 1:
+            raise asyncio.CancelledError
+        goes_on.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(
+        keep_running("watch backups", work, lambda problem, _: told.append(str(problem)), first=0.0)
+    )
+    await asyncio.wait([task, asyncio.ensure_future(goes_on.wait())], return_when=asyncio.FIRST_COMPLETED)
+    assert (begun, told) == (2, ["watch backups was cancelled: nobody asked for it"])
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()

@@ -6,10 +6,12 @@ import asyncio
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -253,3 +255,27 @@ print(asyncio.run(start_two()))
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "True"
+
+
+async def test_a_request_whose_pool_is_replaced_while_a_name_is_looked_up_fails_and_is_not_cancelled(
+    server: RoughServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watch that nobody has cancelled must not end as if somebody had: nobody would start it again."""
+    asked, answers, look_up = threading.Event(), threading.Event(), socket.getaddrinfo
+
+    def slowly(*arguments: Any, **options: Any) -> Any:
+        asked.set()
+        answers.wait()
+        return look_up(*arguments, **options)
+
+    monkeypatch.setattr("socket.getaddrinfo", slowly)
+    client = connect(server.url.replace("127.0.0.1", "localhost"))
+    first = asyncio.ensure_future(client.request("GET", SCHEDULES))
+    await asyncio.to_thread(asked.wait)
+    client._auth.config = replace(client.config, request_timeout=30.0)
+    second = asyncio.ensure_future(client.request("GET", SCHEDULES))
+    with pytest.raises(Unreachable, match="its connections were closed meanwhile"):
+        await first
+    answers.set()
+    await asyncio.wait([second])
+    await client.close()

@@ -207,6 +207,28 @@ def test_a_foretop_in_the_current_folder_is_not_run_by_the_tab_key(environ: dict
     assert not ran.exists()
 
 
+def test_nothing_in_the_current_folder_is_run_when_kubectl_completes_the_plugin(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    ran = tmp_path / "ran"
+    here, bin_folder = tmp_path / "here", tmp_path / "bin"
+    here.mkdir()
+    bin_folder.mkdir()
+    script = str(Path(__file__).parents[2] / "packaging" / "kubectl_complete-foretop")
+    for name in ("foretop", "kubectl-foretop"):
+        (here / name).write_text(f"#!/bin/sh\ntouch {ran}\n")
+        (here / name).chmod(0o755)
+    for path in (".:/usr/bin:/bin", ":/usr/bin:/bin", "/usr/bin:/bin:", "../here:/usr/bin:/bin"):
+        subprocess.run(["sh", script, "get", ""], env={**environ, "PATH": path}, cwd=here, check=False)
+    assert not ran.exists()
+    for name in ("kubectl-foretop", "foretop"):
+        (bin_folder / name).write_text(f'#!/bin/sh\necho {name} "$@" "${{PYTHONPATH-none}}"\n')
+        (bin_folder / name).chmod(0o755)
+        found = {**environ, "PATH": f"{bin_folder}:/usr/bin:/bin", "PYTHONPATH": "/a:lib"}
+        done = subprocess.run(["sh", script, "get", "b"], env=found, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{name} __complete get b none\n"
+
+
 HOSTILE_NAMES = ["$(touch ran)", "`touch ran`", "a;b", "a\nb", "a\x1b[2J", "x y", "A", "-n", "a" * 254, "", "é"]
 
 
@@ -217,17 +239,17 @@ def test_only_valid_names_of_a_cluster_are_completed(environ: dict[str, str], tm
     assert words(environ, "schedule", "pause", "") == ["team-a/daily.1", "fine"]
 
 
-HOSTILE_CONTEXTS = ["min $(touch ran)", "min'`touch ran`", 'min";touch ran;"', "min\\", "min\nx", "min\x1b[2J"]
-SHOWN_CONTEXTS = sorted(HOSTILE_CONTEXTS[:4])
+SHOWN_CONTEXTS = sorted(["min $(touch ran)", "min'`touch ran`", 'min";touch ran;"', "min\\", ":a[$(touch ran)]"])
+HOSTILE_CONTEXTS = [*SHOWN_CONTEXTS, "min\nx", "min\x1b[2J"]
 QUOTED = {
-    "bash": """COMP_WORDS=(foretop --context min); COMP_CWORD=2; _foretop_complete 2>/dev/null
+    "bash": """COMP_WORDS=(foretop --context ''); COMP_CWORD=2; _foretop_complete 2>/dev/null
 for word in "${COMPREPLY[@]}"; do eval "printf '%s\\n' $word"; done""",
-    "fish": "for word in (complete -C 'foretop --context min'); string escape -- $word | string unescape; end",
+    "fish": "for word in (complete -C 'foretop --context '); string escape -- $word | string unescape; end",
     "zsh": """compadd() {
     while [[ $1 != -- ]]; do [[ $1 == *Q* ]] && print unquoted; shift; done
     shift; print -rl -- $@
 }
-words=(foretop --context min); CURRENT=3; _foretop""",
+words=(foretop --context ''); CURRENT=3; _foretop""",
 }
 """Whatever is put on the line is read by the shell as exactly that name; fish and zsh quote it themselves."""
 

@@ -20,7 +20,11 @@ import trustme
 import yaml
 
 from foretop.cli import run
+from foretop_core.actions.guard import write_path
 from foretop_core.actions.plan_sender import Outcome
+from foretop_core.kube.connection.aiohttp_pool import make_pool
+from foretop_core.kube.connection.client import MERGE_PATCH
+from foretop_core.kube.connection.connection_errors import WriteRefused
 from foretop_core.kube.connection.incluster import in_cluster, read_service_account
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
@@ -201,6 +205,18 @@ def _token_in_path(place: Place) -> Way:
     return place.beside(server, name="other")
 
 
+def _without_a_name(place: Place) -> Way:
+    place.write(
+        "kubeconfig", {"prod": place.box.url, "": {"server": "http://api.prod.example", "proxy-url": place.box.url}}
+    )
+    return Way("", ("--context", ""))
+
+
+def _marked_without_a_name(place: Place) -> Way:
+    place.write("kubeconfig", {"": place.box.url, "other": place.box.url})
+    return Way("", ("--context", "other"), 'contexts: {"": {production: true}}\n')
+
+
 def _as_plugin(place: Place) -> Way:
     place.monkeypatch.setattr("sys.argv", ["/usr/local/bin/kubectl-foretop"])
     return Way(arguments=("--context", "dev", "--cluster", "prod"))
@@ -248,6 +264,10 @@ WAYS: dict[str, Callable[[Place], Way]] = {
     "an unknown key": lambda place: Way("", config="protected: [prod]\n"),
     "not YAML": lambda place: Way("", config="contexts: {prod: {production: true}"),
     "not text": lambda place: Way("", config=b"\xff\xfe\x00"),
+    "a context without a name": _without_a_name,
+    "a protected context without a name": _marked_without_a_name,
+    "production without a value": lambda place: Way("", config="contexts: {prod: {production}}\n"),
+    "readOnly without a value": lambda place: Way("", config="readOnly:\n"),
     "a huge file": lambda place: Way("", config=PRODUCTION + "#" * 300_000),
 }
 
@@ -395,6 +415,50 @@ async def test_a_context_that_becomes_production_before_it_is_sent_is_not_writte
         results = await done(executor, plan, pausing)
         assert "minicluster is marked readOnly" in results[0].error
     assert changed_by(wire) == []
+
+
+async def test_a_kubeconfig_that_leads_to_production_while_a_connection_is_made_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another request may read it again meanwhile, after a 401; both clusters take the same token, as with OIDC."""
+    monkeypatch.setattr("foretop_demo.local_api_server.secrets.token_urlsafe", lambda _: "the-same-token")
+    with box_in_thread(OBJECTS) as box, box_in_thread(OBJECTS) as other:
+        uid = box.storage.get(box.storage.kind("Namespace"), "", "kube-system")["metadata"]["uid"]
+        config = tmp_path / "config" / "foretop" / "config.yaml"
+        config.parent.mkdir(parents=True)
+        config.write_text(f"contexts: {{prod: {{production: true, clusterUid: {uid}}}}}\n")
+        async with hand_in(other, tmp_path, environ={"XDG_CONFIG_HOME": str(tmp_path / "config")}) as executor:
+            client, plan = executor.client, planned(other, pausing)
+            permit, step = await executor.permit(plan), plan.steps[0]
+
+            async def make_slowly(*arguments: Any) -> Any:
+                box.kubeconfig(tmp_path / "kubeconfig-admin", "admin")
+                await client._auth._read_config_again()
+                return await make_pool(*arguments)
+
+            await client.close()
+            monkeypatch.setattr("foretop_core.kube.connection.client.make_pool", make_slowly)
+            with pytest.raises(WriteRefused, match="its name was not given"):
+                await client.write(permit, "PATCH", write_path(step), {}, step.write.body, MERGE_PATCH)
+        assert not held(box, "nightly").spec.paused
+
+
+async def test_a_configuration_on_a_disk_that_does_not_answer_holds_up_neither_the_write_nor_the_exit(
+    box: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = threading.Event()
+    environ = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    async with hand_in(box, tmp_path, environ=environ) as executor:
+        before = threading.enumerate()
+        monkeypatch.setattr("foretop_core.kube.connection.client._FILE_LIMIT", 0.01)
+        monkeypatch.setattr("foretop_core.kube.connection.cluster_protection.file_stamp", lambda _: answers.wait())
+        try:
+            with pytest.raises(WriteRefused, match="the configuration file cannot be looked at"):
+                await executor.guard(planned(box, pausing))
+            # Python waits at its exit for every thread that is not a daemon.
+            assert [one for one in threading.enumerate() if one not in before and not one.daemon] == []
+        finally:
+            answers.set()
 
 
 def test_a_context_that_becomes_production_while_a_command_asks_is_not_written_to(

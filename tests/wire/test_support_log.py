@@ -93,6 +93,43 @@ def test_the_file_is_bounded_with_one_older_beside_it(tmp_path: Path, monkeypatc
     assert (tmp_path / "log").read_text().splitlines()[-1].endswith("message 99")
 
 
+@pytest.mark.parametrize("size", [3, 30_000])
+@pytest.mark.parametrize("name", ["log", "log.1"])
+def test_a_file_that_is_not_a_log_of_foretop_is_left_alone(
+    name: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--log-file /var/log/syslog` would push the older syslog.1 out of the way."""
+    monkeypatch.setattr(support_log, "MOST_BYTES", 20_000)
+    other = tmp_path / name
+    other.write_text("x" * size)
+    other.chmod(0o644)
+    with pytest.raises(BadInput, match=f"{name} is not a log of foretop"):
+        start_log(str(tmp_path / "log"), {})
+    assert other.read_text() == "x" * size
+    assert stat.S_IMODE(other.stat().st_mode) == 0o644
+
+
+def test_a_file_that_takes_the_place_of_the_older_log_meanwhile_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(support_log, "MOST_BYTES", 20_000)
+    stop = start_log(str(tmp_path / "log"), {})
+    (tmp_path / "log.1").write_text("of somebody else")
+    for number in range(1000):
+        _log.info("message %s", number)
+    stop()
+    assert (tmp_path / "log.1").read_text() == "of somebody else"
+    assert (tmp_path / "log").stat().st_size <= 20_000
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users")
+def test_a_file_of_another_user_is_not_logged_to(tmp_path: Path) -> None:
+    (tmp_path / "log").touch()
+    os.chown(tmp_path / "log", 65534, 65534)
+    with pytest.raises(BadInput, match="belongs to another user"):
+        start_log(str(tmp_path / "log"), {})
+
+
 def test_a_disk_that_is_slower_than_the_log_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(support_log, "_MOST_WAITING", 5)
     monkeypatch.setattr(support_log.QueueListener, "start", lambda self: None)

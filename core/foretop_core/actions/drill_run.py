@@ -216,7 +216,7 @@ async def leftovers(executor: PlanExecutor) -> tuple[LeftDrill, ...]:
 
 
 async def _records(executor: PlanExecutor) -> tuple[DrillRecord, ...]:
-    return await asyncio.to_thread(drill_records, executor.journal)
+    return drill_records(await executor.journal.read_in_thread())
 
 
 async def _now(executor: PlanExecutor, where: ObjectRef, uid: str) -> MadeObject | None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from foretop_core.actions import validation
 from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.journal import Journal
+from foretop_core.actions.journal import JournalEntry
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal, Write
 from foretop_core.actions.restores import copy_limits, unready_warnings
 from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
@@ -175,10 +175,10 @@ def _kind_of(item: Resource) -> str:
     return CONFIG_MAP.name if type(item) is Resource else type(item).__name__
 
 
-def drill_records(journal: Journal) -> tuple[DrillRecord, ...]:
-    """All that the journal has of drills, oldest first; raises ForetopError where it cannot be read."""
+def drill_records(journal: Iterable[JournalEntry]) -> tuple[DrillRecord, ...]:
+    """All that a journal has of drills, oldest first."""
     found = []
-    for entry in journal.read():
+    for entry in journal:
         try:
             at = datetime.fromisoformat(entry.at) if entry.drill else None
         except ValueError:

@@ -21,10 +21,12 @@ import msgspec
 
 from foretop_core.background import in_thread
 from foretop_core.errors import ForetopError
-from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, check_regular, lock_file, read_own_file, why_not
+from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, check_own, check_regular, lock_file, read_own_file, why_not
 
 MOST_ENTRY_BYTES = 16 * 1024
 KEPT_DAYS = 30
+READ_LIMIT = 10.0
+"""Seconds in which all of it must be read."""
 _DAY_FILE = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
 _MOST_OF_OLDER_FILE = 16 * 1024 * 1024
 """Bytes: the releases that wrote it let it grow to a quarter of that."""
@@ -72,7 +74,8 @@ def _today() -> date:
 class Journal(msgspec.Struct, frozen=True):
     """A folder with a file for each day, which its owner alone can read and every foretop of that owner appends to.
 
-    The days are those of this machine's clock: a cluster must not choose the file, nor when it is removed.
+    The days are those of this machine's clock: a cluster must not choose the file, nor when it is removed. What another
+    user could have written is neither read nor written to: the journal proves what a drill may delete.
     """
 
     folder: Path
@@ -145,6 +148,7 @@ class Journal(msgspec.Struct, frozen=True):
     @contextmanager
     def _opened(self, path: Path) -> Iterator[FileIO]:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_own(self.folder)
         if not path.exists():
             self._remove_old()
         # Not waited for: a pipe in its place would have no reader.
@@ -159,16 +163,20 @@ class Journal(msgspec.Struct, frozen=True):
         return ForetopError(f"The journal {self.path} cannot be written", why, "set XDG_STATE_HOME")
 
     def _remove_old(self) -> None:
-        """With the first write of a day; what cannot be removed is tried again on the next day."""
+        """With the first write of a day; what cannot be removed is tried again on the next day.
+
+        The last files stay whatever their age: a clock that jumps ahead must not empty the journal.
+        """
         first = self.today() - timedelta(days=KEPT_DAYS)
-        with suppress(OSError):
-            for path in self.folder.iterdir():
+        with suppress(OSError, OverflowError, ValueError):
+            files = sorted(path for path in self.folder.iterdir() if _day_of(path) is not None)
+            for path in files[:-KEPT_DAYS]:
                 day = _day_of(path)
                 if day is not None and day < first:
                     with suppress(OSError):
                         path.unlink()
-        with suppress(OSError, OverflowError, ValueError):
-            if datetime.fromtimestamp(self.older_file.stat().st_mtime, UTC).date() < first:
+            modified = datetime.fromtimestamp(self.older_file.stat().st_mtime, UTC).date()
+            if len(files) >= KEPT_DAYS and modified < first:
                 self.older_file.unlink()
 
     def read(self) -> Iterator[JournalEntry]:
@@ -182,6 +190,13 @@ class Journal(msgspec.Struct, frozen=True):
             elif entry.result.partition(":")[0] not in _NOT_MADE:
                 yield entry
 
+    async def read_in_thread(self) -> tuple[JournalEntry, ...]:
+        """As `read`, and the event loop goes on meanwhile."""
+        try:
+            return await in_thread(lambda: tuple(self.read()), READ_LIMIT)
+        except TimeoutError:
+            raise ForetopError(f"The journal {self.folder} cannot be read", "the disk does not answer") from None
+
     def _entries(self) -> Iterator[JournalEntry]:
         for line in chain(self._older_lines(), *map(self._lines, self._day_files())):
             try:
@@ -191,6 +206,7 @@ class Journal(msgspec.Struct, frozen=True):
 
     def _older_lines(self) -> list[bytes]:
         try:
+            check_own(self.older_file)
             return read_own_file(self.older_file, _MOST_OF_OLDER_FILE, from_end=True).splitlines()
         except FileNotFoundError:
             return []
@@ -199,6 +215,7 @@ class Journal(msgspec.Struct, frozen=True):
 
     def _day_files(self) -> Iterable[Path]:
         try:
+            check_own(self.folder)
             return sorted(path for path in self.folder.iterdir() if _day_of(path) is not None)
         except FileNotFoundError:
             return ()

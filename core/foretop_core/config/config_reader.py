@@ -144,12 +144,18 @@ class _SettingsWalk:
         return self._scalar(node, wanted, path)
 
     def _section(self, node: yaml.Node, wanted: type[Any], path: SettingPath) -> Any:
+        """A setting without a value is left at its default, unless it is a switch."""
         types = get_type_hints(wanted, include_extras=True)
         fields = {one.encode_name: one.name for one in msgspec.structs.fields(wanted)}
         values: dict[str, Any] = {}
         for name, key, value in self._pairs(node, path):
             if name not in fields:
                 self._note(key, path, f"unknown setting {quoted(name)}", name, fields)
+                continue
+            if _is_null(value):
+                # `prod: {production}` was meant to say something: nobody can tell that it is false.
+                if types[fields[name]] is bool:
+                    self._note(key, (*path, name), "must be true or false, and has no value")
                 continue
             with suppress(_Unusable):
                 values[fields[name]] = self._value(value, types[fields[name]], (*path, name))
@@ -162,12 +168,14 @@ class _SettingsWalk:
             if known and name not in known:
                 self._note(key, path, f"unknown name {quoted(name)}", name, known)
                 continue
+            if _is_null(value):
+                continue
             with suppress(_Unusable):
                 values[name] = self._value(value, value_type, (*path, name))
         return values
 
     def _pairs(self, node: yaml.Node, path: SettingPath) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
-        """The settings of a mapping; one without a value is left at its default."""
+        """The settings of a mapping."""
         if not isinstance(node, yaml.MappingNode):
             raise self._unusable(node, path, "must be a mapping of names to values")
         seen: dict[str, int] = {}
@@ -179,8 +187,7 @@ class _SettingsWalk:
                 told = f"{_shortened(key.value)} is set twice, first on line {seen[key.value]}; this one is used"
                 self._note(key, path, told)
             seen[key.value] = key.start_mark.line + 1
-            if not _is_null(value):
-                yield key.value, key, value
+            yield key.value, key, value
 
     def _list(self, node: yaml.Node, item_type: Any, path: SettingPath) -> tuple[Any, ...]:
         if not isinstance(node, yaml.SequenceNode):

@@ -101,7 +101,8 @@ def protection_of(
     `known` has the clusters of the contexts that the file names, as the kubeconfigs have them; `read_only` is the flag.
     """
     refused = _read_only_everywhere(config, read_only)
-    named, same, doubted = "", "", ""
+    same: list[str] = []
+    doubted: list[str] = []
     for context, settings in config.settings.contexts.items():
         if not (settings.read_only or settings.production):
             continue
@@ -110,18 +111,19 @@ def protection_of(
         else:
             found = _compare_all(identity, settings.cluster_uid, known.get(context, ()))
         if found is Comparison.IN_DOUBT:
-            doubted = doubted or context
+            doubted.append(context)
         elif found is Comparison.SAME:
             if settings.read_only:
                 refused = refused or _because(name, context, "readOnly")
             if settings.production:
-                named, same = (context, same) if context == name else (named, same or context)
-    if named or same:
-        return Protection(refused, _because(name, named or same, "production"), named or same)
+                same.append(context)
+    if same:
+        wanted = name if name in same else same[0]
+        return _production(refused, _because(name, wanted, "production"), wanted)
     if doubted:
-        has_uid = bool(config.settings.contexts[doubted].cluster_uid)
-        missing = "its own uid cannot be read" if has_uid else f"contexts.{doubted}.clusterUid is not set"
-        return Protection(refused, f"{name} cannot be told from the cluster of {doubted}: {missing}", name, True)
+        has_uid = bool(config.settings.contexts[doubted[0]].cluster_uid)
+        missing = "its own uid cannot be read" if has_uid else f"contexts.{doubted[0]}.clusterUid is not set"
+        return _production(refused, f"{name} cannot be told from the cluster of {doubted[0]}: {missing}", name, True)
     return Protection(refused)
 
 
@@ -164,6 +166,13 @@ def _compare_all(mine: ClusterIdentity, uid: str, known: Iterable[ClusterIdentit
     others = [msgspec.structs.replace(one, uid=uid or one.uid) for one in known] or [ClusterIdentity(uid=uid)]
     found = {compare(mine, other) for other in others}
     return next(one for one in (Comparison.SAME, Comparison.IN_DOUBT, Comparison.ANOTHER) if one in found)
+
+
+def _production(refused: str, why: str, wanted: str, in_doubt: bool = False) -> Protection:
+    """An empty name cannot be typed: nothing is written then."""
+    if not wanted:
+        refused = refused or f"{why}; a context without a name cannot be confirmed"
+    return Protection(refused, why, wanted, in_doubt)
 
 
 def _because(name: str, context: str, marked: str) -> str:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
-from foretop_core.background import in_thread
 from foretop_core.dashboard.handover import Handover
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
-
-_READ_LIMIT = 10.0
 
 
 async def handover_of(state: DashboardState, environ: Mapping[str, str]) -> Handover:
@@ -18,11 +15,9 @@ async def handover_of(state: DashboardState, environ: Mapping[str, str]) -> Hand
     journal: tuple[JournalEntry, ...] = ()
     problem = ""
     try:
-        journal = await in_thread(lambda: tuple(Journal(default_path(environ)).read()), _READ_LIMIT)
+        journal = await Journal(default_path(environ)).read_in_thread()
     except ForetopError as found:
         problem = str(found)
-    except TimeoutError:
-        problem = "The journal cannot be read: the disk does not answer"
     return Handover(
         tuple((state.store.snapshot(context), state.now(context)) for context in state.contexts),
         state.findings,

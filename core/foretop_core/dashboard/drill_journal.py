@@ -47,6 +47,6 @@ class DrillJournal:
         from foretop_core.actions.drills import drill_records
 
         try:
-            self._held = drill_records(self._journal)
+            self._held = drill_records(self._journal.read())
         except ForetopError:
             self._held = ()

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,8 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
 from foretop_core.own_files import replace_own_file
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users")
 
 
 def entry(number: int, text: str = "") -> JournalEntry:
@@ -72,12 +75,26 @@ def test_each_day_has_a_file_and_those_of_thirty_days_are_kept(tmp_path: Path) -
 
 def test_what_is_not_a_file_of_a_day_is_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
-    folder.mkdir()
+    folder.mkdir(mode=0o700)
     others = [folder / name for name in ("notes.txt", "2001-13-01.jsonl", "2001-01-01.jsonl.bak")]
-    for path in (*others, folder / "2001-01-01.jsonl"):
+    days = [folder / f"2001-01-{day:02}.jsonl" for day in range(1, 32)]
+    for path in (*others, *days):
         path.write_text("{}\n")
     Journal(folder).append(entry(1))
-    assert set(folder.iterdir()) == {*others, Journal(folder).path}
+    assert set(folder.iterdir()) == {*others, *days[1:], Journal(folder).path}
+
+
+@pytest.mark.parametrize("days", [40, 1000, 30_000])
+def test_a_clock_that_jumps_ahead_costs_no_entry(days: int, tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    held = Journal(folder, today=partial(date.fromordinal, 740_000))
+    held.append(entry(1))
+    held.older_file.touch(0o600)
+    held.older_file.write_bytes(msgspec.json.encode(entry(0)) + b"\n")
+    for number in (2, 3):
+        Journal(folder, today=partial(date.fromordinal, 740_000 + days + number)).append(entry(number))
+    Journal(folder, today=partial(date.fromordinal, 740_001)).append(entry(4))
+    assert {one.name for one in held.read()} == {f"s-{number}" for number in range(5)}
 
 
 def test_a_write_whose_outcome_comes_after_midnight_is_one_entry(tmp_path: Path) -> None:
@@ -89,13 +106,19 @@ def test_a_write_whose_outcome_comes_after_midnight_is_one_entry(tmp_path: Path)
 
 def test_the_file_of_earlier_releases_is_read_and_goes_after_thirty_days(tmp_path: Path) -> None:
     held = Journal(tmp_path / "journal")
+    held.older_file.touch(0o600)
     held.older_file.write_bytes(msgspec.json.encode(entry(1, "x" * 300_000)) + b"\n")
     held.append(entry(2))
     assert [one.name for one in held.read()] == ["s-1", "s-2"]
     held.path.unlink()
     os.utime(held.older_file, (0, 0))
     held.append(entry(3))
-    assert [one.name for one in held.read()] == ["s-3"]
+    assert [one.name for one in held.read()] == ["s-1", "s-3"]
+    held.path.unlink()
+    for day in range(1, 31):
+        (held.folder / f"2001-01-{day:02}.jsonl").touch()
+    held.append(entry(4))
+    assert [one.name for one in held.read()] == ["s-4"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +176,7 @@ def test_a_full_disk_loses_nothing_of_what_was_written_before(tmp_path: Path, mo
 
 
 def hold(path: Path) -> BinaryIO:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = path.open("ab")
     fcntl.flock(file, fcntl.LOCK_EX)
     return file
@@ -291,7 +314,7 @@ def test_a_journal_that_is_no_file_is_one_line_and_is_not_waited_for(tmp_path: P
         with pytest.raises(ForetopError, match="cannot be written"):
             Journal(path).check()
         today = Journal(tmp_path / f"with-{path.name}")
-        today.folder.mkdir()
+        today.folder.mkdir(mode=0o700)
         path.rename(today.path)
         with pytest.raises(ForetopError, match="cannot be read: not a regular file"):
             list(today.read())
@@ -299,8 +322,49 @@ def test_a_journal_that_is_no_file_is_one_line_and_is_not_waited_for(tmp_path: P
             today.check()
 
 
+def loosened(path: Path) -> None:
+    path.chmod(path.stat().st_mode | 0o020)
+
+
+def given_away(path: Path) -> None:
+    os.chown(path, 65534, 65534)
+
+
+@pytest.mark.parametrize(
+    ("expose", "why"),
+    [
+        (loosened, "other users can write to"),
+        pytest.param(given_away, "belongs to another user", marks=AS_ROOT),
+    ],
+)
+def test_what_another_user_could_have_written_is_neither_believed_nor_written_to(
+    expose: Callable[[Path], None], why: str, tmp_path: Path
+) -> None:
+    """A forged line would prove that a drill made what somebody else did; a planted link would lead elsewhere."""
+    held = Journal(tmp_path / "journal")
+    held.folder.mkdir(mode=0o700)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("of root alone")
+    held.path.symlink_to(elsewhere)
+    (held.folder / "2026-11-15.jsonl").write_bytes(msgspec.json.encode(entry(1)) + b"\n")
+    expose(held.folder)
+    with pytest.raises(ForetopError, match=f"cannot be read: .*{why}"):
+        list(held.read())
+    with pytest.raises(ForetopError, match=f"cannot be written: .*{why}"):
+        held.append(entry(2))
+    assert elsewhere.read_text() == "of root alone"
+    older = Journal(tmp_path / "other" / "journal")
+    older.folder.parent.mkdir()
+    older.older_file.touch(0o600)
+    older.older_file.write_bytes(msgspec.json.encode(entry(3)) + b"\n")
+    expose(older.older_file)
+    with pytest.raises(ForetopError, match=f"cannot be read: .*{why}"):
+        list(older.read())
+
+
 def test_of_an_older_file_that_somebody_made_huge_the_newest_is_read(tmp_path: Path) -> None:
     held = Journal(tmp_path / "journal")
+    held.older_file.touch(0o600)
     with held.older_file.open("wb") as file:
         file.truncate(2**34)
         file.seek(2**34)

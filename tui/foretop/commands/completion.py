@@ -24,7 +24,8 @@ _foretop_complete() {
     done
     out=$(PYTHONPATH=$imports "$program" __complete "${joined[@]}" 2>/dev/null </dev/null) || return
     while IFS= read -r line; do
-        if [[ $line == :* ]]; then directive=${line#:}; continue; fi
+        # A number and nothing else: bash would run what stands in brackets of anything that it compares as one.
+        if [[ $line =~ ^:[0-9]+$ ]]; then directive=${line#:}; continue; fi
         line=${line%%$'\t'*}
         if [[ $line == --*=* && ${COMP_WORDBREAKS} == *=* && ${joined[-1]} == *=* ]]; then line=${line#*=}; fi
         COMPREPLY+=("$(printf %q "$line")")

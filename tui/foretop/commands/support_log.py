@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import queue
+import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from io import TextIOWrapper
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
@@ -26,6 +29,8 @@ MOST_BYTES = 5 * 1024 * 1024
 _MOST_WAITING = 10_000
 _LONGEST = 4000
 """Characters of one message."""
+_OWN_LINE = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [A-Z]+ foretop")
+"""How every log of foretop begins."""
 
 
 def start_log(path: str | None, environ: Mapping[str, str]) -> Callable[[], None]:
@@ -76,11 +81,12 @@ class _Intake(QueueHandler):
 
 
 class _LogFile(RotatingFileHandler):
-    """A file that its owner alone can read."""
+    """A file that its owner alone can read; one that foretop did not write is neither appended to nor replaced."""
 
     def __init__(self, path: Path) -> None:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _check_own_log(_older(path))
             super().__init__(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8")
         except OSError as problem:
             raise BadInput(f"The log file {path} cannot be written", why_not(problem)) from None
@@ -89,18 +95,43 @@ class _LogFile(RotatingFileHandler):
         self.setFormatter(shown)
 
     def _open(self) -> TextIOWrapper:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
-        descriptor = os.open(self.baseFilename, flags, 0o600)
-        try:
-            check_regular(descriptor)
-            os.fchmod(descriptor, 0o600)
-        except OSError:
-            os.close(descriptor)
-            raise
+        descriptor = _open_own_log(self.baseFilename, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        os.fchmod(descriptor, 0o600)
         return os.fdopen(descriptor, "a", encoding="utf-8")
+
+    def doRollover(self) -> None:  # noqa: N802  # logging's own name
+        """Where somebody has put another file in the place of the older one, nothing is logged any more."""
+        _check_own_log(_older(Path(self.baseFilename)))
+        super().doRollover()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging's own name
         """A full disk costs the log, and nothing is written over the screen."""
+
+
+def _older(path: Path) -> Path:
+    return path.with_name(f"{path.name}.1")
+
+
+def _check_own_log(path: Path) -> None:
+    """Raises OSError for a file that foretop did not write."""
+    with suppress(FileNotFoundError):
+        os.close(_open_own_log(str(path), os.O_RDONLY))
+
+
+def _open_own_log(path: str, flags: int) -> int:
+    """Raises OSError for anything but an empty file or a log of foretop, of this user."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW, 0o600)
+    try:
+        check_regular(descriptor)
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, f"{path} belongs to another user")
+        begin = os.pread(descriptor, 80, 0)
+        if begin and not _OWN_LINE.match(begin):
+            raise FileExistsError(errno.EEXIST, f"{path} is not a log of foretop")
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _redacted(text: str) -> str:

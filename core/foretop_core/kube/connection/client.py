@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from foretop_core.background import in_thread, is_cancelled
 from foretop_core.clock import Clock
 from foretop_core.config.protection import ClusterIdentity, Protection, authorities_of, server_address
 from foretop_core.errors import ForetopError
@@ -156,8 +157,7 @@ class ApiClient:
     async def judge_afresh(self) -> Protection:
         """The protection by the configuration file and by the cluster as they are at this moment."""
         try:
-            async with asyncio.timeout(_FILE_LIMIT):
-                config = await asyncio.to_thread(self.rules.changed)
+            config = await in_thread(self.rules.changed, _FILE_LIMIT)
         except TimeoutError:
             raise WriteRefused(
                 "Nothing was sent", "the configuration file cannot be looked at", "is its disk there?"
@@ -283,17 +283,13 @@ class ApiClient:
         permit: WritePermit | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         used = await self._auth.credentials()
-        if permit is not None:
-            self._check_permit(permit, method, path, params)
-        response = await self._send(used, method, path, params, body, content_type, silence)
+        response = await self._send(used, method, path, params, body, content_type, silence, permit)
         try:
             if response.status == 401:
                 await self._auth.rejected(used)
                 response.release()
                 used = await self._auth.credentials()
-                if permit is not None:
-                    self._check_permit(permit, method, path, params)
-                response = await self._send(used, method, path, params, body, content_type, silence)
+                response = await self._send(used, method, path, params, body, content_type, silence, permit)
             if response.status == 401:
                 raise Unauthenticated(
                     f"The API server does not accept the credentials of {self.config.name}",
@@ -317,12 +313,16 @@ class ApiClient:
         body: object,
         content_type: str,
         silence: float,
+        permit: WritePermit | None,
     ) -> aiohttp.ClientResponse:
         await import_in_background(self.config)
         import aiohttp
         from yarl import URL
 
         pool = await self._pool_for(credentials)
+        # Here, because the kubeconfig may be read again as long as anything is waited for.
+        if permit is not None:
+            self._check_permit(permit, method, path, params)
         query = f"?{urlencode(params)}" if params else ""
         target = f"{self.config.server}{path}{query}"
         connecting = min(CONNECT_LIMIT, self.config.request_timeout or CONNECT_LIMIT)
@@ -341,6 +341,11 @@ class ApiClient:
                         server_hostname=self.config.tls_server_name or None,
                         allow_redirects=False,
                     )
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+                closed = aiohttp.ClientConnectionError("its connections were closed meanwhile")
+                raise self._explained(closed, credentials) from None
             except (aiohttp.ClientError, OSError, ValueError) as problem:
                 raise self._explained(problem, credentials) from None
             _log.debug("%s %s: %s", method, path, response.status)
