@@ -14,7 +14,7 @@ import pytest
 from foretop.cli import run
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
-from tests.wire.boxes import box_in_thread, kubeconfig
+from tests.wire.boxes import box_in_thread, kubeconfig, living_box
 
 READER = User("reader", (Rule(("get", "list", "watch"), ("velero.io",), ("schedules", "backups")),))
 NOBODY = User("nobody")
@@ -272,3 +272,28 @@ def test_get_in_a_namespace_that_does_not_exist_is_an_error_of_one_line(
 def test_a_report_on_a_team_looks_at_velero_too(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     run(["report", "-n", "default", "--kubeconfig", config, "-o", "json"])
     assert {item["namespace"] for item in json.loads(capsys.readouterr().out)["schedules"]} == {"velero"}
+
+
+def test_a_team_s_namespace_alone_gives_the_same_answers_as_the_whole_cluster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Velero is down: neither is there no problem, nor does the team's backup wait for its turn."""
+
+    def said(*arguments: str) -> str:
+        run([*arguments, "--kubeconfig", config])
+        return capsys.readouterr().out
+
+    with living_box("dead", tmp_path, 1) as (_, config):
+        assert "Velero is down" in said("get", "findings", "-n", "team-shop", "--plain")
+        (row,) = json.loads(said("get", "nab", "-n", "team-shop", "-o", "json"))["items"]
+        assert (row["namespace"], row["name"], row["veleroPhase"]) == ("team-shop", "carts", "New")
+        assert "not picked up" in said("get", "nab", "-n", "team-shop")
+        described = said("describe", "nab", "carts", "-n", "team-shop")
+        assert "Velero has not picked it up: no sign of activity" in described
+        assert "Namespaces           team-shop" in described
+        assert "not found" in _refused(capsys, "describe", "schedule", "mail-hourly", "-n", "team-shop", config=config)
+
+
+def _refused(capsys: pytest.CaptureFixture[str], *arguments: str, config: str) -> str:
+    assert run([*arguments, "--kubeconfig", config]) != 0
+    return capsys.readouterr().err
