@@ -278,22 +278,32 @@ def test_a_team_s_namespace_alone_gives_the_same_answers_as_the_whole_cluster(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Velero is down: neither is there no problem, nor does the team's backup wait for its turn."""
-
-    def said(*arguments: str) -> str:
-        run([*arguments, "--kubeconfig", config])
-        return capsys.readouterr().out
-
-    with living_box("dead", tmp_path, 1) as (_, config):
-        assert "Velero is down" in said("get", "findings", "-n", "team-shop", "--plain")
-        (row,) = json.loads(said("get", "nab", "-n", "team-shop", "-o", "json"))["items"]
+    with living_box("dead", tmp_path, 1) as (_, there):
+        team = ("-n", "team-shop", "--kubeconfig", there)
+        assert "Velero is down" in _said(capsys, "get", "findings", "--plain", *team)
+        (row,) = json.loads(_said(capsys, "get", "nab", "-o", "json", *team))["items"]
         assert (row["namespace"], row["name"], row["veleroPhase"]) == ("team-shop", "carts", "New")
-        assert "not picked up" in said("get", "nab", "-n", "team-shop")
-        described = said("describe", "nab", "carts", "-n", "team-shop")
+        assert row["severity"] == "warning", "it has a sign on the screen"
+        assert "not picked up" in _said(capsys, "get", "nab", *team)
+        described = _said(capsys, "describe", "nab", "carts", *team)
         assert "Velero has not picked it up: no sign of activity" in described
         assert "Namespaces           team-shop" in described
-        assert "not found" in _refused(capsys, "describe", "schedule", "mail-hourly", "-n", "team-shop", config=config)
+        assert run(["describe", "schedule", "mail-hourly", *team]) == 2, "others' objects stay out of it"
 
 
-def _refused(capsys: pytest.CaptureFixture[str], *arguments: str, config: str) -> str:
-    assert run([*arguments, "--kubeconfig", config]) != 0
-    return capsys.readouterr().err
+def test_a_run_that_velero_has_not_seen_has_one_phase_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living_box("dead", tmp_path, 1) as (_, there):
+        name = ""
+        for arguments in (("get", "queue"), ("get", "backups"), ("report",)):
+            told = _said(capsys, *arguments, "--kubeconfig", there)
+            (line,) = [one for one in told.splitlines() if "team-shop-carts-" in one]
+            assert " New " in line, arguments
+            name = next(word for word in line.split() if word.startswith("team-shop-carts-"))
+        assert _said(capsys, "describe", "backup", name, "--kubeconfig", there).startswith(f"{name}: New\n")
+
+
+def _said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    run([*arguments])
+    return capsys.readouterr().out

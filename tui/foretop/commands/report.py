@@ -263,7 +263,7 @@ def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
         str(item["waitingPosition"] or "▶"),
         item["name"],
         item["owner"],
-        item["phase"] or "waiting",
+        item["phase"] or "New",
         _when(item["startedAt"], now) or ("refused" if item["refusal"] else f"about {start}" if start else "not known"),
         ", ".join(item["blockedBy"]) or "-",
     )
