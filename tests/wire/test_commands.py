@@ -304,6 +304,27 @@ def test_a_run_that_velero_has_not_seen_has_one_phase_everywhere(
         assert _said(capsys, "describe", "backup", name, "--kubeconfig", there).startswith(f"{name}: New\n")
 
 
+def test_a_report_on_two_clusters_names_the_cluster_of_every_line(
+    config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both have a schedule of the same name, and only one answer about it is theirs."""
+    both = tmp_path / "both"
+    text = Path(config).read_text()
+    again = (
+        text.partition("contexts:\n")[2].partition("current-context:")[0].replace("  name: minicluster", "  name: west")
+    )
+    both.write_text(text.replace("contexts:\n", f"contexts:\n{again}", 1))
+    told = _said(capsys, "report", "--kubeconfig", str(both), "--context", "west", "--context", "minicluster")
+    for context in ("west", "minicluster"):
+        assert f"✗ error  {context}: schedule velero/broken: " in told
+        rows = [line.split()[:2] for line in told.splitlines() if line.split()[:1] == [context]]
+        assert [context, "velero/broken"] in rows
+        assert [context, "▶"] in rows
+    alone = _said(capsys, "report", "--kubeconfig", config)
+    assert "✗ error  schedule velero/broken: " in alone
+    assert "CONTEXT" not in alone
+
+
 def _said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     run([*arguments])
     return capsys.readouterr().out
