@@ -455,7 +455,7 @@ def _(seen: Surfaces) -> Stated:
 @states("paused by", "Triage, pane")
 def _(seen: Surfaces) -> Stated:
     for finding, text in seen.triage_panes.items():
-        found = find(rf"Paused since {CLOCK} at the latest ((?:by|with) [^\s,:]+)", text)
+        found = find(rf"Paused since {CLOCK} ((?:by|with) [^\s,:]+)", text)
         if finding.startswith("schedule-paused-long:") and found:
             yield _finding_subject(finding), word(found)
 

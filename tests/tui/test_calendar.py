@@ -18,6 +18,7 @@ from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
+from tests.objects import location, schedule
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
@@ -298,6 +299,19 @@ async def test_lanes_of_two_clusters_say_whose_they_are() -> None:
         assert lane_of(shown, "eu etcd-hourly")
         assert lane_of(shown, "us etcd-hourly")
         assert "together" not in shown.pane
+
+
+async def test_a_lane_has_the_sign_that_the_coming_run_has_on_the_page_of_schedules() -> None:
+    """A Velero that is down makes no run, whether one is overdue yet or not."""
+    silent = location(checked="02:10:03", synced="02:10:03")
+    late, hourly = schedule("late", "20 * * * *", last="01:20:03"), schedule("hourly", "0 * * * *", last="02:00:03")
+    async with calendar(FilledSource([silent, late, hourly])) as (shown, _):
+        signs = {name: lane_of(shown, name).split()[1] for name in ("late", "hourly")}
+        assert signs == {"late": "✗", "hourly": "▲"}
+        await shown.press("2")
+        await shown.until(
+            lambda: all(re.search(rf"(?m)^ {sign} .*\b{name} ", shown.text) for name, sign in signs.items())
+        )
 
 
 async def test_a_very_small_terminal_still_has_lanes() -> None:

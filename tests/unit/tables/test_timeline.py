@@ -17,6 +17,7 @@ from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, readings
 from foretop_core.rules.primer import warmups
+from foretop_core.rules.severity import Severity
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.view_scope import ViewScope
@@ -252,7 +253,7 @@ def test_a_lane_knows_that_its_storage_is_gone_that_it_is_late_and_that_nothing_
     made = timeline_item(key(), late, of_robfig)
     assert made is not None
     assert lane_obstacles(made, late, _render(lost, late), None) == LaneObstacles(
-        refused=True, late=NOW - at("02:00:00")
+        refused=True, late=NOW - at("02:00:00"), severity=Severity.ERROR
     )
     assert not lane_obstacles(made, late, _render(kept, late), None).refused
     cold = prescaled("0 * * * *", 5)

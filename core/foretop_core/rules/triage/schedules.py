@@ -119,7 +119,7 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
             sentence(
                 "Paused since ",
                 since,
-                " at the latest",
+                "" if paused.since else " at the latest",
                 pause_reason(paused),
                 f". {lead}: ",
                 unpausing.sentence,

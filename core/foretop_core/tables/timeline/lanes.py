@@ -21,6 +21,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, expression
 from foretop_core.rules.facts.schedule_facts import LastingFacts
 from foretop_core.rules.failure_record import problem_text
+from foretop_core.rules.severity import Severity
 from foretop_core.store import Store
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, TimeAxis
@@ -68,6 +69,8 @@ class LaneObstacles(msgspec.Struct, frozen=True):
     """Nothing makes the warm-ups before them."""
     late: timedelta | None = None
     """How long one of them is overdue."""
+    severity: Severity | None = None
+    """How grave it is that the next one is not made, or perhaps not."""
 
 
 NO_OBSTACLES = LaneObstacles()
