@@ -419,10 +419,14 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def state(self) -> ScheduleState:
-        """The worse of what becomes of its next run and how its last backup went."""
+        """The worse of what becomes of its next run and how its last backup went.
+
+        Runs that went wrong count until one has gone well: neither a later one that is not done yet nor one that was
+        deleted is a good one.
+        """
         if self.schedule.spec.paused:
             return ScheduleState.PAUSED
-        last = self.last_backup
+        last = self.faults_in_a_row[0] if self.faults_in_a_row else self.last_backup
         phase = last.phase if last is not None else "Completed"
         outcome = ScheduleState.WAITING if phase in WAITING else _OUTCOMES.get(phase, ScheduleState.HEALTHY)
         return min(self.coming_state, outcome, key=_WORST_FIRST.index)
