@@ -50,6 +50,13 @@ def scene(name: str, seed: int, after: timedelta = timedelta()) -> Iterator[Situ
         step = f"{step + ', ' if step else ''}{passed} later"
 
 
+def scene_at(name: str, seed: int, now: datetime) -> Situation:
+    """A scene at a moment, to the second, in which nobody has done anything."""
+    box = SimulatedCluster(SCENES[name], ScenarioOptions(seed=seed), FIXED_START)
+    box.settle(now - FIXED_START)
+    return _in_box(f"scene {name}, seed {seed}", f"at {now:%H:%M:%S}", box)
+
+
 def recording(name: str, seed: int) -> Iterator[Situation]:
     """A recording at every event in turn, from a random one on, each some random seconds later at most."""
     chance = random.Random(f"{name} {seed}")

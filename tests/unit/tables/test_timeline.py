@@ -369,9 +369,10 @@ def test_lanes_are_in_the_order_of_their_next_runs_as_time_goes_on() -> None:
     assert order(None) == "abcd"
     assert order(at("02:41")) == "bacd"
     assert order(at("02:44:59")) == "bacd"
-    # The run of this minute has started: the next one counts.
-    assert order(at("02:45")) == "abcd"
-    assert order(at("02:50")) == "bacd"
+    assert order(at("02:45")) == "bacd"
+    # The run of this minute is due: the next one counts.
+    assert order(at("02:45:01")) == "abcd"
+    assert order(at("02:50:01")) == "bacd"
     assert timeline.revision == 0
 
 

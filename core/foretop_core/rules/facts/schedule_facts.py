@@ -31,6 +31,7 @@ from foretop_core.rules.forecast import (
     next_run,
     overdue,
     pause_as_read,
+    runs_to_come,
     unpause_as_read,
 )
 from foretop_core.rules.heartbeat import PERIOD, Heartbeat
@@ -55,6 +56,7 @@ __all__ = [
     "ScheduleState",
     "UnpauseForecast",
     "history",
+    "runs_to_come",
     "schedule_facts",
     "submitted",
 ]

@@ -19,7 +19,7 @@ from foretop_core.models.builtin_kinds import CronJobSpec
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, expression
-from foretop_core.rules.facts.schedule_facts import LastingFacts
+from foretop_core.rules.facts.schedule_facts import LastingFacts, runs_to_come
 from foretop_core.rules.failure_record import problem_text
 from foretop_core.store import Store
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
@@ -282,20 +282,13 @@ def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, 
     parsed = item.parsed
     if item.problem or isinstance(parsed, CronError) or (parsed.every is not None and item.base is None):
         return ()
-    after = now
-    if parsed.every is not None and item.base is not None:
-        # Whole delays from the last run on: the latest of them that is not later than now.
-        after = item.base + max(0, (now - item.base) // parsed.every) * parsed.every
-    found: list[datetime] = []
-    while len(found) < count and (run := parsed.next(after)) is not None:
-        found.append(run)
-        after = run
-    return tuple(found)
+    return tuple(islice(runs_to_come(parsed, now, item.base), count))
 
 
 def runs_within(item: TimelineItem, now: datetime, ahead: timedelta) -> int:
     """How many runs are to come in a span, counted by the minute: Velero looks once in each."""
-    parsed, start = item.parsed, now.astimezone(UTC).replace(second=0, microsecond=0) + _MINUTE
+    parsed, start = item.parsed, now.astimezone(UTC).replace(second=0, microsecond=0)
+    start += _MINUTE if start < now else timedelta()
     if item.problem or isinstance(parsed, CronError):
         return 0
     return run_bits(parsed, start, int((now + ahead - start) // _MINUTE) + 1, item.base).bit_count()
