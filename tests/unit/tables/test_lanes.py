@@ -88,10 +88,10 @@ def test_the_load_of_all_clusters_is_added_and_the_peak_is_that_of_the_fullest()
 def test_the_same_set_is_told_once_and_from_its_next_start_on() -> None:
     both = [item("*/10 * * * *", name) for name in "ab"]
     load = _load(*both)
-    first = MinuteCollision("prod", at("03:00"), 2)
+    first = MinuteCollision("prod", at("03:00"), 2, "velero")
     assert load.crowds(at("02:00"), 5) == (first,)
     assert load.crowds(at("03:00"), 5) == (first,)
-    assert load.crowds(at("03:00:01"), 5) == (MinuteCollision("prod", at("03:10"), 2),)
+    assert load.crowds(at("03:00:01"), 5) == (MinuteCollision("prod", at("03:10"), 2, "velero"),)
     (told,) = load.collisions(at("03:00"))
     assert (told.at, told.times, [one.name for one in told.keys]) == (at("03:00"), 6, ["a", "b"])
     (later,) = load.collisions(at("03:00:01"))
