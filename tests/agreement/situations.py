@@ -76,7 +76,7 @@ def recording(name: str, seed: int) -> Iterator[Situation]:
 
 
 def recorded(name: str, place: int, now: datetime, known: tuple[recordings.Event, ...]) -> Situation:
-    manifests = tuple(_manifest(event.kind, event.raw) for event in known)
+    manifests = tuple(manifest(event.kind, event.raw) for event in known)
     objects = tuple(event.object for event in known)
     version = recordings.version_at(name, now)
     return Situation(f"recording {name}", f"event {place}", now, objects, manifests, version)
@@ -89,11 +89,12 @@ def _in_box(story: str, step: str, box: SimulatedCluster) -> Situation:
         step,
         box.clock.now(),
         tuple(from_builtins(kind.model, body) for kind, body in held),
-        tuple(_manifest(kind, body) for kind, body in held),
+        tuple(manifest(kind, body) for kind, body in held),
     )
 
 
-def _manifest(kind: Kind, body: dict[str, Any]) -> dict[str, Any]:
+def manifest(kind: Kind, body: dict[str, Any]) -> dict[str, Any]:
+    """An object of a list, which has neither apiVersion nor kind, as it stands in a file."""
     return {"apiVersion": kind.api_version, "kind": kind.name, **body}
 
 
