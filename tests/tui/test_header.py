@@ -54,8 +54,8 @@ async def test_a_cluster_that_was_never_reached_is_not_stale() -> None:
     ("columns", "header"),
     [
         (120, " prod-eu   all namespaces"),
-        (80, " prod-eu       ‖ 2/6, 1 over   API ● live   Velero ● active "),
-        (40, " prod-eu     ‖1  API ●  Velero ●  ✗5 ▲3"),
+        (80, " prod-eu   all ns     ‖ 2/6, 1 over   API ● live   Velero ●   ✗5 ▲3   02:41:07Z"),
+        (40, " prod-eu    ‖ 2/6, 1 over  API ●  ✗5 ▲3"),
     ],
 )
 async def test_whole_items_are_left_out_the_least_important_first(columns: int, header: str) -> None:

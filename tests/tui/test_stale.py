@@ -68,8 +68,8 @@ async def test_one_who_is_signed_out_keeps_scope_and_counts_and_reads_the_senten
     async with screen() as shown:
         lose(shown.source, WatchState.SIGNED_OUT, LOGIN)
         await wait_until_judged(shown)
-        assert shown.status.startswith(" prod-eu   all namespaces")
-        assert "API ▲ signed out   Velero 1.18   ✗6 ▲3" in shown.status
+        assert shown.status.startswith(" prod-eu   all ns")
+        assert "API ▲ signed out   ✗6 ▲3" in shown.status
         assert "context prod-eu" in shown.text
         await shown.press("2")
         assert LOGIN in " ".join(shown.pane.split())

@@ -43,7 +43,7 @@ def test_what_is_printed_for_machines_moves_no_terminal_and_means_the_same(
 def test_a_template_and_metrics_move_no_terminal_and_stay_readable() -> None:
     shown = without_controls(parse_jsonpath("{.name}{'\\t'}{.plain}{'\\n'}").render(HOSTILE))
     assert shown.endswith("h\\u001bi\tZürich 日本\n")
-    empty: dict[str, Any] = {"schedules": [], "queue": [], "unreadable": [], "notSeen": []}
+    empty: dict[str, Any] = {"schedules": [], "queue": [], "servers": [], "unreadable": [], "notSeen": []}
     finding = {"context": "c", "severity": "error", "code": f"\x00{HOSTILE['name']}\r\n"}
     metrics = metrics_text({**empty, "at": "2026-11-15T03:00:00Z", "findings": [finding]})
     assert not {*shown, *metrics} & {*INVISIBLE}

@@ -61,7 +61,10 @@ def test_a_report_says_everything_and_with_acknowledged_what_is_known_does_not_c
     assert sum(item["acknowledged"] is not None for item in whole["findings"]) == 3
     assert foretop("report", "--acknowledged", "-o", "json") == 0
     parted = json.loads(capsys.readouterr().out)
-    assert [item["severity"] for item in parted["findings"]] == ["note"]
+    assert [(item["severity"], item["code"]) for item in parted["findings"]] == [
+        ("warning", "velero-paused-overdue"),
+        ("note", "schedules-collide"),
+    ]
     assert sorted(item["name"] for item in parted["acknowledged"]) == ["gold-1", "gold-2", "nightly"]
     assert foretop("report", "--acknowledged") == 0
     assert "Acknowledged (3)" in capsys.readouterr().out

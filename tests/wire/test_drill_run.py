@@ -573,15 +573,15 @@ async def test_a_drill_stops_where_the_journal_fails_and_what_it_cannot_prove_st
 ) -> None:
     async with drilling(tmp_path) as (box, run):
         lines: list[JournalEntry] = []
-        append = Journal.append
+        append = Journal.append_in_thread
 
-        def full(journal: Journal, entry: JournalEntry) -> None:
+        async def full(journal: Journal, entry: JournalEntry) -> None:
             lines.append(entry)
             if len(lines) == 2:
                 raise ForetopError("The journal cannot be written", "No space left on device")
-            append(journal, entry)
+            await append(journal, entry)
 
-        monkeypatch.setattr(Journal, "append", full)
+        monkeypatch.setattr(Journal, "append_in_thread", full)
         problem = await run.make(planned(run))
         assert problem == (
             f"namespace {INTO} was created, and the drill stopped: "
@@ -595,7 +595,7 @@ async def test_a_drill_stops_where_the_journal_fails_and_what_it_cannot_prove_st
 
 async def test_without_a_journal_nothing_is_sent(tmp_path: Path, wire: Wire) -> None:
     async with drilling(tmp_path) as (_, run):
-        run.executor.journal.path.mkdir()
+        run.executor.journal.path.mkdir(parents=True)
         with pytest.raises(ActionRefused, match="Cannot drill shop: The journal"):
             await require_journal(run.executor, "shop")
         assert (await run.make(planned(run))).startswith(f"namespace {INTO} was not created: The journal")

@@ -196,7 +196,7 @@ class DrillRun(msgspec.Struct):
 async def require_journal(executor: PlanExecutor, namespace: str) -> None:
     """Raises ActionRefused before the first write: without a journal nothing of the drill could be deleted again."""
     try:
-        await asyncio.to_thread(executor.journal.check)
+        await executor.journal.check_in_thread()
         await _records(executor)
     except ForetopError as problem:
         why = f"{problem.what}: {problem.why}" if problem.why else problem.what

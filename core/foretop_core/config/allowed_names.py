@@ -65,6 +65,7 @@ ActionName = Literal[
     "acknowledge",
     "unacknowledge",
     "drill",
+    "drill-cleanup",
     "jump",
     "yaml",
     "describe",

@@ -11,6 +11,8 @@ from foretop_core.errors import ForetopError
 from foretop_core.rules.protection.drill_leftovers import DrillRecord, labelled_objects
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+# Deferred imports: the actions are loaded after the first rows.
+
 _EACH = 5.0
 """Seconds between two readings; another foretop of the same person may have written."""
 
@@ -42,7 +44,6 @@ class DrillJournal:
         return self._held
 
     def _read(self) -> None:
-        # Deferred import: the actions are loaded after the first rows.
         from foretop_core.actions.drills import drill_records
 
         try:

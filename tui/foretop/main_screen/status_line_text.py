@@ -26,8 +26,9 @@ _ROOMY = 60
 """From this width on three spaces stand between two items."""
 _LEFT, _RIGHT = ("context", "scope"), ("pauses", "api", "velero", "counts", "read_only", "production", "speed", "skew")
 _YIELDING = (
-    *("velero", "scope", "production", "speed", "scope", "skew", "context", "api", "pauses", "clock", "velero", "api"),
-    *("scope", "context", "context", "scope", "production", "read_only", "pauses", "skew", "velero", "api"),
+    *("velero", "pauses", "scope", "velero", "production", "speed", "scope", "skew", "velero", "context", "api"),
+    *("clock", "api", "scope", "context", "context", "scope", "production", "read_only", "pauses", "skew", "velero"),
+    "api",
 )
 """Which item is shortened next where there is no room for all: the least important first."""
 
@@ -143,9 +144,7 @@ def _velero(state: DashboardState) -> Forms:
         return ((Span(f"Velero {release}"),), ()) if release else ((),)
     full = _labelled(f"Velero {release}".strip(), found)
     said, alone = _labelled("Velero", found), _labelled("Velero", (found[0], ""))
-    if found[0] is StatusGlyph.BROKEN:
-        return full, said
-    return (full, said, alone, ()) if found[0] is StatusGlyph.HEALTHY else (full, ())
+    return (full, said) if found[0] is StatusGlyph.BROKEN else (full, said, alone, ())
 
 
 def _production(protections: Mapping[str, Protection]) -> Forms:

@@ -197,6 +197,10 @@ def _queue(entry: NonAdminRow, render: RenderContext) -> str:
     return f"{humanize.ordinal(facts.waiting_place)} waiting" if facts.waiting_place else _stand(entry)
 
 
+def _queue_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
+    return Tone.WARN if entry.run is not None and is_left_alone(render.facts(entry.run)) else Tone.PLAIN
+
+
 def is_left_alone(facts: RunFacts) -> bool:
     """Whether a silent server has never seen it: it is in no queue then."""
     return facts.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not facts.was_picked_up
@@ -238,7 +242,7 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         cells=11,
         briefs=lambda entry: phase_briefs(entry.velero_phase),
     ),
-    Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, briefs=_queue_briefs, cells=7),
+    Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, _queue_tone, briefs=_queue_briefs, cells=7),
     Column("progress", "PROGRESS", _progress, _done, _progress_tone, cells=10),
     Column(
         "age",
