@@ -77,7 +77,7 @@ async def test_the_night_of_the_sketch_is_drawn_under_its_hours(size: tuple[int,
         assert lane_of(shown, "cassandra")[15:].count(":") == 12
         assert "‖" in lane_of(shown, "cassandra")
         assert "above maximum" in lane_of(shown, "broken")
-        assert "06:00: etcd-hourly and orders together" in shown.text
+        assert "etcd-hourly and orders" not in shown.text, "a job takes no slot of Velero"
         assert shown.faults == []
 
 
@@ -363,6 +363,14 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
         await shown.press("down", "enter")
         assert lanes.cursor is not None
         assert lanes.cursor.name == "etcd-hourly"
+
+
+async def test_a_job_is_no_backup_in_the_line_of_crowds_and_in_w() -> None:
+    two = [from_builtins(Schedule, schedule_dict(name, "0 4 * * *")) for name in ("early", "early-too")]
+    async with calendar(FilledSource([*calm(), *two, prescaled("batch", "0 4 * * *", 5)]), MIDDLE) as (shown, _):
+        assert "04:00: early, early-too and etcd-hourly together" in shown.text
+        await shown.press("w")
+        assert re.search(r"04:00 +3 together: early, early-too and etcd-hourly", shown.text)
 
 
 async def test_w_says_where_nothing_starts_together() -> None:
