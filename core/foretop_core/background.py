@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
@@ -42,6 +42,32 @@ async def in_thread(work: Callable[[], T], limit: float | None = None) -> T:
     threading.Thread(target=run, name="foretop-blocking-call", daemon=True).start()
     async with asyncio.timeout(limit):
         return await answer
+
+
+async def when_changed(stamp: Callable[[], object], every: float) -> AsyncGenerator[None, None]:
+    """Comes at once, and again whenever `stamp` gives another answer than before.
+
+    A thread asks every so many seconds; the event loop sleeps until something has changed.
+    """
+    loop, changed, ended = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def watch() -> None:
+        before = stamp()
+        # The loop may have ended meanwhile: then nobody waits for it.
+        with suppress(RuntimeError):
+            while not ended.wait(every):
+                if (found := stamp()) != before:
+                    before = found
+                    loop.call_soon_threadsafe(changed.set)
+
+    threading.Thread(target=watch, name="foretop-file-watch", daemon=True).start()
+    try:
+        while True:
+            changed.clear()
+            yield
+            await changed.wait()
+    finally:
+        ended.set()
 
 
 def is_cancelled() -> bool:

@@ -455,7 +455,7 @@ def _(seen: Surfaces) -> Stated:
 @states("paused by", "Triage, pane")
 def _(seen: Surfaces) -> Stated:
     for finding, text in seen.triage_panes.items():
-        found = find(rf"Paused since {CLOCK} at the latest ((?:by|with) [^\s,:]+)", text)
+        found = find(rf"Paused since {CLOCK} ((?:by|with) [^\s,:]+)", text)
         if finding.startswith("schedule-paused-long:") and found:
             yield _finding_subject(finding), word(found)
 
@@ -554,17 +554,13 @@ def _(seen: Surfaces) -> Stated:
             yield _ALL, number(int(told))
         elif row["what"].endswith(" is paused and overdue"):
             yield _ALL, number(1)
+    if (told := find(r"all schedules are paused \(\d+, (\d+) overdue\)", seen.calm)) is not None:
+        yield _ALL, number(int(told))
 
 
 @states("number of paused schedules that are due", "page of schedules")
 def _(seen: Surfaces) -> Stated:
     yield _ALL, number(sum("paused, due" in row["next"] for row in seen.rows("schedules").values()))
-
-
-@states("number of paused schedules that are due", "Triage")
-def _(seen: Surfaces) -> Stated:
-    if (told := _all_paused(seen, r"schedules are paused, (\d+) due")) is not None:
-        yield _ALL, number(told)
 
 
 @states("number of paused schedules that are due", "dialog, choices")

@@ -50,6 +50,13 @@ def scene(name: str, seed: int, after: timedelta = timedelta()) -> Iterator[Situ
         step = f"{step + ', ' if step else ''}{passed} later"
 
 
+def scene_at(name: str, seed: int, now: datetime) -> Situation:
+    """A scene at a moment, to the second, in which nobody has done anything."""
+    box = SimulatedCluster(SCENES[name], ScenarioOptions(seed=seed), FIXED_START)
+    box.settle(now - FIXED_START)
+    return _in_box(f"scene {name}, seed {seed}", f"at {now:%H:%M:%S}", box)
+
+
 def recording(name: str, seed: int) -> Iterator[Situation]:
     """A recording at every event in turn, from a random one on, each some random seconds later at most."""
     chance = random.Random(f"{name} {seed}")
@@ -69,7 +76,7 @@ def recording(name: str, seed: int) -> Iterator[Situation]:
 
 
 def recorded(name: str, place: int, now: datetime, known: tuple[recordings.Event, ...]) -> Situation:
-    manifests = tuple(_manifest(event.kind, event.raw) for event in known)
+    manifests = tuple(manifest(event.kind, event.raw) for event in known)
     objects = tuple(event.object for event in known)
     version = recordings.version_at(name, now)
     return Situation(f"recording {name}", f"event {place}", now, objects, manifests, version)
@@ -82,11 +89,12 @@ def _in_box(story: str, step: str, box: SimulatedCluster) -> Situation:
         step,
         box.clock.now(),
         tuple(from_builtins(kind.model, body) for kind, body in held),
-        tuple(_manifest(kind, body) for kind, body in held),
+        tuple(manifest(kind, body) for kind, body in held),
     )
 
 
-def _manifest(kind: Kind, body: dict[str, Any]) -> dict[str, Any]:
+def manifest(kind: Kind, body: dict[str, Any]) -> dict[str, Any]:
+    """An object of a list, which has neither apiVersion nor kind, as it stands in a file."""
     return {"apiVersion": kind.api_version, "kind": kind.name, **body}
 
 

@@ -13,9 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from foretop.commands.report import command as report_command
+from foretop_demo.simulated_cluster import FIXED_START
 from tests import recordings
 from tests.agreement.comparison import Tally, situations
-from tests.agreement.situations import recorded
+from tests.agreement.situations import SCENE_NAMES, recorded, scene_at
 from tests.agreement.surfaces import Surfaces
 
 _MOST_SITUATIONS = 200
@@ -33,6 +34,14 @@ def test_no_two_places_contradict_each_other(record_property: Callable[[str, obj
     assert not tally.contradictions, "\n".join(tally.failures(1))
     seldom = {pair: count for pair, count in tally.asked().items() if count < _EACH}
     assert not seldom, f"compared too seldom: {seldom}"
+
+
+@pytest.mark.parametrize("name", SCENE_NAMES)
+def test_all_places_agree_in_the_very_second_of_a_run(name: str) -> None:
+    """Most schedules of the scenes run on the hour: Velero has not made that run yet, and no place is past it."""
+    tally, chance = Tally(), random.Random(1)
+    tally.ask(scene_at(name, 1, FIXED_START.replace(hour=3, minute=0, second=0)), chance)
+    assert not tally.contradictions, "\n".join(tally.failures(1))
 
 
 @pytest.mark.parametrize("name", recordings.NAMES)

@@ -207,7 +207,7 @@ def test_the_protection_scene_has_a_namespace_in_every_state() -> None:
     states = protection_states(opened("protection"))
     assert {
         "shop": "protected",
-        "team-pay": "protected",
+        "team-pay": "by hand only",
         "crm-archive": "late",
         "ledger": "repo not ready",
         "orders": "partial",

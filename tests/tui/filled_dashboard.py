@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 
 from foretop.commands.display_flags import DisplayFlags, show_dashboard
-from foretop_core.clock import ManualClock
 from foretop_core.models.kinds import BACKUP
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
 
@@ -23,16 +22,11 @@ class Changing(FilledSource):
 
 
 class Failing(FilledSource):
-    """Its clock fails after the first reload, and without the time there is no screen."""
+    """It cannot be watched, and without that there is nothing to show; later faults cost themselves only."""
 
-    def retry_now(self) -> None:
-        self.retries += 1
-
-    def clock(self, _context: str) -> ManualClock:
+    def start(self, first: frozenset[str] = frozenset()) -> None:
         token = TOKEN
-        if self.retries:
-            raise ZeroDivisionError(f"a fault with {len(token)} letters in it, not {token}")
-        return super().clock(_context)
+        raise ZeroDivisionError(f"a fault with {len(token)} letters in it, not {token}")
 
 
 if __name__ == "__main__":

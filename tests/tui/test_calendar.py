@@ -18,6 +18,7 @@ from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
+from tests.objects import location, schedule
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
@@ -76,7 +77,7 @@ async def test_the_night_of_the_sketch_is_drawn_under_its_hours(size: tuple[int,
         assert lane_of(shown, "cassandra")[15:].count(":") == 12
         assert "‖" in lane_of(shown, "cassandra")
         assert "above maximum" in lane_of(shown, "broken")
-        assert "06:00: etcd-hourly and orders together" in shown.text
+        assert "etcd-hourly and orders" not in shown.text, "a job takes no slot of Velero"
         assert shown.faults == []
 
 
@@ -300,6 +301,19 @@ async def test_lanes_of_two_clusters_say_whose_they_are() -> None:
         assert "together" not in shown.pane
 
 
+async def test_a_lane_has_the_sign_that_the_coming_run_has_on_the_page_of_schedules() -> None:
+    """A Velero that is down makes no run, whether one is overdue yet or not."""
+    silent = location(checked="02:10:03", synced="02:10:03")
+    late, hourly = schedule("late", "20 * * * *", last="01:20:03"), schedule("hourly", "0 * * * *", last="02:00:03")
+    async with calendar(FilledSource([silent, late, hourly])) as (shown, _):
+        signs = {name: lane_of(shown, name).split()[1] for name in ("late", "hourly")}
+        assert signs == {"late": "✗", "hourly": "▲"}
+        await shown.press("2")
+        await shown.until(
+            lambda: all(re.search(rf"(?m)^ {sign} .*\b{name} ", shown.text) for name, sign in signs.items())
+        )
+
+
 async def test_a_very_small_terminal_still_has_lanes() -> None:
     async with calendar(size=(60, 12)) as (shown, _):
         await shown.until(lambda: "etcd-hourly" in shown.text)
@@ -349,6 +363,14 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
         await shown.press("down", "enter")
         assert lanes.cursor is not None
         assert lanes.cursor.name == "etcd-hourly"
+
+
+async def test_a_job_is_no_backup_in_the_line_of_crowds_and_in_w() -> None:
+    two = [from_builtins(Schedule, schedule_dict(name, "0 4 * * *")) for name in ("early", "early-too")]
+    async with calendar(FilledSource([*calm(), *two, prescaled("batch", "0 4 * * *", 5)]), MIDDLE) as (shown, _):
+        assert "04:00: early, early-too and etcd-hourly together" in shown.text
+        await shown.press("w")
+        assert re.search(r"04:00 +3 together: early, early-too and etcd-hourly", shown.text)
 
 
 async def test_w_says_where_nothing_starts_together() -> None:

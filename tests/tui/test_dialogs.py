@@ -96,6 +96,18 @@ async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: p
         assert at.writes == ["DELETE /apis/velero.io/v1/namespaces/openshift-adp/schedules/mail"]
 
 
+async def test_a_name_that_is_typed_is_not_asked_for_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, MAIL))
+        await at.shown.press("ctrl+d")
+        await at.see("Type mail to confirm")
+        await at.shown.press(*"mai", "enter")
+        await at.see("Type mail first")
+        await at.shown.press("l")
+        assert at.dialog.is_confirmed
+        assert "Type mail first" not in at.shown.text
+
+
 async def test_an_object_that_is_created_again_while_the_dialog_is_open_has_to_be_confirmed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

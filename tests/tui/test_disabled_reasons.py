@@ -8,7 +8,7 @@ import pytest
 
 from foretop.bindings import ACTIONS, BY_ID, WRITE_ACTIONS
 from foretop.dialogs.command_palette import matching
-from foretop.main_screen.command_list import entries
+from foretop.main_screen.screen_actions import entries
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from tests.tui.dashboard_on_box import stand
 

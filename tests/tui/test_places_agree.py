@@ -22,7 +22,7 @@ from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import Backup
 from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.pause_facts import count_unpause
+from foretop_core.rules.facts.pause_facts import count_unpause, pause_summary
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.refusal_actor import Actor, who_must_act
 from foretop_core.rules.sentences import render
@@ -104,9 +104,11 @@ def compare_due_counts(then: Moment) -> None:
     paused = [schedule_facts(snapshot, item, then.now) for item in snapshot.schedules if item.spec.paused]
     counts = {count_unpause(paused, choice).due for choice in Choice}
     assert counts == {sum("paused, due" in row[1] for row in shown.text("next"))}
+    late = pause_summary(snapshot, then.now).overdue
+    assert late == sum(one.is_overdue_pause for one in paused) <= counts.pop()
     for finding in triage(snapshot, then.now).findings:
         if finding.code == "velero-all-paused":
-            assert f", {counts.pop()} due" in render(finding.what, then.now)
+            assert render(finding.what, then.now).endswith(f", {late} overdue")
 
 
 def test_a_run_that_is_due_while_the_storage_hangs_is_said_to_be_created() -> None:

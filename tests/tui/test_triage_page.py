@@ -87,15 +87,24 @@ async def test_with_every_schedule_paused_the_screen_is_not_calm_and_enter_shows
     window = [schedule(name, "0 * * * *", last="01:00:03", paused=True) for name in ("a", "b", "c")]
     async with screen(FilledSource([location(), *window])) as shown:
         assert "▲1" in shown.status
-        assert "all 3 schedules are paused, 3 due" in shown.text
+        assert "all 3 schedules are paused, 3 overdue" in shown.text
         await shown.press("enter")
         assert shown.page == "schedules"
+
+
+async def test_header_and_triage_count_what_is_paused_and_overdue_alike() -> None:
+    """A run of a minute ago is due, and not overdue yet: neither of them counts it."""
+    window = [schedule(name, "0 * * * *", last="01:00:03", paused=True) for name in ("a", "b")]
+    just_due = schedule("c", "40 * * * *", last="01:40:03", paused=True)
+    async with screen(FilledSource([location(), *window, just_due]), (120, 40)) as shown:
+        assert "‖ 3 of 3 paused, 2 overdue" in shown.status
+        assert "all 3 schedules are paused, 2 overdue" in shown.text
 
 
 async def test_with_the_only_schedule_paused_nothing_wrong_is_said_with_what_that_means() -> None:
     async with screen(FilledSource([location(), schedule(cron="0 * * * *", last="02:00:03", paused=True)])) as shown:
         assert "‖ No problems, but no upcoming run:" in shown.text
-        assert "all schedules are paused (1, 0 due); 2 opens them" in shown.text
+        assert "all schedules are paused (1, 0 overdue); 2 opens them" in shown.text
 
 
 async def test_where_a_paused_schedule_is_overdue_page_and_header_say_so() -> None:

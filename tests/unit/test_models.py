@@ -155,3 +155,20 @@ def test_versions_of_thousands_of_digits_are_not_compared() -> None:
     assert not is_earlier("10", "9")
     assert not is_earlier("1", "9" * 5_000)
     assert not is_earlier("1" * 5_000, "9" * 5_000)
+
+
+def test_an_object_is_told_in_a_few_words() -> None:
+    made = from_builtins(
+        Backup,
+        {
+            "metadata": {
+                "name": "nightly-1",
+                "namespace": "velero",
+                "resourceVersion": "7",
+                "labels": {"a": "b" * 900},
+            },
+            "status": {"phase": "Completed"},
+        },
+    )
+    assert repr(made) == "<Backup velero/nightly-1 Completed version 7>"
+    assert repr(Backup()) == "<Backup />"

@@ -103,7 +103,7 @@ def _judge_run(forecast: Forecast, observed: Observed, latest: datetime) -> Verd
     earliest = forecast.predicted - TOLERANCE
     created = [run for run in _created(observed.events, forecast.name) if run.at >= forecast.made_at - TOLERANCE]
     following = next((run for run in created if run.at >= forecast.made_at), None)
-    after = following and following.created
+    after = following.created if following is not None else None
     in_time = any(earliest <= run.created <= latest for run in created)
     early = after is not None and after < earliest
     until = min(following.at, latest) if following else latest

@@ -14,7 +14,7 @@ import pytest
 from foretop.cli import run
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
-from tests.wire.boxes import box_in_thread, kubeconfig
+from tests.wire.boxes import box_in_thread, kubeconfig, living_box
 
 READER = User("reader", (Rule(("get", "list", "watch"), ("velero.io",), ("schedules", "backups")),))
 NOBODY = User("nobody")
@@ -272,3 +272,59 @@ def test_get_in_a_namespace_that_does_not_exist_is_an_error_of_one_line(
 def test_a_report_on_a_team_looks_at_velero_too(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     run(["report", "-n", "default", "--kubeconfig", config, "-o", "json"])
     assert {item["namespace"] for item in json.loads(capsys.readouterr().out)["schedules"]} == {"velero"}
+
+
+def test_a_team_s_namespace_alone_gives_the_same_answers_as_the_whole_cluster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Velero is down: neither is there no problem, nor does the team's backup wait for its turn."""
+    with living_box("dead", tmp_path, 1) as (_, there):
+        team = ("-n", "team-shop", "--kubeconfig", there)
+        assert "Velero is down" in _said(capsys, "get", "findings", "--plain", *team)
+        (row,) = json.loads(_said(capsys, "get", "nab", "-o", "json", *team))["items"]
+        assert (row["namespace"], row["name"], row["veleroPhase"]) == ("team-shop", "carts", "New")
+        assert row["severity"] == "warning", "it has a sign on the screen"
+        assert "not picked up" in _said(capsys, "get", "nab", *team)
+        described = _said(capsys, "describe", "nab", "carts", *team)
+        assert "Velero has not picked it up: no sign of activity" in described
+        assert "Namespaces           team-shop" in described
+        assert run(["describe", "schedule", "mail-hourly", *team]) == 2, "others' objects stay out of it"
+
+
+def test_a_run_that_velero_has_not_seen_has_one_phase_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living_box("dead", tmp_path, 1) as (_, there):
+        name = ""
+        for arguments in (("get", "queue"), ("get", "backups"), ("report",)):
+            told = _said(capsys, *arguments, "--kubeconfig", there)
+            (line,) = [one for one in told.splitlines() if "team-shop-carts-" in one]
+            assert " New " in line, arguments
+            name = next(word for word in line.split() if word.startswith("team-shop-carts-"))
+        assert _said(capsys, "describe", "backup", name, "--kubeconfig", there).startswith(f"{name}: New\n")
+
+
+def test_a_report_on_two_clusters_names_the_cluster_of_every_line(
+    config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both have a schedule of the same name, and only one answer about it is theirs."""
+    both = tmp_path / "both"
+    text = Path(config).read_text()
+    again = (
+        text.partition("contexts:\n")[2].partition("current-context:")[0].replace("  name: minicluster", "  name: west")
+    )
+    both.write_text(text.replace("contexts:\n", f"contexts:\n{again}", 1))
+    told = _said(capsys, "report", "--kubeconfig", str(both), "--context", "west", "--context", "minicluster")
+    for context in ("west", "minicluster"):
+        assert f"✗ error  {context}: schedule velero/broken: " in told
+        rows = [line.split()[:2] for line in told.splitlines() if line.split()[:1] == [context]]
+        assert [context, "velero/broken"] in rows
+        assert [context, "▶"] in rows
+    alone = _said(capsys, "report", "--kubeconfig", config)
+    assert "✗ error  schedule velero/broken: " in alone
+    assert "CONTEXT" not in alone
+
+
+def _said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    run([*arguments])
+    return capsys.readouterr().out

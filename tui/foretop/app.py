@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
@@ -32,7 +33,6 @@ from foretop.terminal.textual_internals import (
     switch_mouse,
     write_to_terminal,
 )
-from foretop_core.background import in_thread, keep_running
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.terminal_text import clean
@@ -174,6 +174,7 @@ class Dashboard(SerialKeyApp):
         try:
             self._source = await self._opened()
             from foretop_core.actions.acknowledgement_file import acknowledgements_of
+            from foretop_core.background import keep_running
             from foretop_core.dashboard.drill_journal import DrillJournal
             from foretop_core.dashboard.state import DashboardState
 
@@ -186,10 +187,9 @@ class Dashboard(SerialKeyApp):
         except Exception as problem:
             self.fail(problem)
             return
-        tasks = {
+        tasks: dict[str, Callable[[DashboardState], Awaitable[None]]] = {
             "drawing": self._pump,
-            "reading acknowledgements": self._read_acknowledgements,
-            "reading the configuration": self._read_config,
+            "reading own files": partial(self._follow_files, own.path),
         }
         async with asyncio.TaskGroup() as group:
             for name, work in tasks.items():
@@ -198,23 +198,23 @@ class Dashboard(SerialKeyApp):
     def _task_failed(self, name: str, problem: Exception, delay: float) -> None:
         self.survives(name, problem)
 
-    async def _read_acknowledgements(self, state: DashboardState) -> None:
-        """Another foretop of the same person may have written some."""
-        while True:
-            await state.read_acknowledgements()
-            await asyncio.sleep(LOOK_AT_FILES)
+    async def _follow_files(self, acknowledgements: Path, state: DashboardState) -> None:
+        """Takes up a configuration that has changed, and what another foretop of the same person acknowledged."""
+        from foretop_core.background import when_changed
+        from foretop_core.config.config_file import file_stamp
 
-    async def _read_config(self, state: DashboardState) -> None:
-        """A file that has changed is taken up while foretop runs."""
-        while self._applier is not None:
-            await asyncio.sleep(LOOK_AT_FILES)
-            if await self._applier.poll():
-                self._drawn = ()
-                self._redraw.set()
-        await asyncio.Event().wait()
+        paths = (acknowledgements, *((self.config.config.path,) if self.config is not None else ()))
+        async with contextlib.aclosing(when_changed(lambda: [*map(file_stamp, paths)], LOOK_AT_FILES)) as changes:
+            async for _ in changes:
+                await state.read_acknowledgements()
+                if self._applier is not None and await self._applier.poll():
+                    self._drawn = ()
+                    self._redraw.set()
 
     async def _opened(self) -> ClusterSession:
         """The session; a configuration that cannot be used is shown and tried again, as it may be fixed meanwhile."""
+        from foretop_core.background import in_thread
+
         while True:
             try:
                 return await in_thread(self._open_source)

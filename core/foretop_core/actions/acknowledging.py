@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Any
 
 import msgspec
@@ -17,10 +17,21 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.sentences import render
-from foretop_core.rules.shifts import next_shift_end
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.acknowledging import LONGEST, annotation_of, statement
 from foretop_core.rules.triage.finding import Acknowledgement, Finding
+
+
+def next_shift_end(ends: Sequence[str], now: datetime, zone: tzinfo) -> datetime:
+    """The first of these times of day after now, as the clocks of the zone show them; `ends` has at least one."""
+    today = now.astimezone(zone).date()
+    moments = [
+        datetime.combine(today + timedelta(days=day), time.fromisoformat(end), zone).astimezone(UTC)
+        for day in (0, 1)
+        for end in ends
+    ]
+    return min(moment for moment in moments if moment > now)
+
 
 LONGEST_REASON = 500
 SHIFT, CHANGE = "shift", "change"

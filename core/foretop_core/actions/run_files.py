@@ -92,7 +92,7 @@ async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: Run
     copied = item.velero.status.phase if item.velero.status else ""
     phase = run.phase if run is not None else copied
     if why_no_files(phase):
-        raise FileUnavailable(*_unwritten(item.name, file, phase, f"its {word} is {phase or 'waiting'}"))
+        raise FileUnavailable(*_unwritten(item.name, file, phase, f"its {word} is {phase or 'New'}"))
     if has_own_storage(snapshot, item):
         return item
     allowed = await executor.access.verdict(permission("create", DOWNLOAD_REQUEST, item.velero.namespace))

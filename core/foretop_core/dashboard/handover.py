@@ -12,7 +12,7 @@ from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.models import Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.schedule_facts import schedule_facts
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pause_windows import pause_note, pause_windows, window_line
 from foretop_core.rules.sentences import render
@@ -145,8 +145,15 @@ class _Told:
             more = f", {many} runs ({item.expression})" if many > 1 else ""
             first = humanize.minute(times[0], now, self._zone)
             name = f"{self._place(snapshot.context)}{schedule.namespace}/{schedule.name}"
-            refusal = schedule_facts(snapshot, schedule, now).refusal
-            yield times[0], f"{first}  {name}{more}{f'; Velero refuses it while {refusal}' if refusal else ''}"
+            yield times[0], f"{first}  {name}{more}{self._obstacle(schedule_facts(snapshot, schedule, now))}"
+
+    def _obstacle(self, facts: ScheduleFacts) -> str:
+        """What keeps its runs from being made, as the calendar tells it; "" for nothing."""
+        obstacle = render(facts.obstacle, facts.now, self._zone)
+        if (late := facts.overdue) is None:
+            return f"; {obstacle.removeprefix('but ').removeprefix('when ')}" if obstacle else ""
+        why = f", {obstacle}" if obstacle else f": {render(late.sentence, facts.now, self._zone)}"
+        return f"; due since {humanize.time(late.since, facts.now, self._zone)}{why}"
 
     def _item(self, snapshot: ClusterSnapshot, schedule: Schedule) -> TimelineItem | None:
         return timeline_item(snapshot.ref(schedule), schedule, lambda _, one: snapshot.readings(one))

@@ -114,6 +114,13 @@ class Resource(Wire, frozen=True):
 
     metadata: Metadata = Metadata()
 
+    def __repr__(self) -> str:
+        """A few words: a whole object would drown the failure that names it."""
+        phase = getattr(getattr(self, "status", None), "phase", "")
+        version = self.metadata.resource_version
+        words = (type(self).__name__, f"{self.namespace}/{self.name}", phase, f"version {version}" if version else "")
+        return f"<{' '.join(word for word in words if word)}>"
+
     @property
     def name(self) -> str:
         return self.metadata.name

@@ -40,7 +40,10 @@ def pause_info(schedule: Schedule) -> PauseInfo:
     person = schedule.annotation(PAUSED_BY) if program in ("", OWN_MANAGER) else ""
     if person:
         why, until = schedule.annotation(PAUSED_WHY), _time(schedule.annotation(PAUSED_UNTIL))
-        return PauseInfo(since or _time(schedule.annotation(PAUSED_AT)), f"by {person}", why, until)
+        noted = _time(schedule.annotation(PAUSED_AT))
+        # A later write of foretop to another field moves the field's time, and not the note's.
+        began = min(filter(None, (since, noted)), default=None)
+        return PauseInfo(began, f"by {person}", why, until)
     if not program:
         return PauseInfo(since)
     return PauseInfo(since, f"{'with' if _PROGRAM.fullmatch(program) else 'by'} {program}")

@@ -17,6 +17,7 @@ from foretop_core.actions.acknowledging import (
     acknowledgement_end,
     cannot_be_shared,
     intent_for,
+    next_shift_end,
     plan_acknowledge,
     plan_unacknowledge,
     shared_subjects,
@@ -27,7 +28,6 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import Text, sentence
-from foretop_core.rules.shifts import next_shift_end
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity, aggregated, ungathered, with_acknowledgements
 from foretop_core.rules.triage.acknowledging import LONGEST, acknowledged, annotation_of, statement

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foretop_core.models import Schedule, from_builtins
-from foretop_core.rules.pauses import PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY, pause_info
+from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY, pause_info
 
 SINCE = datetime(2026, 11, 15, 1, 0, tzinfo=UTC)
 
@@ -43,6 +43,19 @@ def test_foretop_s_annotation_names_the_person_the_reason_and_the_end() -> None:
     found = pause_info(paused("foretop", **notes))
     assert (found.since, found.who, found.why) == (SINCE, "by maria", "upgrade")
     assert found.until == datetime(2026, 11, 15, 4, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("noted", "since"),
+    [
+        ("2026-11-15T00:30:00Z", datetime(2026, 11, 15, 0, 30, tzinfo=UTC)),
+        ("2026-11-15T09:00:00Z", SINCE),
+        ("then", SINCE),
+    ],
+)
+def test_a_later_edit_with_foretop_does_not_make_the_pause_younger(noted: str, since: datetime) -> None:
+    """The time of its managed fields is that of foretop's last write of any field."""
+    assert pause_info(paused("foretop", **{PAUSED_BY: "maria", PAUSED_AT: noted})).since == since
 
 
 def test_an_old_annotation_does_not_apply_to_a_later_pause() -> None:

@@ -116,6 +116,29 @@ def test_a_last_backup_that_is_not_visible_is_not_known_and_says_why(
     assert "02:00:03Z    not known" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("last", "what"),
+    [
+        ("deleted", "newest visible backup partially failed"),
+        ("InProgress", "last backup partially failed"),
+        ("New", "last backup partially failed"),
+    ],
+)
+def test_a_fault_counts_until_a_run_has_gone_well_on_the_page_as_in_triage(last: str, what: str) -> None:
+    """A later run that was deleted, or is not done yet, is not a good one."""
+    made = backup("hourly-02", last if last != "deleted" else "", of="hourly", created="02:00:03", started="02:00:04")
+    objects = [
+        location(),
+        schedule("hourly", "0 * * * *", last="02:00:03"),
+        backup("hourly-01", "PartiallyFailed", of="hourly", created="01:00:03", started="01:00:03", ended="01:01:00"),
+        *([made] if last != "deleted" else []),
+    ]
+    shown = Shown("schedules", objects)
+    assert shown.text("name") == [["▲", "hourly"]]
+    told = [(one.code, one.severity.value, one.what) for one in triage(assemble(objects), NOW).findings]
+    assert ("schedule-failing", "warning", what) in told
+
+
 def test_an_absurd_schedule_has_no_next_run_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     objects = (location(), schedule("undated", "0 * * * *", created=""), schedule("wrong", "61 * * * *"))
     undated, wrong = json.loads(report(capsys, *objects))["schedules"]
@@ -237,7 +260,7 @@ def test_what_is_due_and_refused_is_counted_apart() -> None:
     due = schedule("due", "0 * * * *", last="00:00:03", paused=True)
     later = schedule("later", "0 4 * * *", last="2026-11-14T04:00:03Z", paused=True)
     one = found(location("gone", "Unavailable"), lost, due, later, code="velero-all-paused")
-    assert one.what == "all 3 schedules are paused, 2 due"
+    assert one.what == "all 3 schedules are paused, 2 overdue"
     assert "1 backup would start at once, 1 be created and refused." in render(one.evidence, NOW)
 
 

@@ -93,7 +93,7 @@ def test_all_schedules_paused_is_one_warning_with_the_number_due() -> None:
     later = paused("c", "0 0 1 1 *", last="2026-11-12T02:00:03Z")
     found = only(location(), *window, later)
     assert (found.code, found.severity) == ("velero-all-paused", Severity.WARNING)
-    assert render(found.what, NOW) == "all 3 schedules are paused, 2 due"
+    assert render(found.what, NOW) == "all 3 schedules are paused, 2 overdue"
     assert found.since == at("2026-11-12T02:14:00Z")
     assert "by maria" in render(found.evidence, NOW)
     running = schedule("d", last="02:00:03", created="02:30:00")

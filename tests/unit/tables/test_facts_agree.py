@@ -98,6 +98,35 @@ def test_estimates_are_rounded_to_the_minute() -> None:
     assert [row[-1] for row in shown.text("when")] == ["16s → 02:44", "~02:44 held"]
 
 
+def test_each_run_of_a_team_counts_once_however_many_of_it_are_in_the_line() -> None:
+    """Twelve runs of 20 to 31 minutes: the last ten decide, and not the last five of them twice."""
+    team = {"openshift.io/oadp-nab-origin-namespace": "lake"}
+    past = [
+        backup(
+            f"past-{hour}",
+            created=f"2026-11-14T{hour:02d}:00:00Z",
+            started=f"2026-11-14T{hour:02d}:00:00Z",
+            ended=f"2026-11-14T{hour:02d}:{20 + hour}:00Z",
+            annotations=team,
+        )
+        for hour in range(12)
+    ]
+    running = [
+        backup(
+            f"now-{place}",
+            "InProgress",
+            created="02:40:00",
+            started="02:40:00",
+            annotations={**team, "openshift.io/oadp-nab-origin-name": f"nab-{place}"},
+        )
+        for place in range(2)
+    ]
+    objects = [location(), *past, *running]
+    shown = {item["name"]: item["expectedEnd"] for item in Shown("queue", objects).items()}
+    reported = {item["name"]: item["expectedEnd"] for item in queue_items(assemble(objects), NOW)}
+    assert shown == reported == dict.fromkeys(("now-0", "now-1"), "2026-11-15T03:06:30Z")
+
+
 def test_a_report_numbers_the_queue_as_the_table_does(capsys: pytest.CaptureFixture[str]) -> None:
     runs = [backup(name, "InProgress", created="02:30:00", started="02:30:00") for name in ("a", "b", "c")]
     waits = backup("next", "Queued", created="02:40:00", queuePosition=1)

@@ -143,3 +143,14 @@ def test_a_run_that_velero_will_refuse_says_so() -> None:
     snapshot = assemble([location("away", phase="Unavailable"), offsite], context="prod")
     written = handover_text(replace(WHOLE, clusters=((snapshot, NOW),)), UTC)
     assert "velero/offsite; Velero refuses it while its storage location away is Unavailable" in written
+
+
+def test_a_run_of_a_silent_velero_says_so_as_the_calendar_does() -> None:
+    """Nobody who comes on shift waits for a backup at 03:00 that a Velero which is down does not make."""
+    late = schedule("late", "20 * * * *", last="01:20:03")
+    hourly = schedule("hourly", "0 * * * *", last="02:00:03")
+    snapshot = assemble([location(checked="02:10:03", synced="02:10:03"), late, hourly], context="prod")
+    written = handover_text(replace(WHOLE, clusters=((snapshot, NOW),)), UTC)
+    silent = "it is not created until Velero is back: no sign of activity from Velero since 02:10:03Z"
+    assert f"  03:00Z  velero/hourly, 12 runs (0 * * * *); {silent}\n" in written
+    assert f"  03:20Z  velero/late, 12 runs (20 * * * *); due since 02:20:00Z, but {silent}\n" in written

@@ -44,9 +44,9 @@ def test_a_lane_has_a_sign_in_the_cell_of_each_run_to_come() -> None:
 
 @pytest.mark.parametrize(
     ("now", "drawn"),
-    [("02:59:59", "|     "), ("03:00:00", "      "), ("03:00:59", "      "), ("03:01:00", "      ")],
+    [("02:59:59", "|     "), ("03:00:00", "|     "), ("03:00:01", "      "), ("03:01:00", "      ")],
 )
-def test_the_run_of_this_minute_is_not_to_come(now: str, drawn: str) -> None:
+def test_a_run_is_to_come_until_its_second_is_over(now: str, drawn: str) -> None:
     assert _drawn("0 3 * * *", now) == drawn
     assert _drawn("1 3 * * *", "03:00:59") == "|     "
     assert _drawn("2 3 * * *", "03:01:00") == "|     "
@@ -68,11 +68,12 @@ def test_the_load_counts_what_is_to_come_in_each_cell() -> None:
     load = _load(item("0 3 * * *", "a"), item("0,1,59 3 * * *", "b"), item("61 3 * * *", "c"), item("0 4 * * *", "d"))
     assert load.counts(at("02:00")) == (3, 0, 0, 0, 0, 1)
     assert load.counts(at("02:59:59")) == (3, 0, 0, 0, 0, 1)
-    assert load.counts(at("03:00:00")) == (1, 0, 0, 0, 0, 1)
-    assert load.counts(at("03:01:00")) == (0, 0, 0, 0, 0, 1)
+    assert load.counts(at("03:00:00")) == (3, 0, 0, 0, 0, 1), "a run of this very second is to come"
+    assert load.counts(at("03:00:01")) == (1, 0, 0, 0, 0, 1)
+    assert load.counts(at("03:01:01")) == (0, 0, 0, 0, 0, 1)
     assert load.peaks(at("02:00")) == (2, 0, 0, 0, 0, 1)
-    assert load.peaks(at("03:00:00")) == (1, 0, 0, 0, 0, 1)
-    assert load.peaks(at("03:01:00")) == (0, 0, 0, 0, 0, 1)
+    assert load.peaks(at("03:00:01")) == (1, 0, 0, 0, 0, 1)
+    assert load.peaks(at("03:01:01")) == (0, 0, 0, 0, 0, 1)
     assert _load().counts(NOW) == _load().peaks(NOW) == (0,) * 6
 
 
@@ -87,13 +88,13 @@ def test_the_load_of_all_clusters_is_added_and_the_peak_is_that_of_the_fullest()
 def test_the_same_set_is_told_once_and_from_its_next_start_on() -> None:
     both = [item("*/10 * * * *", name) for name in "ab"]
     load = _load(*both)
-    first = MinuteCollision("prod", at("03:00"), 2)
+    first = MinuteCollision("prod", at("03:00"), 2, "velero")
     assert load.crowds(at("02:00"), 5) == (first,)
-    assert load.crowds(at("02:59:59"), 5) == (first,)
-    assert load.crowds(at("03:00"), 5) == (MinuteCollision("prod", at("03:10"), 2),)
-    (told,) = load.collisions(at("02:59:59"))
+    assert load.crowds(at("03:00"), 5) == (first,)
+    assert load.crowds(at("03:00:01"), 5) == (MinuteCollision("prod", at("03:10"), 2, "velero"),)
+    (told,) = load.collisions(at("03:00"))
     assert (told.at, told.times, [one.name for one in told.keys]) == (at("03:00"), 6, ["a", "b"])
-    (later,) = load.collisions(at("03:00"))
+    (later,) = load.collisions(at("03:00:01"))
     assert (later.at, later.times) == (at("03:10"), 5)
     assert load.crowds(at("02:00"), 0) == ()
 
@@ -131,7 +132,10 @@ def test_the_next_runs_count_from_now_or_from_the_last_run_of_a_delay() -> None:
     assert next_runs(item("0 * * * *", base=at("01:30")), at("02:30"), 2) == (at("03:00"), at("04:00"))
     delayed = item("@every 2h", base=at("01:30"))
     assert next_runs(delayed, at("03:29"), 2) == (at("03:30"), at("05:30"))
-    assert next_runs(delayed, at("03:30"), 1) == (at("05:30"),)
+    assert next_runs(delayed, at("03:30"), 2) == (at("03:30"), at("05:30"))
+    assert next_runs(delayed, at("03:30:01"), 1) == (at("05:30"),)
+    assert next_runs(item("0 * * * *"), at("03:00"), 2) == (at("03:00"), at("04:00"))
+    assert next_runs(item("0 * * * *"), at("03:00") + timedelta(microseconds=1), 1) == (at("04:00"),)
     assert next_runs(delayed, at("00:00"), 1) == (at("03:30"),)
     assert next_runs(item("@every 2h"), at("03:29"), 2) == ()
     assert next_runs(item("61 * * * *"), at("03:29"), 2) == ()

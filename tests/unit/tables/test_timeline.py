@@ -17,6 +17,7 @@ from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, readings
 from foretop_core.rules.primer import warmups
+from foretop_core.rules.severity import Severity
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.view_scope import ViewScope
@@ -191,6 +192,24 @@ def test_schedules_of_two_clusters_do_not_collide() -> None:
     assert load.collisions(NOW) == ()
 
 
+def test_only_backups_of_one_velero_collide() -> None:
+    """Neither a job nor a backup of another Velero takes a slot of it; in the load, all of them count."""
+    keys = [
+        ObjectRef("prod", SCHEDULE.name, "velero", "a"),
+        ObjectRef("prod", PRESCALED.name, "velero", "batch"),
+        ObjectRef("prod", PRESCALED.name, "velero", "batch-too"),
+        ObjectRef("prod", SCHEDULE.name, "other", "b"),
+    ]
+    alone = StartLoad([TimelineItem(one, "0 3 * * *", Dialect.ROBFIG) for one in keys], SIX_HOURS)
+    assert (alone.crowds(NOW, 3), alone.collisions(NOW)) == ((), ())
+    assert sum(alone.counts(NOW)) == 4
+    keys.append(ObjectRef("prod", SCHEDULE.name, "velero", "c"))
+    load = StartLoad([TimelineItem(one, "0 3 * * *", Dialect.ROBFIG) for one in keys], SIX_HOURS)
+    (crowd,), (told,) = load.crowds(NOW, 3), load.collisions(NOW)
+    assert [one.name for one in load.members(crowd)] == [one.name for one in told.keys] == ["a", "c"]
+    assert crowd.size == 2
+
+
 def test_a_constant_delay_counts_from_the_last_run() -> None:
     made = timeline_item(key(), schedule(cron="@every 50m", last="02:10:30"), of_robfig)
     assert made is not None
@@ -252,7 +271,7 @@ def test_a_lane_knows_that_its_storage_is_gone_that_it_is_late_and_that_nothing_
     made = timeline_item(key(), late, of_robfig)
     assert made is not None
     assert lane_obstacles(made, late, _render(lost, late), None) == LaneObstacles(
-        refused=True, late=NOW - at("02:00:00")
+        refused=True, late=NOW - at("02:00:00"), severity=Severity.ERROR
     )
     assert not lane_obstacles(made, late, _render(kept, late), None).refused
     cold = prescaled("0 * * * *", 5)
@@ -369,9 +388,10 @@ def test_lanes_are_in_the_order_of_their_next_runs_as_time_goes_on() -> None:
     assert order(None) == "abcd"
     assert order(at("02:41")) == "bacd"
     assert order(at("02:44:59")) == "bacd"
-    # The run of this minute has started: the next one counts.
-    assert order(at("02:45")) == "abcd"
-    assert order(at("02:50")) == "bacd"
+    assert order(at("02:45")) == "bacd"
+    # The run of this minute is due: the next one counts.
+    assert order(at("02:45:01")) == "abcd"
+    assert order(at("02:50:01")) == "bacd"
     assert timeline.revision == 0
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 import click
+from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, wait_synced
@@ -29,7 +30,7 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import BESIDE_VELERO, Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
@@ -55,6 +56,9 @@ def command(what: str, name: str, details: bool, session_options: SessionOptions
 
 
 async def _describe(kind: Kind, name: str, session_options: SessionOptions, *, details: bool) -> int:
+    if kind not in BESIDE_VELERO:
+        # Where a tenant's object is on its way, Velero's objects alone know.
+        session_options = replace(session_options, with_velero=True)
     async with running_session(session_options) as session:
         good, bad = await wait_synced(session)
         warn(bad)

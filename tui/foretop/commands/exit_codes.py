@@ -28,6 +28,15 @@ EXIT_CODES = (
     ExitCodeRow(
         "upgrade-check", {0: "nothing changes", 1: "something changes", **_ALWAYS, 3: "not everything was visible"}
     ),
+    ExitCodeRow(
+        "forecast",
+        {
+            0: "all runs are made, and the window is free",
+            1: "a run will be lost, or the window is not free",
+            **_ALWAYS,
+            3: "a server cannot be foreseen",
+        },
+    ),
     ExitCodeRow("doctor", {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}),
     ExitCodeRow(
         "get, describe, next, primer, watch, handover, journal",

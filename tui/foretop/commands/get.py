@@ -47,6 +47,8 @@ _TABLES: dict[str, tuple[str, frozenset[str] | None]] = {
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _WITH_SERVERS = (SCHEDULE, STORAGE, DEPLOYMENT)
 """The kinds that show in which namespaces Velero servers are."""
+_WITH_VELERO = frozenset({"findings", "nonadmin", "protection"})
+"""The views that tell of a team's namespace what Velero's objects alone know, wherever Velero is."""
 _SAME = {"schedule": "schedules", "backup": "backups", "restore": "restores", "bsl": "storage", "pod": "pods"}
 
 
@@ -130,8 +132,7 @@ async def _get(
 ) -> int:
     view_name, only = _TABLES[name]
     kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
-    if view_name == "protection":
-        # The copies of a team's namespace are Velero's objects, wherever Velero is.
+    if view_name in _WITH_VELERO:
         session_options = replace(session_options, with_velero=True)
     async with running_session(session_options, kinds) as session:
         source = (

@@ -13,6 +13,7 @@ START_EXAMPLES = {
 EXAMPLES = {
     "demo": "foretop demo --scene outage",
     "next": "foretop next '30 2 * * 1-5' --tz Europe/Berlin",
+    "forecast": "foretop forecast --window 06:00-07:30",
     "primer": "foretop primer '0 0 1 * *' --warmup 10",
     "get": "foretop get backups --field-selector phase=Failed -o custom-columns=NAME:.name,WHY:.failureReason",
     "describe": "foretop describe schedule velero/daily",

@@ -17,7 +17,7 @@ from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import ALL_DIALECTS, Reading, Release, read_release, readings, releases_of
-from foretop_core.rules.facts.schedule_facts import schedule_facts
+from foretop_core.rules.facts.schedule_facts import runs_to_come, schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.json_items import as_list, identity
@@ -36,7 +36,7 @@ _KUBERNETES = (Dialect.ROBFIG,)
 @click.command("next")
 @click.argument("expression", required=False)
 @click.option("-f", "--file", "source", metavar="FILE", help=file_help)
-@click.option("--from", "since", metavar="TIME", help="Show runs after this time instead of now.")
+@click.option("--from", "since", metavar="TIME", help="Show runs from this time on instead of from now on.")
 @click.option("--count", default=5, show_default=True, type=click.IntRange(1, 1000), help="Number of runs.")
 @click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of an expression without one (Velero: UTC).")
 @version_option
@@ -77,16 +77,8 @@ class Asked(msgspec.Struct, frozen=True):
     zone: tzinfo
 
     def runs(self, parsed: CronSchedule) -> list[datetime]:
-        return runs(parsed, self.start, self.count, self.zone)
-
-
-def runs(parsed: CronSchedule, after: datetime, count: int, zone: tzinfo) -> list[datetime]:
-    found: list[datetime] = []
-    run = parsed.next(after.astimezone(zone))
-    while run is not None and len(found) < count:
-        found.append(run.astimezone(UTC))
-        run = parsed.next(run)
-    return found
+        found = runs_to_come(parsed, self.start.astimezone(self.zone))
+        return [run.astimezone(UTC) for run in islice(found, self.count)]
 
 
 def _answer(text: str, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
@@ -225,7 +217,7 @@ def _next_run(snapshot: ClusterSnapshot, item: Resource, found: tuple[Reading, .
             return {"nextRun": rfc3339(facts.next_run), "due": facts.due, **paused}
     newest = found[-1].parsed
     is_open = len(found) > 1 or isinstance(newest, CronError)
-    run = None if is_open or isinstance(newest, CronError) else newest.next(asked.start.astimezone(asked.zone))
+    run = None if is_open or isinstance(newest, CronError) else next(iter(asked.runs(newest)), None)
     return {"nextRun": rfc3339(run), "due": None if is_open else False}
 
 

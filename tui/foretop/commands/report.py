@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -187,21 +187,36 @@ def print_report(answer: dict[str, Any], now: datetime) -> None:
     for server in answer["servers"]:
         say(_server_line(server, now))
     known = answer.get("acknowledged", [])
-    _findings(answer["findings"], answer["notSeen"], now, also_known=bool(known))
+    parts = (answer["servers"], answer["schedules"], answer["queue"], answer["findings"], known)
+    several = len({item["context"] for part in parts for item in part}) > 1
+    _findings(answer["findings"], answer["notSeen"], now, also_known=bool(known), several=several)
     if known:
         say()
         say(f"Acknowledged ({len(known)})")
-        _finding_lines(known, now)
+        _finding_lines(known, now, several=several)
     if answer["schedules"]:
         say()
         say(f"Schedules ({len(answer['schedules'])})")
         head = ("NAME", "CRON", "STATE", "NEXT", "LAST BACKUP", "OUTCOME")
-        table(head, [_schedule_row(item, now) for item in answer["schedules"]])
+        _table(head, answer["schedules"], _schedule_row, now, several=several)
     if answer["queue"]:
         say()
         say(f"Queue ({len(answer['queue'])})")
         head = ("", "NAME", "FROM", "PHASE", "STARTS", "WAITS FOR")
-        table(head, [_queue_row(item, now) for item in answer["queue"]])
+        _table(head, answer["queue"], _queue_row, now, several=several)
+
+
+def _table(
+    head: tuple[str, ...],
+    items: list[dict[str, Any]],
+    row: Callable[[dict[str, Any], datetime], tuple[str, ...]],
+    now: datetime,
+    *,
+    several: bool,
+) -> None:
+    """With several clusters each row names its own."""
+    rows = [(*((item["context"],) if several else ()), *row(item, now)) for item in items]
+    table((*(("CONTEXT",) if several else ()), *head), rows)
 
 
 def _server_line(item: dict[str, Any], now: datetime) -> str:
@@ -212,21 +227,24 @@ def _server_line(item: dict[str, Any], now: datetime) -> str:
     return f"{where}: {item['state']}{since}{reason}"
 
 
-def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now: datetime, *, also_known: bool) -> None:
+def _findings(
+    findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now: datetime, *, also_known: bool, several: bool
+) -> None:
     if not findings and also_known:
         say("No problems that are not known.")
     elif not findings:
         say("No problems in what is visible." if unseen else "No problems.")
-    _finding_lines(findings, now)
+    _finding_lines(findings, now, several=several)
     for gap in unseen:
         say(f"Not visible: {' '.join(filter(None, (gap['context'], gap['kind'])))} ({gap['reason']})")
 
 
-def _finding_lines(findings: list[dict[str, Any]], now: datetime) -> None:
+def _finding_lines(findings: list[dict[str, Any]], now: datetime, *, several: bool) -> None:
     for item in findings:
+        where = f"{item['context']}: " if several else ""
         since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
         say()
-        say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['subject']}: {item['what']}{since}")
+        say(f"{_SIGNS[item['severity']]} {item['severity']}  {where}{item['subject']}: {item['what']}{since}")
         say(f"    {item['evidence']}")
         if known := item["acknowledged"]:
             until = f"until {_when(known['until'], now)}" if known["until"] else "until it changes"
@@ -263,7 +281,7 @@ def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
         str(item["waitingPosition"] or "▶"),
         item["name"],
         item["owner"],
-        item["phase"] or "waiting",
+        item["phase"] or "New",
         _when(item["startedAt"], now) or ("refused" if item["refusal"] else f"about {start}" if start else "not known"),
         ", ".join(item["blockedBy"]) or "-",
     )

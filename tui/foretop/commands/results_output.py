@@ -78,7 +78,7 @@ def _status(snapshot: ClusterSnapshot, item: Run | NonAdmin) -> RunStatus:
 
 def _print(item: Run | NonAdmin, status: RunStatus, results: Results) -> None:
     errors, warnings = humanize.count(results.error_count, "error"), humanize.count(results.warning_count, "warning")
-    say(f"{item.namespace}/{item.name}: {status.phase or 'waiting'}, {errors} and {warnings}")
+    say(f"{item.namespace}/{item.name}: {status.phase or 'New'}, {errors} and {warnings}")
     if status.failure_reason:
         say(f"failed: {status.failure_reason}")
     _print_part("Errors", results.errors)

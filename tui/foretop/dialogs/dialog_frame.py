@@ -57,6 +57,8 @@ class DialogFrame(BaseModal[None]):
     """The word on the knob that leaves without sending; another one where the action itself cancels something."""
     is_asking = True
     _notice_timer: Timer | None = None
+    _asks_for_name = False
+    """The notice says what is to be typed first."""
 
     def fields(self) -> Iterable[Widget]:
         """What can be chosen or typed."""
@@ -201,8 +203,19 @@ class DialogFrame(BaseModal[None]):
         self.query_one("#notice", Label).update(Text(told, style="bold", no_wrap=True))
         if self._notice_timer is not None:
             self._notice_timer.stop()
-        self._notice_timer = self.set_timer(_NOTICE, lambda: self.query_one("#notice", Label).update(""))
+        self._notice_timer = self.set_timer(_NOTICE, self._end_notice)
+        self._asks_for_name = text == self.unconfirmed
         return True
+
+    def _end_notice(self) -> None:
+        self._asks_for_name = False
+        self.query_one("#notice", Label).update("")
+
+    @on(Input.Changed, "#confirm")
+    def _name_changed(self) -> None:
+        """A name that is typed is not asked for any more."""
+        if self._asks_for_name and self.is_confirmed:
+            self._end_notice()
 
     def _above(self) -> int:
         """The lines of the fields, told before they have been laid out for the first time."""

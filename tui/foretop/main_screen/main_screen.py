@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec.structs import replace
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
-from foretop.bindings import ACTIONS, Action, Handler, KeyHints, use_keys
+from foretop.bindings import ACTIONS, Action, Handler, KeyHints, footer_order, use_keys
 from foretop.main_screen import tab_bar_text
-from foretop.main_screen.key_hints import IN_A_WINDOW, footer_hints
 from foretop.main_screen.navigation import NavigationHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
@@ -40,6 +40,24 @@ if TYPE_CHECKING:
     from foretop_core.config.settings import Settings
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
+
+IN_A_WINDOW: KeyHints = (("esc", "leave"),)
+"""A window tells its own keys."""
+_WHERE_TENANTS_ARE = 8
+"""Elsewhere few tables have more than one namespace, and the key for that may stand at the end of the footer."""
+
+
+def footer_hints(offered: Iterable[Action], page_id: str, can_go_back: bool) -> KeyHints:
+    """The actions that are offered, in the words of the page that is shown."""
+    actions = footer_order(_in_words_of_here(action, page_id, can_go_back) for action in offered)
+    return tuple((action.shown, action.short or action.title) for action in actions)
+
+
+def _in_words_of_here(action: Action, page_id: str, can_go_back: bool) -> Action:
+    if action.id == "group" and page_id == "nonadmin":
+        return replace(action, footer=_WHERE_TENANTS_ARE)
+    return replace(action, short="quit") if action.id == "back" and not can_go_back else action
+
 
 # Deferred imports: what the first frame does not need is loaded after it.
 

@@ -3,31 +3,88 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from foretop.bindings import Handler
+from textual.app import App, SuspendNotSupported
+
+from foretop.bindings import COMMANDS, WRITE_ACTIONS, Action, Handler, key_name
 from foretop.dialogs.choice_list import ChoicePicker
-from foretop.dialogs.command_palette import CommandPalette
+from foretop.dialogs.command_palette import CommandPalette, PaletteEntry
 from foretop.dialogs.explanation_screen import ExplanationScreen
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.legend import SIGNS
 from foretop.dialogs.messages_screen import MessagesScreen
 from foretop.main_screen.action_host import ActionHost, AppHost
-from foretop.main_screen.command_list import entries, sorting_letters
 from foretop.main_screen.scope_commands import ScopeCommands
-from foretop.main_screen.sign_in import sign_in
+from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tab_registry import SIDE_VIEWS
+from foretop.pages.tab_registry import SIDE_VIEWS, TABS
 from foretop.pages.table_page import TablePage
+from foretop.terminal.job_control import plain_terminal
+from foretop.widgets.column_layout import sort_keys
 from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.signed_out import signed_out
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.pause_windows import pause_windows, window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
+from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
+
+
+def entries(available: Iterable[Action]) -> list[PaletteEntry]:
+    """The pages, the commands that take a name, what can be done here, and what can be done to other objects."""
+    titles = {tab.id: tab.title for tab in TABS} | {view.id: view.title for view in SIDE_VIEWS}
+    pages = [PaletteEntry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
+    others = [
+        PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
+        PaletteEntry("ctx", ("ctx ",), "show one context of the kubeconfig: ctx prod; ctx alone lists all"),
+        *(
+            PaletteEntry(f"explain {one.topic}", (f"explain {one.topic}",), f"explained: {one.title}")
+            for one in EXPLANATIONS.values()
+        ),
+        PaletteEntry("q", ("q", "quit"), "quit foretop"),
+    ]
+    here = [action for action in available if action.id not in ("palette", "escape", "back")]
+    known = {action.id for action in here}
+    elsewhere = [action for action in WRITE_ACTIONS if action.id not in known]
+    return [*pages, *others, *(_entry(action) for action in here), *(_entry(one, works=False) for one in elsewhere)]
+
+
+def _entry(action: Action, *, works: bool = True) -> PaletteEntry:
+    names = (action.id.replace("_", "-"), *action.words)
+    return PaletteEntry(f"do {action.id}", names, action.title, action.shown if works else "", works)
+
+
+def sorting_letters(page: Page | None) -> dict[str, str]:
+    """Which capital sorts by which column of the table on the screen."""
+    columns = page.rows.columns if isinstance(page, TablePage) and page.rows is not None else ()
+    found = ((letter, columns[place]) for letter, place in sort_keys(columns).items())
+    return {letter: (one.title if len(one.title) > 1 else one.name).lower() for letter, one in found}
+
+
+def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
+    """Nothing else happens meanwhile: the terminal is the plugin's."""
+    try:
+        with plain_terminal(app):
+            print(f"Signing in to {clean(context)}; ctrl+c cancels", flush=True)
+            state.source.sign_in(context)
+    except SuspendNotSupported:
+        app.notify(
+            f"This terminal cannot suspend the screen: sign in from another terminal, then press {key_name('relist')}",
+            severity="warning",
+        )
+    except (ForetopError, OSError) as problem:
+        app.notify(f"Not signed in to {context}: {problem}", severity="error")
+    else:
+        app.notify(f"Signed in to {context}")
+    app.refresh()
+
 
 # Deferred imports: the hand-over is loaded when it is first asked for.
 

@@ -26,21 +26,9 @@ _ROOMY = 60
 """From this width on three spaces stand between two items."""
 _LEFT, _RIGHT = ("context", "scope"), ("pauses", "api", "velero", "counts", "read_only", "production", "speed", "skew")
 _YIELDING = (
-    *(
-        "velero",
-        "pauses",
-        "scope",
-        "velero",
-        "production",
-        "speed",
-        "scope",
-        "skew",
-        "velero",
-        "context",
-        "api",
-        "clock",
-    ),
-    *("api", "scope", "context", "context", "scope", "production", "read_only", "pauses", "skew", "velero", "api"),
+    *("velero", "pauses", "scope", "velero", "production", "speed", "scope", "skew", "velero", "context", "api"),
+    *("clock", "api", "scope", "context", "context", "scope", "production", "read_only", "pauses", "skew", "velero"),
+    "api",
 )
 """Which item is shortened next where there is no room for all: the least important first."""
 

@@ -193,7 +193,7 @@ class CalendarPage(FilterablePage):
         assert self.lanes.load is not None
         where = f" in {self.lanes.names.get(crowd.context, crowd.context)}" if self.lanes.names else ""
         at = when(crowd.at, self.state.now(), self.state.zone)
-        names = [clean(key.name) for key in self.lanes.load.together(crowd.context, crowd.at)]
+        names = [clean(key.name) for key in self.lanes.load.members(crowd)]
         named = [
             f"{at}: {join(names, most)} together{where}" for most in (4, 3, 2, 1) if most == 1 or names[most - 1 :]
         ]

@@ -18,19 +18,33 @@ from foretop.pages.page_host import PageHost
 from foretop.pages.table_spec import TableSpec, safely
 from foretop.panes.action_sentences import action_keys_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
-from foretop.panes.group_header import head_pane
 from foretop.panes.stale_notice import not_allowed, stale_paras
 from foretop.widgets.line_widgets import Divider, TextPane
-from foretop.widgets.paragraphs import Line, Paragraph, span
+from foretop.widgets.paragraphs import Line, Paragraph, Span, span
+from foretop.widgets.styles import BOLD, style_of
 from foretop.widgets.table import Table
 from foretop_core.config.settings import PageSettings, Settings
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.dashboard.table_models import TableModel
+from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
+
+
+def head_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
+    said = [span(row.name, bold=True), span(f": {humanize.count(row.size, 'row')}")]
+    for cell in row.words:
+        said += [Span(", "), Span(cell.text, style_of(cell.tone))]
+    opening = "unfold" if row.folded else "fold"
+    keys = (("enter", opening), ("space", "mark all, or none"), ("b", "show one list"))
+    return (
+        Paragraph(tuple(said)),
+        Paragraph(tuple(part for key, does in keys for part in (Span(key, BOLD), Span(f" {does}   "))), "Keys"),
+    )
+
 
 BESIDE = 172
 """From this width on the pane stands beside the table, which has 120 cells then: more room shows no less."""

@@ -19,7 +19,7 @@ _USUAL = timedelta(seconds=15)
 def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     found = render.facts(run).item
     owner = f", created for {found.owner}" if found else ""
-    head = Paragraph((span(run.name, bold=True), span(f": {run.phase or 'waiting'}{owner}")))
+    head = Paragraph((span(run.name, bold=True), span(f": {run.phase or 'New'}{owner}")))
     return (
         head,
         *waiting_for(run, render),

@@ -105,9 +105,7 @@ def _head(status: RunStatus) -> Paragraph:
     mark = run_mark(status.phase)
     ended = not why_no_files(status.phase)
     told = f": {humanize.join(counts)}" if ended or status.errors or status.warnings else ""
-    return Paragraph(
-        (Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "waiting", bold=True), span(told))
-    )
+    return Paragraph((Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "New", bold=True), span(told)))
 
 
 def _parts(status: RunStatus) -> list[Paragraph]:

@@ -37,7 +37,7 @@ def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     ]
     faults = f" with {humanize.join(counts)}" if counts else ""
     tone = run_mark(run.phase).tone
-    head = Paragraph((span(run.name, bold=True), span(": "), span(f"{run.phase or 'waiting'}{faults}", tone)))
+    head = Paragraph((span(run.name, bold=True), span(": "), span(f"{run.phase or 'New'}{faults}", tone)))
     reason = status.failure_reason or "; ".join(status.validation_errors)
     said = [head, paragraph(str(owner_of(run)), label="Made")]
     if reason:

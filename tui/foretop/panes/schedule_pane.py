@@ -119,4 +119,4 @@ def _last(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
     warned = f", {humanize.count(status.warnings, 'warning')}" if status.warnings else ""
     reason = status.failure_reason or "; ".join(status.validation_errors)
     why = f": {reason}" if reason else ""
-    return (paragraph(f"Last backup {last.name}: {last.phase or 'waiting'}{faults}{warned}{why}"),)
+    return (paragraph(f"Last backup {last.name}: {last.phase or 'New'}{faults}{warned}{why}"),)

@@ -76,7 +76,8 @@ def spec_lines(resource: Resource) -> Iterator[tuple[str, str]]:
             yield from _restore(resource.spec)
             yield from _hooks_run(resource.status)
         case NonAdminBackup():
-            yield from _backup(resource.spec.backup_spec)
+            # The controller adds the tenant's own namespace, and allows no other.
+            yield from _backup(resource.spec.backup_spec, resource.namespace)
             yield from _hooks_run(resource.velero.status)
         case NonAdminRestore():
             yield from _restore(resource.spec.restore_spec)
@@ -106,10 +107,10 @@ def spec_lines(resource: Resource) -> Iterator[tuple[str, str]]:
             return
 
 
-def _backup(spec: BackupSpec) -> Iterator[tuple[str, str]]:
+def _backup(spec: BackupSpec, unless_named: str = "all") -> Iterator[tuple[str, str]]:
     yield "Storage location", spec.storage_location or "the default location"
     yield "TTL", duration_setting(spec.ttl)
-    yield from _chosen(spec)
+    yield from _chosen(spec, unless_named)
     yield (
         "Namespaced resources",
         _kept(spec.included_namespace_scoped_resources, spec.excluded_namespace_scoped_resources, ""),
@@ -134,8 +135,9 @@ def _restore(spec: RestoreSpec) -> Iterator[tuple[str, str]]:
     yield from _rest(spec)
 
 
-def _chosen(spec: BackupSpec | RestoreSpec) -> Iterator[tuple[str, str]]:
-    yield "Namespaces", _kept(spec.included_namespaces, spec.excluded_namespaces, "all")
+def _chosen(spec: BackupSpec | RestoreSpec, unless_named: str = "all") -> Iterator[tuple[str, str]]:
+    """`unless_named` is told where no namespace is included by name."""
+    yield "Namespaces", _kept(spec.included_namespaces, spec.excluded_namespaces, unless_named)
     yield "Resources", _kept(spec.included_resources, spec.excluded_resources, "all")
     yield "Selector", selector_text(spec.label_selector or NONE)
     yield "Or selectors", " or ".join(selector_text(one) for one in spec.or_label_selectors)

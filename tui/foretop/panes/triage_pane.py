@@ -139,7 +139,7 @@ def _healthy(state: DashboardState, context: str) -> list[str]:
     known = [render.schedule(item) for item, _ in snapshot.read_schedules if not item.spec.paused]
     active = [facts for facts in known if not facts.invalid]
     coming = min(
-        ((run, facts.schedule.name) for facts in active if (run := facts.next_run) is not None and run > now),
+        ((run, facts.schedule.name) for facts in active if (run := facts.next_run) is not None and not facts.due),
         default=None,
     )
     name = f"{context}: " if len(state.contexts) > 1 else ""
@@ -147,8 +147,7 @@ def _healthy(state: DashboardState, context: str) -> list[str]:
     also = f", {pauses.paused} paused{late}" if pauses.paused else ""
     healthy = f"{name}{humanize.count(len(active), 'schedule')} healthy{also}"
     if _is_asleep(snapshot):
-        due = sum(render.schedule(item).may_be_due for item in snapshot.schedules)
-        healthy = f"{name}all schedules are paused ({pauses.paused}, {due} due); 2 opens them"
+        healthy = f"{name}all schedules are paused ({pauses.paused}, {pauses.overdue} overdue); 2 opens them"
     if coming is not None:
         healthy = f"{healthy}; next {coming[1]} in {humanize.duration(coming[0] - now)}"
     runs: tuple[Run, ...] = (*snapshot.backups, *snapshot.restores)

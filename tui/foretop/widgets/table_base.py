@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 from textual.geometry import Region
@@ -11,10 +11,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from foretop.widgets.column_layout import ColumnPriorities, ColumnSlot, arrange
-from foretop.widgets.column_widths import ColumnWidths
 from foretop.widgets.line_widgets import explanation_strip
 from foretop.widgets.paragraphs import Line
-from foretop.widgets.row_selection import RowSelection
 from foretop.widgets.styles import PLAIN
 from foretop.widgets.table_strips import (
     LEFT,
@@ -30,6 +28,98 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.cell_fitting import worded_width, wording
 from foretop_core.tables.engine.columns import Row
+from foretop_core.tables.engine.groups import HEAD
+from foretop_core.tables.text.terminal_text import width
+
+_SAMPLE = 200
+"""So many rows, from all over the table, tell how wide the columns are."""
+_GROWN = 1.5
+
+
+class ColumnWidths:
+    """Widths measured in a sample of all rows and in the visible ones."""
+
+    def __init__(self) -> None:
+        self._common: list[int] = []
+        self._shown: list[int] = []
+        self._sampled = 0
+        self._top = 0
+
+    def forget(self, rows: TableModel) -> None:
+        """Starts from the titles and what the texts will come to; the sorted column has room for its arrow."""
+        self._common = [
+            max(column.cells, width(column.title) + (column.name == rows.sorted_by)) for column in rows.columns
+        ]
+        self._shown = list(self._common)
+        self._sampled = 0
+
+    def of(self, rows: TableModel, window: Iterable[Row], top: int) -> Sequence[int]:
+        """While nobody scrolls they only grow, for nothing shrinks under the eye."""
+        self._sample(rows)
+        if top != self._top:
+            self._top, self._shown = top, list(self._common)
+        _grow(self._shown, self._common)
+        for row in window:
+            _grow(self._shown, (width(cell.text) for cell in row.cells))
+        return self._shown
+
+    def _sample(self, rows: TableModel) -> None:
+        """Again where the table is another one than at the last look: all of a small one, or when a large one grew."""
+        size = len(rows.lines)
+        if size == self._sampled or _SAMPLE < size <= _GROWN * self._sampled:
+            return
+        self._sampled = size
+        for place in range(0, size, max(1, -(-size // _SAMPLE))):
+            for row in rows.paint(place, place + 1):
+                _grow(self._common, (width(cell.text) for cell in row.cells))
+
+
+def _grow(sizes: list[int], wanted: Iterable[int]) -> None:
+    for place, size in enumerate(wanted):
+        if size > sizes[place]:
+            sizes[place] = size
+
+
+class RowSelection:
+    """The marked rows in the order of marking; they outlive a filter that hides them."""
+
+    def __init__(self) -> None:
+        self.keys: dict[ObjectRef, None] = {}
+        self._anchor: ObjectRef | None = None
+        """The row that was marked last."""
+
+    def toggle(self, key: ObjectRef) -> None:
+        if self.keys.pop(key, key) is not None:
+            self.keys[key] = None
+        self._anchor = key
+
+    def toggle_group(self, below: list[ObjectRef]) -> None:
+        """All of them, or none where all were marked."""
+        if all(key in self.keys for key in below):
+            for key in below:
+                del self.keys[key]
+        else:
+            self.keys.update(dict.fromkeys(below))
+
+    def extend_to(self, cursor: ObjectRef, place: int, rows: TableModel) -> None:
+        """All rows from the last mark to the cursor; heads between them are no rows."""
+        lines = rows.lines
+        start = lines.index_of(self._anchor) if self._anchor else None
+        first, last = sorted((place if start is None else start, place))
+        self.keys.update(dict.fromkeys(key for key, _ in lines.window(first, last + 1) if key.kind != HEAD))
+        self._anchor = cursor
+
+    def add(self, keys: Iterable[ObjectRef]) -> None:
+        self.keys.update(dict.fromkeys(keys))
+
+    def remove(self, keys: Iterable[ObjectRef]) -> None:
+        for key in keys:
+            self.keys.pop(key, None)
+
+    def clear(self) -> None:
+        self.keys.clear()
+        self._anchor = None
+
 
 _FLASHED = 0.6
 _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})

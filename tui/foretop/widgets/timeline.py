@@ -17,6 +17,7 @@ from foretop.widgets.line_widgets import changed_cells, explanation_strip, strip
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import CURSOR, DIM, HEAD, PLAIN, style_of
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.severity import Severity
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
@@ -295,7 +296,7 @@ def _horizon_word(horizon: timedelta) -> str:
 def _mark(item: TimelineItem, obstacles: LaneObstacles) -> StatusGlyph | None:
     if item.paused:
         return StatusGlyph.PAUSED
-    if item.problem:
+    if item.problem or obstacles.severity is Severity.ERROR:
         return StatusGlyph.BROKEN
     return StatusGlyph.LOOK if obstacles != NO_OBSTACLES else None
 

@@ -31,6 +31,7 @@ from foretop_core.rules.forecast import (
     next_run,
     overdue,
     pause_as_read,
+    runs_to_come,
     unpause_as_read,
 )
 from foretop_core.rules.heartbeat import PERIOD, Heartbeat
@@ -55,6 +56,7 @@ __all__ = [
     "ScheduleState",
     "UnpauseForecast",
     "history",
+    "runs_to_come",
     "schedule_facts",
     "submitted",
 ]
@@ -419,10 +421,14 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def state(self) -> ScheduleState:
-        """The worse of what becomes of its next run and how its last backup went."""
+        """The worse of what becomes of its next run and how its last backup went.
+
+        Runs that went wrong count until one has gone well: neither a later one that is not done yet nor one that was
+        deleted is a good one.
+        """
         if self.schedule.spec.paused:
             return ScheduleState.PAUSED
-        last = self.last_backup
+        last = self.faults_in_a_row[0] if self.faults_in_a_row else self.last_backup
         phase = last.phase if last is not None else "Completed"
         outcome = ScheduleState.WAITING if phase in WAITING else _OUTCOMES.get(phase, ScheduleState.HEALTHY)
         return min(self.coming_state, outcome, key=_WORST_FIRST.index)

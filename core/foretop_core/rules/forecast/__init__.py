@@ -10,6 +10,7 @@ from foretop_core.rules.forecast.next_run_time import (
     never_fires,
     next_run,
     run_after,
+    runs_to_come,
 )
 from foretop_core.rules.forecast.overdue import GRACE, DelayReason, Overdue, overdue
 from foretop_core.rules.forecast.pause_effect import Choice, UnpauseForecast, pause, unpause, what_continues
@@ -35,6 +36,7 @@ __all__ = [
     "pause",
     "pause_as_read",
     "run_after",
+    "runs_to_come",
     "unpause",
     "unpause_as_read",
     "what_continues",

@@ -17,6 +17,7 @@ MOST_RUNS = 10_000
 _IN_QUEUE = frozenset({"Queued", "ReadyToStart"})
 _LOOK_LASTS = timedelta(seconds=5)
 """For so long after its second of the minute, what a look of Velero did may not be seen yet: it is slow under load."""
+_TICK = timedelta(microseconds=1)
 
 
 def base_time(schedule: Schedule) -> datetime | None:
@@ -42,6 +43,23 @@ def is_due(schedule: Schedule, now: datetime, dialect: Dialect, zone: tzinfo = U
         return False
     run = run_after(schedule, base, dialect, zone)
     return run is None or now > run
+
+
+def runs_to_come(parsed: CronSchedule, now: datetime, base: datetime | None = None) -> Iterator[datetime]:
+    """The runs that are not due yet, in the zone of `now`; the one of this very second is not, see `is_due`.
+
+    A constant delay counts from its last run, `base`, and from now where there is none.
+    """
+    try:
+        after = now - _TICK
+    except OverflowError:
+        after = now
+    if parsed.every is not None:
+        after = now if base is None else base + max(0, (after - base) // parsed.every) * parsed.every
+    run = parsed.next(after)
+    while run is not None:
+        yield run
+        run = parsed.next(run)
 
 
 def never_fires(schedule: Schedule, dialect: Dialect) -> bool:

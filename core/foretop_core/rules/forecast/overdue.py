@@ -75,7 +75,7 @@ def overdue(
 def _blocked(held: Backup, now: datetime) -> Text:
     since = held.started or held.created
     length = sentence(" for ", now - since) if since else ""
-    phase = held.phase or "waiting"
+    phase = held.phase or "New"
     return sentence(
         f"{held.name} has been {phase}", length, ", and Velero does not start a second backup of the same schedule"
     )

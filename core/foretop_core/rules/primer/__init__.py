@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from foretop_core.rules.primer.advice import primer_advice
 from foretop_core.rules.primer.errors import PrimerError
 from foretop_core.rules.primer.prescaler_emulation import PrescalerVerdict, prescaler, prescaler_verdict
-from foretop_core.rules.primer.priming import Pair, Primed, prime, warmups
+from foretop_core.rules.primer.priming import Pair, Primed, prime, primer_advice, warmups
 
 __all__ = [
     "Pair",

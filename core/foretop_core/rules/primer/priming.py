@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 
 import msgspec
@@ -11,6 +12,7 @@ from foretop_core.cron import CronError, CronSchedule, Dialect, parse
 from foretop_core.cron.fields import HOUR
 from foretop_core.cron.zones import has_daylight_saving
 from foretop_core.models.builtin_kinds import MOST_WARM_UP_MINUTES
+from foretop_core.rules import humanize
 from foretop_core.rules.primer.cron_text import time_fields
 from foretop_core.rules.primer.errors import PrimerError
 from foretop_core.rules.primer.missed_warmups import (
@@ -21,6 +23,28 @@ from foretop_core.rules.primer.missed_warmups import (
     missed_and_extra,
 )
 from foretop_core.rules.primer.moved_days import moved_days
+from foretop_core.rules.primer.prescaler_emulation import is_always_warm
+
+_MOST_KEPT = 256
+
+
+@lru_cache(_MOST_KEPT)
+def primer_advice(text: str, minutes: int) -> str:
+    """In a sentence or two; kept, because working it out looks eight years ahead."""
+    if is_always_warm(text):
+        return "It runs every minute and needs no warm-up: use a plain CronJob instead."
+    try:
+        primed = prime(text, minutes, Dialect.ROBFIG).expressions
+    except PrimerError as error:
+        return f"It cannot be primed: {error}. Change spec.cronJob.spec.schedule."
+    if len(primed) == 1:
+        return f"Set spec.primerSchedule to {primed[0]!r}."
+    written = humanize.join([repr(one) for one in primed], len(primed))
+    return (
+        f"Its warm-ups need {len(primed)} expressions: {written}. spec.primerSchedule takes one: split it into "
+        f"{len(primed)} PreScaledCronJobs."
+    )
+
 
 # Deferred imports: croniter is needed only where an expression is primed.
 

@@ -267,8 +267,7 @@ def _off(
         snapshot.ref(item),
         None,
         f"reports position {found.reported}, is at {found.live}",
-        f"It reports position {found.reported}, but {live.name} {where} ({live.phase or 'waiting'}): "
-        f"the controller {why}.",
+        f"It reports position {found.reported}, but {live.name} {where} ({live.phase or 'New'}): the controller {why}.",
         "Trust the queue, not the estimate. No action is needed.",
         (snapshot.ref(live),),
         needs_action=False,

@@ -21,9 +21,11 @@ OUTCOMES = {"Failed": "failed", "PartiallyFailed": "partially failed", "FailedVa
 
 def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for schedule in snapshot.schedules:
-        faults = schedule_facts(snapshot, schedule, now).faults_in_a_row
+        facts = schedule_facts(snapshot, schedule, now)
+        faults = facts.faults_in_a_row
         if not faults:
             continue
+        which = "newest visible" if facts.last_backup is None else "last"
         last, first = faults[0], faults[-1]
         row = f", {len(faults)} in a row" if len(faults) > 1 else ""
         yield Finding(
@@ -31,7 +33,7 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             _severity(last),
             snapshot.ref(schedule),
             ended(first),
-            f"last backup {OUTCOMES[last.phase]}{row}",
+            f"{which} backup {OUTCOMES[last.phase]}{row}",
             sentence(f"{last.name} {OUTCOMES[last.phase]}", _at(ended(last)), f"{row}: {reason(last)}."),
             _remedy(last),
             (snapshot.ref(last),),

@@ -119,7 +119,7 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
             sentence(
                 "Paused since ",
                 since,
-                " at the latest",
+                "" if paused.since else " at the latest",
                 pause_reason(paused),
                 f". {lead}: ",
                 unpausing.sentence,
@@ -152,8 +152,8 @@ def paused_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
 def _all_paused(
     snapshot: ClusterSnapshot, namespace: str, paused: list[ScheduleFacts], overrun: dict[ObjectRef, ObjectRef]
 ) -> Finding:
-    due = count_unpause(paused, Choice.DO_NOT_SKIP).due
-    what = f"all {len(paused)} schedules are paused, {due} due"
+    late = sum(facts.is_overdue_pause for facts in paused)
+    what = f"all {len(paused)} schedules are paused, {late} overdue"
     lead = f"No schedule in {namespace} makes a backup."
     return _pause_finding("velero-all-paused", snapshot, namespace, paused, what, lead, overrun)
 
@@ -323,7 +323,7 @@ def unfinished_note(facts: ScheduleFacts) -> Text:
         since = sentence(" since ", at) if (at := run.started or run.created) else ""
         return sentence(f" {run.name} is {run.phase or 'New'}", since, ".")
     run_at = facts.next_run
-    return sentence(" Its next run is at ", run_at, ".") if run_at is not None and run_at > facts.now else ""
+    return sentence(" Its next run is at ", run_at, ".") if run_at is not None and not facts.due else ""
 
 
 def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:

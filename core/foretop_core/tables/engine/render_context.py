@@ -180,10 +180,14 @@ class RenderContextFactory:
         return snapshot.heartbeat_at(namespace, self._seconds[namespace])
 
     def _past(self, namespace: str) -> RunHistory:
-        """Learned from the runs of those alone who have something in the line."""
+        """Learned from the runs of those alone who have something in the line.
+
+        Each run counts once, though a team may have several NABs or NARs in the line, and only those of this server.
+        """
         if namespace not in self._pasts:
             owners = {owner_of(run) for run in self._unfinished(namespace)}
-            self._pasts[namespace] = run_history(run for owner in owners for run in self._runs_of(owner))
+            runs = {id(run): run for owner in owners for run in self._runs_of(owner) if run.namespace == namespace}
+            self._pasts[namespace] = run_history(runs.values())
         return self._pasts[namespace]
 
     def _runs_of(self, owner: Owner) -> tuple[Run, ...]:

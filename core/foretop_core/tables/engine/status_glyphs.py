@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from foretop_core.rules.phases import FAULTY, FINISHING, HOLDS_SLOT, WAITING
-from foretop_core.rules.severity import Severity
+
+if TYPE_CHECKING:
+    from foretop_core.rules.severity import Severity
 
 RESTORE_GLYPH = "↺"
 """Before the name of a restore that stands among backups."""
@@ -53,9 +56,9 @@ _TONES = {
 }
 
 _SEVERITIES = {
-    Severity.ERROR: StatusGlyph.BROKEN,
-    Severity.WARNING: StatusGlyph.LOOK,
-    Severity.NOTE: StatusGlyph.WAITING,
+    "error": StatusGlyph.BROKEN,
+    "warning": StatusGlyph.LOOK,
+    "note": StatusGlyph.WAITING,
 }
 _SHORT_PHASES = {
     "WaitingForPluginOperations": ("PluginOps",),

@@ -14,6 +14,7 @@ from foretop_core.rules.facts.nonadmin_facts import LastingNonAdminFacts, NonAdm
 from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, live_positions
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
+from foretop_core.rules.severity import Severity
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -95,15 +96,14 @@ class NonAdminView(View[NonAdminRow]):
         return entry.item.phase or "New"
 
     def mark(self, entry: NonAdminRow, render: RenderContext) -> StatusGlyph:
-        if entry.run is not None and entry.place and is_left_alone(render.facts(entry.run)):
-            return StatusGlyph.LOOK
-        return _label(entry)[0]
+        return StatusGlyph.LOOK if _is_left_alone(entry, render) else _label(entry)[0]
 
     def standing(self, entry: NonAdminRow) -> StatusLabel | None:
         return run_standing(entry.velero_phase) if entry.state is NonAdminState.VELERO else _label(entry)
 
     def item(self, entry: NonAdminRow, render: RenderContext) -> Item:
         item = entry.item
+        severity = Severity.WARNING if _is_left_alone(entry, render) else entry.severity
         return {
             **identity(render.snapshot.context, item),
             "phase": item.phase or None,
@@ -120,7 +120,7 @@ class NonAdminView(View[NonAdminRow]):
             "veleroPhase": entry.velero_phase or None,
             "queuePosition": item.state.queue_info.estimated_queue_position if item.state.queue_info else None,
             "liveQueuePosition": entry.place,
-            "severity": entry.severity.value if entry.severity is not None else None,
+            "severity": severity.value if severity is not None else None,
         }
 
 
@@ -197,9 +197,17 @@ def _queue(entry: NonAdminRow, render: RenderContext) -> str:
     return f"{humanize.ordinal(facts.waiting_place)} waiting" if facts.waiting_place else _stand(entry)
 
 
+def _queue_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
+    return Tone.WARN if entry.run is not None and is_left_alone(render.facts(entry.run)) else Tone.PLAIN
+
+
 def is_left_alone(facts: RunFacts) -> bool:
     """Whether a silent server has never seen it: it is in no queue then."""
     return facts.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not facts.was_picked_up
+
+
+def _is_left_alone(entry: NonAdminRow, render: RenderContext) -> bool:
+    return entry.run is not None and bool(entry.place) and is_left_alone(render.facts(entry.run))
 
 
 def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
@@ -238,7 +246,7 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         cells=11,
         briefs=lambda entry: phase_briefs(entry.velero_phase),
     ),
-    Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, briefs=_queue_briefs, cells=7),
+    Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, _queue_tone, briefs=_queue_briefs, cells=7),
     Column("progress", "PROGRESS", _progress, _done, _progress_tone, cells=10),
     Column(
         "age",

@@ -122,6 +122,12 @@ def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
     return Tone.PLAIN if found is None else _MARKS[found].tone
 
 
+def _last_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
+    """The colour of the last backup, or of a warning about backups that were made: they may be pruned."""
+    facts, own = render.schedule_facts(entry), _outcome_tone(entry)
+    return Tone.WARN if own is Tone.PLAIN and facts.prunable and not entry.schedule.spec.paused else own
+
+
 def _next(entry: ScheduleRow, render: RenderContext) -> str:
     facts, now = render.schedule_facts(entry), render.now
     if entry.schedule.spec.paused:
@@ -223,7 +229,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         "LAST",
         _last,
         lambda entry: entry.last_backup_at,
-        lambda entry, _: _outcome_tone(entry),
+        _last_tone,
         falls=True,
         briefs=lambda entry, render: (_age(entry, render),),
     ),

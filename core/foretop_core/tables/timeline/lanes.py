@@ -19,8 +19,9 @@ from foretop_core.models.builtin_kinds import CronJobSpec
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, expression
-from foretop_core.rules.facts.schedule_facts import LastingFacts
+from foretop_core.rules.facts.schedule_facts import LastingFacts, runs_to_come
 from foretop_core.rules.failure_record import problem_text
+from foretop_core.rules.severity import Severity
 from foretop_core.store import Store
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, TimeAxis
@@ -68,6 +69,8 @@ class LaneObstacles(msgspec.Struct, frozen=True):
     """Nothing makes the warm-ups before them."""
     late: timedelta | None = None
     """How long one of them is overdue."""
+    severity: Severity | None = None
+    """How grave it is that the next one is not made, or perhaps not."""
 
 
 NO_OBSTACLES = LaneObstacles()
@@ -160,15 +163,17 @@ def _lane(
 
 
 class MinuteCollision(msgspec.Struct, frozen=True):
-    """How many of one cluster start in the same minute."""
+    """How many backups of one Velero start in the same minute."""
 
     context: str
     at: datetime
     size: int
+    namespace: str
+    """That of Velero."""
 
 
 class RepeatedCollision(msgspec.Struct, frozen=True):
-    """Those of one cluster that start in the same minute: the first such minute, and how many there are."""
+    """Those of one Velero that start in the same minute: the first such minute, and how many there are."""
 
     context: str
     at: datetime
@@ -178,6 +183,8 @@ class RepeatedCollision(msgspec.Struct, frozen=True):
 
 Entry = tuple[CronSchedule, datetime | None]
 """An expression, and the run that it counts from: whatever has the same entry starts at the same times."""
+Server = tuple[str, str, str]
+"""A cluster, a kind and a namespace: only backups of one Velero wait for each other."""
 
 
 class StartLoad:
@@ -185,96 +192,116 @@ class StartLoad:
 
     def __init__(self, items: Iterable[TimelineItem], ruler: TimeAxis) -> None:
         self.ruler = ruler
-        self._keys: dict[str, dict[Entry, list[ObjectRef]]] = {}
+        self._keys: dict[Server, dict[Entry, list[ObjectRef]]] = {}
         self._together: dict[tuple[str, int], tuple[ObjectRef, ...]] = {}
         for item in items:
             if item.starts and isinstance(parsed := item.parsed, CronSchedule):
-                entries = self._keys.setdefault(item.key.context, {})
+                entries = self._keys.setdefault(item.key[:3], {})
                 entries.setdefault((parsed, item.base), []).append(item.key)
 
     @cached_property
-    def _bits(self) -> dict[str, dict[Entry, int]]:
+    def _bits(self) -> dict[Entry, int]:
         start, minutes = self.ruler.start, self.ruler.minutes
-        return {
-            context: {(parsed, base): run_bits(parsed, start, minutes, base) for parsed, base in entries}
-            for context, entries in self._keys.items()
-        }
+        every = {entry for entries in self._keys.values() for entry in entries}
+        return {(parsed, base): run_bits(parsed, start, minutes, base) for parsed, base in every}
 
     @cached_property
-    def _tallies(self) -> dict[str, MinuteCounter]:
-        tallies = {context: MinuteCounter() for context in self._keys}
-        for context, entries in self._keys.items():
-            for entry, keys in entries.items():
-                tallies[context].add(self._bits[context][entry], len(keys))
-        return tallies
+    def _by_cluster(self) -> dict[str, MinuteCounter]:
+        """All that start in a cluster, jobs among them."""
+        counters: dict[str, MinuteCounter] = {}
+        for (context, _, _), entries in self._keys.items():
+            self._add(counters.setdefault(context, MinuteCounter()), entries)
+        return counters
+
+    @cached_property
+    def _by_server(self) -> dict[Server, MinuteCounter]:
+        """The backups of each Velero."""
+        counters = {server: MinuteCounter() for server in self._keys if server[1] == SCHEDULE.name}
+        for server, counter in counters.items():
+            self._add(counter, self._keys[server])
+        return counters
+
+    def _add(self, counter: MinuteCounter, entries: dict[Entry, list[ObjectRef]]) -> None:
+        for entry, keys in entries.items():
+            counter.add(self._bits[entry], len(keys))
 
     def counts(self, now: datetime) -> tuple[int, ...]:
         """How many are still to start in each cell."""
         since = self.ruler.first_to_come(now)
-        by_context = [tally.counts(self.ruler.step, self.ruler.cells, since) for tally in self._tallies.values()]
+        by_context = [tally.counts(self.ruler.step, self.ruler.cells, since) for tally in self._by_cluster.values()]
         return tuple(map(sum, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
 
     def peaks(self, now: datetime) -> tuple[int, ...]:
         """How many start at once in the fullest minute of each cell, in the cluster that has most."""
         since = self.ruler.first_to_come(now)
-        by_context = [tally.peaks(self.ruler.step, self.ruler.cells, since) for tally in self._tallies.values()]
+        by_context = [tally.peaks(self.ruler.step, self.ruler.cells, since) for tally in self._by_cluster.values()]
         return tuple(map(max, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
 
     def crowds(self, now: datetime, most: int) -> tuple[MinuteCollision, ...]:
         """The next set that starts together, then the largest; one that is part of a larger one is not told again."""
         since = self.ruler.first_to_come(now)
-        found = [crowd for context in self._keys for crowd in self._crowds(context, since, most)]
+        found = [crowd for server in self._by_server for crowd in self._crowds(server, since, most)]
         largest = sorted(found, key=lambda crowd: (-crowd.size, crowd.at))
-        coming = [crowd for context in self._keys if (crowd := self._next_crowd(context, since)) is not None]
+        coming = [crowd for server in self._by_server if (crowd := self._next_crowd(server, since)) is not None]
         soonest = sorted(coming, key=lambda crowd: (crowd.at, -crowd.size))[:1]
         return (*soonest, *(crowd for crowd in largest if crowd not in soonest))[:most]
 
-    def _next_crowd(self, context: str, since: int) -> MinuteCollision | None:
-        tally = self._tallies[context]
-        minute = tally.first_crowded(since)
-        if minute is None:
-            return None
-        return MinuteCollision(context, self.ruler.start + timedelta(minutes=minute), tally.at(minute))
+    def members(self, crowd: MinuteCollision) -> tuple[ObjectRef, ...]:
+        """Those of a crowd, by name."""
+        return self._members([(crowd.context, SCHEDULE.name, crowd.namespace)], self.ruler.minute_of(crowd.at))
 
-    def _crowds(self, context: str, since: int, most: int) -> list[MinuteCollision]:
+    def _next_crowd(self, server: Server, since: int) -> MinuteCollision | None:
+        tally = self._by_server[server]
+        minute = tally.first_crowded(since)
+        return None if minute is None else self._crowd(server, minute, tally.at(minute))
+
+    def _crowd(self, server: Server, minute: int, size: int) -> MinuteCollision:
+        return MinuteCollision(server[0], self.ruler.start + timedelta(minutes=minute), size, server[2])
+
+    def _crowds(self, server: Server, since: int, most: int) -> list[MinuteCollision]:
         told: list[frozenset[Entry]] = []
         found: list[MinuteCollision] = []
-        for looks, (minute, size) in enumerate(self._tallies[context].crowded(since)):
+        for looks, (minute, size) in enumerate(self._by_server[server].crowded(since)):
             if len(found) == most or looks == _MOST_LOOKS:
                 break
-            members = frozenset(self._entries_at(context, minute))
+            members = frozenset(self._entries_at(server, minute))
             if not any(members <= larger for larger in told):
                 told.append(members)
-                found.append(MinuteCollision(context, self.ruler.start + timedelta(minutes=minute), size))
+                found.append(self._crowd(server, minute, size))
         return found
 
     def collisions(self, now: datetime) -> tuple[RepeatedCollision, ...]:
         """Every set that is still to start together within the ruler, in the order of their first minute."""
         since = self.ruler.first_to_come(now)
         found: list[RepeatedCollision] = []
-        for context, tally in self._tallies.items():
+        for server, tally in self._by_server.items():
             minutes: dict[frozenset[Entry], list[int]] = {}
             for minute, _ in islice(tally.crowded(since), _MOST_MINUTES):
-                minutes.setdefault(frozenset(self._entries_at(context, minute)), []).append(minute)
+                minutes.setdefault(frozenset(self._entries_at(server, minute)), []).append(minute)
             for times in minutes.values():
                 first = self.ruler.start + timedelta(minutes=min(times))
-                found.append(RepeatedCollision(context, first, self.together(context, first), len(times)))
+                found.append(RepeatedCollision(server[0], first, self._members([server], min(times)), len(times)))
         return tuple(sorted(found, key=lambda one: (one.at, one.context, -len(one.keys))))
 
     def together(self, context: str, at: datetime) -> tuple[ObjectRef, ...]:
         """All of one cluster that start in this minute, by name; none outside the ruler."""
         minute = self.ruler.minute_of(at)
-        if minute < 0 or context not in self._keys:
+        if minute < 0:
             return ()
         place = (context, minute)
         if place not in self._together:
-            entries = self._keys[context]
-            keys = [key for entry in self._entries_at(context, minute) for key in entries[entry]]
-            self._together[place] = tuple(sorted(keys, key=lambda key: (key.name, key.namespace)))
+            servers = [server for server in self._keys if server[0] == context]
+            self._together[place] = self._members(servers, minute)
         return self._together[place]
 
-    def _entries_at(self, context: str, minute: int) -> list[Entry]:
-        return [entry for entry, bits in self._bits[context].items() if bits >> minute & 1]
+    def _members(self, servers: Iterable[Server], minute: int) -> tuple[ObjectRef, ...]:
+        keys = [
+            key for server in servers for entry in self._entries_at(server, minute) for key in self._keys[server][entry]
+        ]
+        return tuple(sorted(keys, key=lambda key: (key.name, key.namespace)))
+
+    def _entries_at(self, server: Server, minute: int) -> list[Entry]:
+        return [entry for entry in self._keys[server] if self._bits[entry] >> minute & 1]
 
 
 def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, ...]:
@@ -282,20 +309,13 @@ def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, 
     parsed = item.parsed
     if item.problem or isinstance(parsed, CronError) or (parsed.every is not None and item.base is None):
         return ()
-    after = now
-    if parsed.every is not None and item.base is not None:
-        # Whole delays from the last run on: the latest of them that is not later than now.
-        after = item.base + max(0, (now - item.base) // parsed.every) * parsed.every
-    found: list[datetime] = []
-    while len(found) < count and (run := parsed.next(after)) is not None:
-        found.append(run)
-        after = run
-    return tuple(found)
+    return tuple(islice(runs_to_come(parsed, now, item.base), count))
 
 
 def runs_within(item: TimelineItem, now: datetime, ahead: timedelta) -> int:
     """How many runs are to come in a span, counted by the minute: Velero looks once in each."""
-    parsed, start = item.parsed, now.astimezone(UTC).replace(second=0, microsecond=0) + _MINUTE
+    parsed, start = item.parsed, now.astimezone(UTC).replace(second=0, microsecond=0)
+    start += _MINUTE if start < now else timedelta()
     if item.problem or isinstance(parsed, CronError):
         return 0
     return run_bits(parsed, start, int((now + ahead - start) // _MINUTE) + 1, item.base).bit_count()

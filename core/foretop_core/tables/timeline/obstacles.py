@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
+from foretop_core.rules.facts.schedule_facts import SEVERITIES
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, TimelineItem
 
@@ -17,7 +18,7 @@ def lane_obstacles(
         case Schedule():
             facts = render.schedule(resource)
             late = render.now - facts.overdue.since if facts.overdue is not None else None
-            return LaneObstacles(refused=bool(facts.refusal), late=late)
+            return LaneObstacles(bool(facts.refusal), late=late, severity=SEVERITIES.get(facts.coming_state))
         case PreScaledCronJob():
             return LaneObstacles(unwarmed=warmer is None)
         case _:

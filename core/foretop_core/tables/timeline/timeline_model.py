@@ -86,7 +86,7 @@ class TimelineModel:
         first, self._now = self._now is None and now is not None, now
         if any(changed):
             self.revision += 1
-        if any(changed) or first or (now is not None and self._soonest is not None and self._soonest <= now):
+        if any(changed) or first or (now is not None and self._soonest is not None and self._soonest < now):
             self._arrange()
 
     def _planned(self, context: str) -> Iterator[tuple[ObjectRef, TimelineItem | None]]:
@@ -132,7 +132,7 @@ class TimelineModel:
         if now is None or not item.starts:
             return _NEVER
         run = self._runs.get(key)
-        if run is None or run <= now:
+        if run is None or run < now:
             found = next_runs(item, now, 1)
             if not found:
                 self._runs.pop(key, None)

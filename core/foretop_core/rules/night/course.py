@@ -1,0 +1,341 @@
+"""One course of a Velero server: its schedule controller and its queue played forward from a state, event by event.
+
+Times are seconds from the moment of the forecast. Everything that is random is drawn before or comes from the `Draw`,
+so that a course with the same draw is the same course.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+from random import Random
+
+import msgspec
+
+from foretop_core.rules.night.lengths import LONG_QUEUE, LateShares
+
+PASS = 60.0
+"""Schedule controller and queue look at everything once in this many seconds."""
+NEVER = math.inf
+NO_SCHEDULE = -1
+
+
+class OpenRun(msgspec.Struct, frozen=True):
+    """A backup that exists at the moment of the forecast and has not ended."""
+
+    claim: int
+    """The index of its claim of namespaces."""
+    schedule: int = NO_SCHEDULE
+    """The index of the schedule whose label it carries."""
+    is_refused: bool = False
+    """Refused when it is its turn, because of its storage location."""
+    holds_schedule: bool = False
+    """New or InProgress: its schedule makes no other one meanwhile."""
+
+
+class PlannedSchedule(msgspec.Struct, frozen=True):
+    """A schedule that is not paused and that Velero accepts."""
+
+    claim: int
+    due: Sequence[float] = ()
+    """The moments at which it is due, in order; the first may be past. Empty for a constant delay."""
+    every: float = 0.0
+    """The constant delay, counted from the last submission; `first` is the next due moment."""
+    first: float = NEVER
+    is_refused: bool = False
+    most: int = 0
+    """The largest number of its runs that are played."""
+
+
+class ServerState(msgspec.Struct, frozen=True):
+    """A Velero server and its open backups at the moment of the forecast."""
+
+    slots: int
+    has_queue: bool
+    """Since 1.18. Without it backups run one at a time, and a waiting one holds its schedule."""
+    schedules: Sequence[PlannedSchedule]
+    running: Sequence[OpenRun]
+    """At work: they hold a slot and their namespaces."""
+    waiting: Sequence[OpenRun]
+    """In the order of the queue."""
+    finishing: Sequence[OpenRun]
+    """They hold nothing, and end."""
+    conflicts: Sequence[int]
+    """For each claim the set of claims, as bits, that share a namespace with it."""
+    until: float
+    """Nothing is submitted after this; what was submitted before is played to its end."""
+    stopped: tuple[float, float] | None = None
+    """Velero does not run from the first moment to the second."""
+
+
+class Draw(msgspec.Struct):
+    """What is random in one course; a `Random` of None takes the likely value everywhere."""
+
+    lengths: Sequence[Sequence[float]]
+    """For each schedule, the lengths of its coming runs in turn, used again from the first when they are used up."""
+    running: Sequence[float]
+    """For each run at work, the seconds until it ends."""
+    waiting: Sequence[float]
+    finishing: Sequence[float]
+    look: float
+    """When the server looks first; up to some seconds ago where what that look does may not be seen yet."""
+    late: LateShares
+    random: Random | None = None
+
+
+class PlayedRun(msgspec.Struct):
+    """What became of one run; a moment that it never reached is NEVER."""
+
+    due: float
+    submitted: float = NEVER
+    start: float = NEVER
+    end: float = NEVER
+    is_lost: bool = False
+    """Never made: the schedule's last backup was still going when the next run fell due."""
+    is_refused: bool = False
+    is_cut: bool = False
+    """Failed, because Velero was stopped while it ran."""
+
+
+class Course(msgspec.Struct):
+    """The runs of one course: the open ones as they were given, and for each schedule those of its due moments."""
+
+    running: list[PlayedRun]
+    waiting: list[PlayedRun]
+    finishing: list[PlayedRun]
+    made: list[list[PlayedRun]]
+
+
+_END, _SUBMIT, _LOOK, _RESTART = range(4)
+
+
+class _Waiting(msgspec.Struct):
+    run: PlayedRun
+    claim: int
+    schedule: int
+    length: float
+    is_refused: bool
+
+
+_Event = tuple[float, float, int, int, int, PlayedRun | None, int]
+"""Moment, order within it, number, kind, schedule, and of an end the run with its claim."""
+
+
+class _Server:
+    """The state of one course while it is played."""
+
+    def __init__(self, state: ServerState, draw: Draw) -> None:
+        self.state, self.draw = state, draw
+        self.bits = [1 << index for index in range(len(state.conflicts))]
+        self.events: list[_Event] = []
+        self.counter = 0
+        self.free = state.slots - len(state.running)
+        self.at_work: dict[int, int] = {}
+        """By claim, how many at work have it."""
+        self.holding = [0] * len(state.schedules)
+        self.blocked = [False] * len(state.schedules)
+        self.pointer = [0] * len(state.schedules)
+        self.used = [0] * len(state.schedules)
+        self.next_due = [schedule.due[0] if schedule.due else schedule.first for schedule in state.schedules]
+        self.queue: list[_Waiting] = []
+        self.pass_pending = False
+        self.course = Course(
+            [PlayedRun(-1.0, 0.0, 0.0) for _ in state.running],
+            [PlayedRun(-1.0, 0.0) for _ in state.waiting],
+            [PlayedRun(-1.0, 0.0, 0.0) for _ in state.finishing],
+            [[] for _ in state.schedules],
+        )
+
+    def push(
+        self, at: float, kind: int, schedule: int = NO_SCHEDULE, run: PlayedRun | None = None, claim: int = 0
+    ) -> None:
+        """Puts an event on the list, unless it never comes.
+
+        Events of the same moment come in the order of a draw: Velero takes the schedules of one look in any order.
+        """
+        if at == NEVER:
+            return
+        self.counter += 1
+        tie = self.draw.random.random() if self.draw.random and kind != _END else float(self.counter)
+        heappush(self.events, (at, tie, self.counter, kind, schedule, run, claim))
+
+    def look_after(self, at: float) -> float:
+        """The first look of the server at or after a moment."""
+        first = self.draw.look
+        if at <= 0.0 and first <= 0.0:
+            return 0.0
+        look = first + math.ceil((at - first) / PASS) * PASS
+        stopped = self.state.stopped
+        if stopped is not None and stopped[0] <= look < stopped[1]:
+            return stopped[1]
+        return look
+
+    def play(self) -> Course:
+        state, draw, course = self.state, self.draw, self.course
+        for index, open_run in enumerate(state.running):
+            self.take(open_run.claim)
+            if open_run.holds_schedule and open_run.schedule >= 0:
+                self.holding[open_run.schedule] += 1
+            self.push(draw.running[index], _END, open_run.schedule, course.running[index], open_run.claim)
+        for finishing, end in zip(course.finishing, draw.finishing, strict=True):
+            finishing.end = end
+        for index, open_run in enumerate(state.waiting):
+            if not state.has_queue and open_run.schedule >= 0:
+                self.holding[open_run.schedule] += 1
+            self.queue.append(
+                _Waiting(
+                    course.waiting[index], open_run.claim, open_run.schedule, draw.waiting[index], open_run.is_refused
+                )
+            )
+        for index in range(len(state.schedules)):
+            self.plan(index)
+        if state.stopped is not None:
+            self.push(state.stopped[0], _RESTART)
+        if self.queue and self.free > 0:
+            self.push(self.look_after(0.0), _LOOK)
+        while self.events:
+            at, _, _, kind, schedule, run, claim = heappop(self.events)
+            if run is not None:
+                self.end(at, schedule, run, claim)
+            elif kind == _SUBMIT:
+                self.submit(at, schedule)
+            elif kind == _LOOK:
+                self.pass_pending = False
+                self.look(at)
+            else:
+                self.stop(at)
+        return course
+
+    def plan(self, index: int) -> None:
+        """Puts the next look that finds a schedule due on the list."""
+        due = self.next_due[index]
+        if due < self.state.until and self.used[index] < self.state.schedules[index].most:
+            self.push(self.look_after(max(due, 0.0)), _SUBMIT, index)
+
+    def submit(self, at: float, index: int) -> None:
+        if at >= self.state.until:
+            return
+        if self.holding[index]:
+            self.blocked[index] = True
+            return
+        schedule, runs = self.state.schedules[index], self.course.made[index]
+        due = self.next_due[index]
+        if schedule.every:
+            self.next_due[index] = at + schedule.every
+        else:
+            pointer, moments = self.pointer[index] + 1, schedule.due
+            while pointer < len(moments) and moments[pointer] <= at:
+                runs.append(PlayedRun(due, is_lost=True))
+                due, pointer = moments[pointer], pointer + 1
+            self.pointer[index] = pointer
+            self.next_due[index] = moments[pointer] if pointer < len(moments) else NEVER
+        run = PlayedRun(due, at)
+        runs.append(run)
+        lengths = self.draw.lengths[index]
+        length = lengths[self.used[index] % len(lengths)]
+        self.used[index] += 1
+        if not self.state.has_queue:
+            self.holding[index] += 1
+        self.queue.append(_Waiting(run, schedule.claim, index, length, schedule.is_refused))
+        if self.free > 0:
+            self.look(at)
+        self.plan(index)
+
+    def look(self, at: float) -> None:
+        """Starts whatever may start: the first in the queue without a conflict at work or ahead of it."""
+        state, conflicts, bits = self.state, self.state.conflicts, self.bits
+        stopped = state.stopped
+        if stopped is not None and stopped[0] <= at < stopped[1]:
+            return
+        taken, free = 0, self.free
+        for claim in self.at_work:
+            taken |= bits[claim]
+        kept: list[_Waiting] = []
+        for place, waiting in enumerate(self.queue):
+            if free <= 0:
+                kept.extend(self.queue[place:])
+                break
+            if state.has_queue and conflicts[waiting.claim] & taken:
+                taken |= bits[waiting.claim]
+                kept.append(waiting)
+                continue
+            run = waiting.run
+            run.start = at
+            if waiting.is_refused:
+                run.is_refused, run.end = True, at
+                self.release(at, waiting.schedule, refused=True)
+                free -= state.has_queue
+                continue
+            free -= 1
+            self.free -= 1
+            taken |= bits[waiting.claim]
+            self.take(waiting.claim)
+            if state.has_queue and waiting.schedule >= 0:
+                self.holding[waiting.schedule] += 1
+            self.push(at + waiting.length, _END, waiting.schedule, run, waiting.claim)
+        self.queue = kept
+        if kept and self.free > 0 >= free:
+            # A refused one has taken its slot for this look only: its end makes nobody look again.
+            self.await_pass(at)
+
+    def end(self, at: float, schedule: int, run: PlayedRun, claim: int) -> None:
+        run.end = at
+        self.free += 1
+        self.at_work[claim] -= 1
+        if not self.at_work[claim]:
+            del self.at_work[claim]
+        self.release(at, schedule, refused=False)
+        if not self.queue:
+            return
+        random = self.draw.random
+        if (
+            self.state.has_queue
+            and random is not None
+            and random.random()
+            < (self.draw.late.long_queue if len(self.queue) >= LONG_QUEUE else self.draw.late.short_queue)
+        ):
+            self.await_pass(at)
+        else:
+            self.look(at)
+
+    def release(self, at: float, schedule: int, *, refused: bool) -> None:
+        """A schedule whose backup no longer holds it is looked at again at the next pass."""
+        if schedule < 0 or (refused and self.state.has_queue):
+            return
+        if self.holding[schedule]:
+            self.holding[schedule] -= 1
+        if self.blocked[schedule] and not self.holding[schedule]:
+            self.blocked[schedule] = False
+            self.push(self.look_after(at), _SUBMIT, schedule)
+
+    def await_pass(self, at: float) -> None:
+        if not self.pass_pending:
+            self.pass_pending = True
+            self.push(self.look_after(at + 0.001), _LOOK)
+
+    def take(self, claim: int) -> None:
+        self.at_work[claim] = self.at_work.get(claim, 0) + 1
+
+    def stop(self, at: float) -> None:
+        """What runs when Velero stops is failed when it starts again, and only then gives up its slot."""
+        assert self.state.stopped is not None
+        back = self.state.stopped[1]
+        if at < back:
+            cut = [event for event in self.events if event[5] is not None]
+            self.events = [event for event in self.events if event[5] is None]
+            heapify(self.events)
+            self.at_work.clear()
+            self.free = self.state.slots
+            for _, _, _, _, schedule, run, _ in cut:
+                assert run is not None
+                run.is_cut, run.end = True, back
+                self.release(back, schedule, refused=False)
+            self.push(back, _RESTART)
+        else:
+            self.look(at)
+
+
+def play(state: ServerState, draw: Draw) -> Course:
+    """The course of a server from a state on, given what a draw says of all that is random."""
+    return _Server(state, draw).play()

@@ -1,0 +1,190 @@
+"""A Velero server played forward: what holds in every course, whatever the schedules, lengths and hand-overs."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foretop_core.rules.night.course import (
+    NEVER,
+    PASS,
+    Course,
+    Draw,
+    OpenRun,
+    PlannedSchedule,
+    PlayedRun,
+    ServerState,
+    play,
+)
+from foretop_core.rules.night.lengths import LateShares
+
+HOUR = 3600.0
+
+
+@st.composite
+def servers(draw: st.DrawFn) -> tuple[ServerState, Draw]:
+    claims = draw(st.integers(1, 5))
+    conflicts = [1 << place for place in range(claims)]
+    for one in range(claims):
+        for other in range(one):
+            if draw(st.booleans()):
+                conflicts[one] |= 1 << other
+                conflicts[other] |= 1 << one
+    has_queue = draw(st.booleans())
+    slots = draw(st.integers(1, 3)) if has_queue else 1
+    schedules = []
+    for _ in range(draw(st.integers(1, 6))):
+        claim = draw(st.integers(0, claims - 1))
+        refused = draw(st.integers(0, 5)) == 0
+        if draw(st.integers(0, 4)) == 0:
+            every = float(draw(st.integers(1, 900)))
+            schedules.append(PlannedSchedule(claim, every=every, first=0.0, is_refused=refused, most=80))
+        else:
+            step = draw(st.sampled_from([60, 120, 300, 900]))
+            first = draw(st.integers(-600, 600))
+            due = tuple(float(at) for at in range(first, 2 * 3600, step))
+            schedules.append(PlannedSchedule(claim, due, is_refused=refused, most=200))
+    numbers = st.integers(0, len(schedules) - 1)
+
+    def opened(*, at_work: bool) -> OpenRun:
+        return OpenRun(draw(st.integers(0, claims - 1)), draw(numbers | st.just(-1)), False, at_work or not has_queue)
+
+    running: list[OpenRun] = []
+    for _ in range(draw(st.integers(0, slots))):
+        run = opened(at_work=True)
+        if not any(conflicts[run.claim] >> other.claim & 1 for other in running):
+            running.append(run)
+    waiting = [opened(at_work=False) for _ in range(draw(st.integers(0, 6)))]
+    state = ServerState(slots, has_queue, schedules, running, waiting, [], conflicts, HOUR)
+    lengths = st.floats(1, 1500)
+    shares = LateShares(draw(st.floats(0, 1)), draw(st.floats(0, 1)))
+    return state, Draw(
+        lengths=[draw(st.lists(lengths, min_size=1, max_size=4)) for _ in schedules],
+        running=[draw(lengths) for _ in running],
+        waiting=[draw(lengths) for _ in waiting],
+        finishing=[],
+        look=float(draw(st.integers(0, 59))),
+        late=shares,
+        random=Random(draw(st.integers(0, 1000))),
+    )
+
+
+def _runs(state: ServerState, course: Course) -> list[tuple[PlayedRun, int, int]]:
+    """Every run with its claim and its schedule."""
+    found = [(run, one.claim, one.schedule) for run, one in zip(course.running, state.running, strict=True)]
+    found += [(run, one.claim, one.schedule) for run, one in zip(course.waiting, state.waiting, strict=True)]
+    for place, runs in enumerate(course.made):
+        found += [(run, state.schedules[place].claim, place) for run in runs]
+    return found
+
+
+def _at_work(found: list[tuple[PlayedRun, int, int]], at: float) -> list[tuple[PlayedRun, int, int]]:
+    return [one for one in found if one[0].start <= at < one[0].end and not one[0].is_refused]
+
+
+@given(servers())
+def test_never_more_at_work_than_slots_and_no_two_that_share_a_namespace(given: tuple[ServerState, Draw]) -> None:
+    state, draw = given
+    found = _runs(state, play(state, draw))
+    for run, _, _ in found:
+        if run.start < NEVER:
+            together = _at_work(found, run.start)
+            assert len(together) <= state.slots
+            if state.has_queue:
+                claims = [claim for _, claim, _ in together]
+                for place, one in enumerate(claims):
+                    assert not any(state.conflicts[one] >> other & 1 for other in claims[:place])
+
+
+@given(servers())
+def test_nothing_is_submitted_while_a_backup_of_the_schedule_holds_it(given: tuple[ServerState, Draw]) -> None:
+    state, draw = given
+    course = play(state, draw)
+    found = _runs(state, course)
+    for place, runs in enumerate(course.made):
+        for run in runs:
+            if run.is_lost:
+                continue
+            for other, _, schedule in found:
+                if schedule != place or other is run or other.is_refused:
+                    continue
+                holds_from = other.start if state.has_queue else max(0.0, other.submitted)
+                assert not (holds_from < run.submitted < other.end), (run, other)
+
+
+@given(servers())
+def test_a_run_is_submitted_at_a_look_and_several_due_moments_are_one_backup(
+    given: tuple[ServerState, Draw],
+) -> None:
+    state, draw = given
+    for schedule, runs in zip(state.schedules, play(state, draw).made, strict=True):
+        made = [run for run in runs if not run.is_lost]
+        looks = [(run.submitted - draw.look) / PASS for run in made]
+        assert all(math.isclose(look, round(look), abs_tol=1e-6) for look in looks)
+        assert all(run.due <= run.submitted for run in made)
+        assert [run.submitted for run in made] == sorted({run.submitted for run in made})
+        if schedule.due:
+            assert [run.due for run in runs] == list(schedule.due[: len(runs)])
+            for run, after in pairwise(runs):
+                if run.is_lost:
+                    following = next(one for one in runs[runs.index(after) :] if not one.is_lost)
+                    assert after.due <= following.submitted
+
+
+@given(servers())
+def test_a_free_slot_goes_to_the_first_in_the_queue_without_a_conflict_ahead(
+    given: tuple[ServerState, Draw],
+) -> None:
+    state, draw = given
+    found = _runs(state, play(state, draw))
+    for run, _, _ in found:
+        if run.start in (0.0, NEVER) or not state.has_queue:
+            continue
+        ahead = [
+            (other, claim)
+            for other, claim, _ in found
+            if other is not run and other.submitted < run.submitted and run.start < other.start
+        ]
+        for other, claim in ahead:
+            blockers = [
+                mine
+                for one, mine, _ in found
+                if one is not other
+                and (one.start <= run.start < one.end or (one.submitted <= other.submitted and one.start > run.start))
+            ]
+            assert any(state.conflicts[claim] >> mine & 1 for mine in blockers), "it was overtaken for nothing"
+
+
+@given(servers())
+def test_a_course_with_the_same_draw_is_the_same_course(given: tuple[ServerState, Draw]) -> None:
+    state, draw = given
+    again = Random()
+    assert draw.random is not None
+    again.setstate(draw.random.getstate())
+    assert play(state, draw) == play(
+        state, Draw(draw.lengths, draw.running, draw.waiting, [], draw.look, draw.late, again)
+    )
+
+
+def test_velero_that_is_stopped_fails_what_runs_and_makes_what_is_due_when_it_is_back() -> None:
+    state = ServerState(
+        1,
+        True,
+        [PlannedSchedule(0, (600.0, 1200.0, 1800.0), most=9)],
+        [OpenRun(0, -1, False, True)],
+        [],
+        [],
+        [1],
+        HOUR,
+        stopped=(300.0, 1500.0),
+    )
+    course = play(state, Draw([[60.0]], [900.0], [], [], 0.0, LateShares(0.0, 0.0)))
+    assert course.running[0].is_cut
+    assert course.running[0].end == 1500.0
+    lost, late, normal = course.made[0]
+    assert (lost.is_lost, late.due, late.submitted, late.start) == (True, 1200.0, 1500.0, 1500.0)
+    assert normal.submitted == 1800.0

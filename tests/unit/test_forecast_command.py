@@ -1,0 +1,101 @@
+"""`foretop forecast` on the recording of a real night: what it foresees, a window, and bad input."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop.cli import run
+from tests import recordings
+
+AT = "2026-11-16T15:40:00Z"
+GIVEN = ("--velero-version", "1.18.3", "--at", AT)
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The objects of the recording as they were at that moment, as kubectl would print them."""
+    until, objects = datetime.fromisoformat(AT), dict[tuple[str, str, str], Any]()
+    for event in recordings.events("night"):
+        if event.t <= until:
+            objects[event.key] = event.raw
+    path: Path = tmp_path_factory.mktemp("night") / "night.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects.values())}))
+    return str(path)
+
+
+def foreseen(capsys: pytest.CaptureFixture[str], night: str, *more: str) -> dict[str, Any]:
+    run(["forecast", "-f", night, *GIVEN, "-o", "json", *more])
+    (server,) = json.loads(capsys.readouterr().out)["servers"]
+    assert isinstance(server, dict)
+    return server
+
+
+def test_the_next_start_of_every_schedule_lies_in_the_range_that_was_told(
+    night: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = foreseen(capsys, night, "--hours", "1")
+    assert server["slots"] == 1
+    assert server["courses"] >= 50
+    real: dict[str, str] = {}
+    for event in recordings.events("night", "backups"):
+        name, status = (
+            event.raw["metadata"].get("labels", {}).get("velero.io/schedule-name"),
+            event.raw.get("status", {}),
+        )
+        if name and event.raw["metadata"]["creationTimestamp"] > AT and status.get("startTimestamp"):
+            real.setdefault(name, status["startTimestamp"])
+    assert set(real) == {"audit", "crm", "etcd", "lake", "shop", "wiki"}
+    inside = 0
+    for name, start in real.items():
+        told = next(one for one in server["runs"] if one["schedule"] == name and one["fate"] != "lost")
+        first, last = told["start"]["nineInTen"]
+        inside += first <= start <= last
+    assert inside >= 5, "of six"
+
+
+def test_runs_that_the_overlap_guard_takes_are_told_as_lost(night: str, capsys: pytest.CaptureFixture[str]) -> None:
+    server = foreseen(capsys, night, "--hours", "1")
+    lost = {
+        name: sum(one["shareLost"] for one in server["runs"] if one["schedule"] == name) for name in ("etcd", "wiki")
+    }
+    assert lost["etcd"] > 3, "every minute, and Velero made 17 of 24"
+    assert lost["wiki"] < 1
+    assert run(["forecast", "-f", night, *GIVEN, "--hours", "1"]) == 1
+    assert "Lost, because the next run falls due first:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("window", "free"), [("15:50-16:00", False), ("05:00-05:30", True)])
+def test_a_window_is_free_or_not(window: str, free: bool, night: str, capsys: pytest.CaptureFixture[str]) -> None:
+    server = foreseen(capsys, night, "--hours", "1", "--window", window)
+    assert server["window"]["free"] is free
+    assert bool(server["window"]["notFreeBy"]) is not free
+    run(["forecast", "-f", night, *GIVEN, "--hours", "1", "--window", window])
+    assert ("free." in capsys.readouterr().out.splitlines()[-1]) is free
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--window", "6-7"), "'6-7' is not a valid window (use two times of day, such as 06:00-07:30)"),
+        (("--window", "06:00-06:00"), "it has no length"),
+        (("--hours", "0"), "0 is not in the range"),
+        (("--hours", "999"), "999 is not in the range"),
+        (("--tz", "Mars/Base"), "'Mars/Base' is not a valid time zone"),
+    ],
+)
+def test_bad_input_is_one_line(
+    given: tuple[str, ...], told: str, night: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["forecast", "-f", night, *GIVEN, *given]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_nothing_is_foreseen_of_a_server_that_is_silent(night: str, capsys: pytest.CaptureFixture[str]) -> None:
+    later = (datetime.fromisoformat(AT) + timedelta(hours=2)).isoformat()
+    assert run(["forecast", "-f", night, "--velero-version", "1.18.3", "--at", later]) == 3
+    assert "Nothing can be foreseen: Velero is silent." in capsys.readouterr().out

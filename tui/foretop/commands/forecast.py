@@ -1,0 +1,284 @@
+"""`foretop forecast`: when the coming backups of each schedule start and end, and which will be late or lost."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from foretop.commands import argument_values
+from foretop.commands.connection import connection_options
+from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.output import emit, file_help, output_option, say, table, warn
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.rules import humanize
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.cron_dialects import NONE_GIVEN
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.night.night import Fate, ForeseenRun, Range, night
+from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, in_window, is_likely_in, outlook, wait_of
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+_WINDOW = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])-([01]?[0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
+_MOST_NAMED = 8
+
+
+class Window(msgspec.Struct, frozen=True):
+    """A stretch of the day, as a person gives it."""
+
+    begins: timedelta
+    length: timedelta
+
+    def after(self, now: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
+        """The first of it that has not ended."""
+        midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        for day in (-1, 0, 1):
+            begins = midnight + timedelta(days=day) + self.begins
+            if begins + self.length > now:
+                return begins, begins + self.length
+        raise AssertionError("a window of less than a day ends within a day")
+
+
+def read_window(text: str) -> Window:
+    """`06:00-07:30`; one that ends before it begins goes over midnight."""
+    found = _WINDOW.fullmatch(text.strip())
+    if found is None:
+        raise BadInput(f"{text!r} is not a valid window", "", "use two times of day, such as 06:00-07:30")
+    first, second = (timedelta(hours=int(found[at]), minutes=int(found[at + 1])) for at in (1, 3))
+    if first == second:
+        raise BadInput(f"{text!r} is not a valid window", "it has no length", "use two different times of day")
+    return Window(first, (second - first) % timedelta(days=1))
+
+
+@click.command("forecast")
+@connection_options
+@click.option(
+    "-f", "--file", "source", metavar="FILE", help=f"Foresee from this file instead of a cluster. {file_help}"
+)
+@click.option("--at", "at", metavar="TIME", help="Foresee from this time on instead of now; with -f only.")
+@click.option("--hours", default=24, show_default=True, type=click.IntRange(1, 168), help="How far to look ahead.")
+@click.option("--window", "window", metavar="A-B", help="A stretch of the day to keep free, such as 06:00-07:30.")
+@click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of the window (UTC).")
+@output_option
+def command(
+    session_options: SessionOptions,
+    source: str | None,
+    at: str | None,
+    hours: int,
+    window: str | None,
+    zone_name: str | None,
+    form: str,
+) -> int:
+    """Foresee the coming backups of every schedule: when they start and end, and which are late or lost.
+
+    Velero's schedules and queue are simulated many times, with lengths drawn from earlier runs. A start or end is the
+    middle of these courses; "9 of 10 by" is its late end. Backups that nobody has asked for yet are not in it.
+
+    Exit code: 0 all runs are made and the window is free, 1 a run will be lost or the window is not free, 2 nothing
+    readable, 3 a server cannot be foreseen.
+    """
+    if at is not None and source is None:
+        raise click.UsageError("--at is for a file (-f)")
+    free = None if window is None else read_window(window)
+    zone = argument_values.zone(zone_name)
+    if source is None:
+        return asyncio.run(_of_clusters(session_options, hours, free, zone, form))
+    read = argument_values.objects(source)
+    given = session_options.velero_versions or NONE_GIVEN
+    given.check(())
+    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
+    warn(read.unreadable)
+    return _print([(snapshot, argument_values.moment(at))], hours, free, zone, form)
+
+
+async def _of_clusters(
+    session_options: SessionOptions, hours: int, window: Window | None, zone: tzinfo, form: str
+) -> int:
+    async with running_session(replace(session_options, with_velero=True)) as session:
+        good, bad = await wait_synced(session)
+        warn(bad)
+        if not good:
+            raise ForetopError("Nothing can be foreseen", "no cluster could be read")
+        return _print([(session.snapshot(name), session.clock(name).now()) for name in good], hours, window, zone, form)
+
+
+def _print(
+    snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int, window: Window | None, zone: tzinfo, form: str
+) -> int:
+    found = [
+        (snapshot.context, outlook(night(snapshot, namespace, now, timedelta(hours=hours), zone=zone)))
+        for snapshot, now in snapshots
+        for namespace in snapshot.velero_namespaces
+    ]
+    if form == "text":
+        for place, (context, one) in enumerate(found):
+            if place:
+                say()
+            _say(context, one, window, zone)
+        if not found:
+            say("No Velero server was found.")
+    else:
+        emit({"servers": [_item(context, one, window, zone) for context, one in found]}, form)
+    if any(_loses_runs(one) or _in(one, window, zone) for _, one in found):
+        return 1
+    return 3 if any(one.night.unknown for _, one in found) else 0
+
+
+def _loses_runs(one: Outlook) -> bool:
+    return any(schedule.count(Fate.LOST) for schedule in one.schedules)
+
+
+def _in(one: Outlook, window: Window | None, zone: tzinfo) -> tuple[ForeseenRun, ...]:
+    return () if window is None else in_window(one.night, *window.after(one.night.now, zone))
+
+
+def _say(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> None:
+    ahead = one.night
+    place = f"{context}/{ahead.namespace}" if context else ahead.namespace
+    say(f"Velero in {place}: {_time(ahead.now, ahead.now)} to {_time(ahead.until, ahead.now)}")
+    if ahead.unknown:
+        say(f"  Nothing can be foreseen: {ahead.unknown}.")
+        return
+    slots = humanize.count(ahead.slots, "slot")
+    late = f"{ahead.late_share:.0%} of the hand-overs in its queue are late"
+    say(f"  {slots}, from {ahead.draws} simulated courses; {late}")
+    if one.schedules:
+        say()
+        table(
+            ("SCHEDULE", "DUE", "STARTS", "ENDS", "9 OF 10 BY", "RUNS", "LATE", "LOST", "NOTE"),
+            [_row(schedule, ahead.now) for schedule in one.schedules],
+        )
+    say()
+    for line in _words(one, window, zone):
+        say(f"  {line}")
+
+
+def _row(schedule: ScheduleOutlook, now: datetime) -> tuple[str, ...]:
+    run = schedule.next or schedule.runs[0]
+    return (
+        schedule.name,
+        _time(run.due, now) if run.due else "",
+        _time(run.start.likely, now) if run.start else "not known",
+        _time(run.end.likely, now) if run.end else "" if run.fate is Fate.REFUSED else "not known",
+        _time(run.end.most[1], now) if run.end else "",
+        str(len(schedule.runs)),
+        str(schedule.count(Fate.LATE) or ""),
+        str(schedule.count(Fate.LOST) or ""),
+        "refused" if run.fate is Fate.REFUSED else "length is a guess" if run.is_borrowed else "",
+    )
+
+
+def _words(one: Outlook, window: Window | None, zone: tzinfo) -> list[str]:
+    now, slots, lines = one.night.now, one.night.slots, []
+    if one.at_work is not None:
+        peak = one.at_work
+        lines.append(f"Most at once: {peak.count} of {slots}, first at {_time(peak.begins, now)}.")
+    if one.waiting is not None and one.longest_wait is not None:
+        peak, wait = one.waiting, wait_of(one.longest_wait)
+        who = one.longest_wait.name or one.longest_wait.owner.name
+        assert wait is not None
+        lines.append(
+            f"Most waiting: {peak.count}, at {_time(peak.begins, now)}; longest {humanize.duration(wait)}, {who}."
+        )
+    if one.last is not None and one.last.end is not None:
+        end = one.last.end
+        lines.append(f"The last ends about {_time(end.likely, now)}, in 9 of 10 courses by {_time(end.most[1], now)}.")
+    lines += [line for fate in (Fate.LATE, Fate.LOST, Fate.REFUSED) if (line := _runs_of(one, fate))]
+    if one.night.left_out:
+        left = [f"{name} ({why})" for name, why in sorted(one.night.left_out.items())]
+        lines.append(f"Not in it: {_some(left)}.")
+    if window is not None:
+        lines.append(_window_line(one, *window.after(now, zone)))
+    return lines
+
+
+_MEANS = {
+    Fate.LATE: "Late, because the last backup of the schedule is still going",
+    Fate.LOST: "Lost, because the next run falls due first",
+    Fate.REFUSED: "Refused, because of the storage location",
+}
+
+
+def _runs_of(one: Outlook, fate: Fate) -> str:
+    counted = [(schedule.name, schedule.count(fate)) for schedule in one.schedules]
+    named = [f"{count} of {name}" for name, count in counted if count]
+    return f"{_MEANS[fate]}: {_some(named)}." if named else ""
+
+
+def _window_line(one: Outlook, begins: datetime, ends: datetime) -> str:
+    now = one.night.now
+    what = f"Window {_time(begins, now)} to {_time(ends, now)}"
+    runs = in_window(one.night, begins, ends)
+    if not runs:
+        return f"{what}: free."
+    sure = [run for run in runs if is_likely_in(run, begins, ends)]
+    told = [run.name or run.owner.name for run in sure or runs]
+    return f"{what}: {'not free' if sure else 'perhaps not free'}, {_some(list(dict.fromkeys(told)))}."
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMED])
+    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
+
+
+def _time(at: datetime, now: datetime) -> str:
+    """To the minute, rounded, with the day where it is not that of the forecast."""
+    rounded = (at + timedelta(seconds=30)).replace(second=0, microsecond=0)
+    same_day = rounded.date() == now.date()
+    return f"{rounded:%H:%M}Z" if same_day else f"{rounded:%d %b %H:%M}Z"
+
+
+def _item(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> dict[str, Any]:
+    ahead = one.night
+    found: dict[str, Any] = {
+        "context": context,
+        "namespace": ahead.namespace,
+        "from": rfc3339(ahead.now),
+        "until": rfc3339(ahead.until),
+        "unknown": ahead.unknown or None,
+        "slots": ahead.slots,
+        "courses": ahead.draws,
+        "lateHandovers": round(ahead.late_share, 3),
+        "runs": [_run_item(run) for schedule in one.schedules for run in schedule.runs],
+        "leftOut": dict(ahead.left_out),
+    }
+    if window is not None:
+        begins, ends = window.after(ahead.now, zone)
+        runs = in_window(ahead, begins, ends)
+        found["window"] = {
+            "from": rfc3339(begins),
+            "until": rfc3339(ends),
+            "free": not runs,
+            "notFreeBy": [run.name or run.owner.name for run in runs],
+        }
+    return found
+
+
+def _run_item(run: ForeseenRun) -> dict[str, Any]:
+    return {
+        "schedule": run.owner.name,
+        "due": rfc3339(run.due) if run.due else None,
+        "submitted": rfc3339(run.submitted) if run.submitted else None,
+        "start": _range_item(run.start),
+        "end": _range_item(run.end),
+        "fate": run.fate.value,
+        "shareLost": round(run.share_lost, 3),
+        "lengthIsAGuess": run.is_borrowed,
+    }
+
+
+def _range_item(found: Range | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "likely": rfc3339(found.likely),
+        "half": [rfc3339(at) for at in found.half],
+        "nineInTen": [rfc3339(at) for at in found.most],
+    }
