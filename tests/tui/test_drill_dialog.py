@@ -14,6 +14,7 @@ from foretop_core.rules.protection import drill_leftovers
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand
+from tests.tui.test_background_tasks import raises
 from tests.tui.test_pods import command
 from tests.tui.test_protection_page import NO_NAMESPACES
 
@@ -119,6 +120,11 @@ async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(
         await at.see(
             "left over from a drill", "foretop drill --clean-up legacy-trial", "The drill restored legacy from"
         )
+        with monkeypatch.context() as patched:
+            patched.setattr("foretop.dialogs.drill_cleanup_dialog.leftovers", raises)
+            await at.shown.press("ctrl+d")
+            await at.see("Delete what the drill left", "Internal error in foretop: RuntimeError")
+            await at.shown.press("escape")
         await at.shown.press("ctrl+d")
         await at.see("Delete what the drill left", "left alone", "with foretop", "choose what to delete")
         at.dialog.query_one("#confirm", Prompt).value = "legacy-trial"

@@ -19,8 +19,8 @@ from foretop_core.actions.drill_run import deletion_planner, leftovers, plan_del
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
-from foretop_core.errors import ForetopError
 from foretop_core.rules import humanize
+from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.protection.drill_leftovers import DELETED_IN_ORDER, LeftDrill
 from foretop_core.tables.engine.status_glyphs import Tone
 
@@ -55,7 +55,7 @@ class DrillCleanupDialog(ActionDialog):
         self._show_choices()
         self._look()
 
-    @work(exit_on_error=False)
+    @work
     async def _look(self) -> None:
         """At the server itself, and into the journal: neither the store nor the label alone proves anything."""
         executor = self.service.executor(self._cluster)
@@ -65,8 +65,8 @@ class DrillCleanupDialog(ActionDialog):
             self._drill = mine[0] if mine else None
             over = [item for one in mine if not one.is_going for item in one.objects]
             self._proven = await plan_deletion(executor, over)
-        except ForetopError as problem:
-            self._unknown = str(problem)
+        except Exception as problem:
+            self._unknown = failure_line(problem)
         self._show_choices()
         self.replan()
         self.start()
