@@ -23,7 +23,7 @@ from tests.unit.rules.runs_and_recordings import (
     walk,
 )
 
-STARTS = {"nonadmin": 7, "overlap": 7, "overlap-1.17": 5, "queue": 16, "schedules": 52, "upgrade": 7}
+STARTS = {"night": 56, "nonadmin": 7, "overlap": 7, "overlap-1.17": 5, "queue": 16, "schedules": 52, "upgrade": 7}
 """The number of backups that each recording started."""
 
 

@@ -18,6 +18,18 @@ CONCURRENCY = {"queue": 2}
 STEP = timedelta(seconds=5)
 
 STORIES: dict[str, set[tuple[str, str]]] = {
+    "night": {
+        # Six schedules and one slot.
+        ("schedules-collide", ""),
+        # The controller's estimate counts backups that have failed without an end.
+        ("position-off", "tenant-5"),
+        ("position-off", "tenant-10"),
+        ("position-off", "tenant-15"),
+        ("position-off", "tenant-20"),
+        # One of its backups failed, and its own backup held it back at two looks.
+        ("schedule-failing", "etcd"),
+        ("schedule-overdue", "etcd"),
+    },
     "schedules": {
         ("schedule-never-fires", "never"),
         ("schedule-invalid", "invalid"),
