@@ -13,11 +13,11 @@ from foretop_core.rules.night.course import (
     NEVER,
     PASS,
     Course,
+    CourseStart,
     Draw,
     OpenRun,
     PlannedSchedule,
     PlayedRun,
-    ServerState,
     play,
 )
 from foretop_core.rules.night.lengths import LateShares
@@ -26,7 +26,7 @@ HOUR = 3600.0
 
 
 @st.composite
-def servers(draw: st.DrawFn) -> tuple[ServerState, Draw]:
+def servers(draw: st.DrawFn) -> tuple[CourseStart, Draw]:
     claims = draw(st.integers(1, 5))
     conflicts = [1 << place for place in range(claims)]
     for one in range(claims):
@@ -59,7 +59,7 @@ def servers(draw: st.DrawFn) -> tuple[ServerState, Draw]:
         if not any(conflicts[run.claim] >> other.claim & 1 for other in running):
             running.append(run)
     waiting = [opened(at_work=False) for _ in range(draw(st.integers(0, 6)))]
-    state = ServerState(slots, has_queue, schedules, running, waiting, [], conflicts, HOUR)
+    state = CourseStart(slots, has_queue, schedules, running, waiting, [], conflicts, HOUR)
     lengths = st.floats(1, 1500)
     shares = LateShares(draw(st.floats(0, 1)), draw(st.floats(0, 1)))
     return state, Draw(
@@ -73,7 +73,7 @@ def servers(draw: st.DrawFn) -> tuple[ServerState, Draw]:
     )
 
 
-def _runs(state: ServerState, course: Course) -> list[tuple[PlayedRun, int, int]]:
+def _runs(state: CourseStart, course: Course) -> list[tuple[PlayedRun, int, int]]:
     """Every run with its claim and its schedule."""
     found = [(run, one.claim, one.schedule) for run, one in zip(course.running, state.running, strict=True)]
     found += [(run, one.claim, one.schedule) for run, one in zip(course.waiting, state.waiting, strict=True)]
@@ -87,7 +87,7 @@ def _at_work(found: list[tuple[PlayedRun, int, int]], at: float) -> list[tuple[P
 
 
 @given(servers())
-def test_never_more_at_work_than_slots_and_no_two_that_share_a_namespace(given: tuple[ServerState, Draw]) -> None:
+def test_never_more_at_work_than_slots_and_no_two_that_share_a_namespace(given: tuple[CourseStart, Draw]) -> None:
     state, draw = given
     found = _runs(state, play(state, draw))
     for run, _, _ in found:
@@ -101,7 +101,7 @@ def test_never_more_at_work_than_slots_and_no_two_that_share_a_namespace(given: 
 
 
 @given(servers())
-def test_nothing_is_submitted_while_a_backup_of_the_schedule_holds_it(given: tuple[ServerState, Draw]) -> None:
+def test_nothing_is_submitted_while_a_backup_of_the_schedule_holds_it(given: tuple[CourseStart, Draw]) -> None:
     state, draw = given
     course = play(state, draw)
     found = _runs(state, course)
@@ -118,7 +118,7 @@ def test_nothing_is_submitted_while_a_backup_of_the_schedule_holds_it(given: tup
 
 @given(servers())
 def test_a_run_is_submitted_at_a_look_and_several_due_moments_are_one_backup(
-    given: tuple[ServerState, Draw],
+    given: tuple[CourseStart, Draw],
 ) -> None:
     state, draw = given
     for schedule, runs in zip(state.schedules, play(state, draw).made, strict=True):
@@ -137,7 +137,7 @@ def test_a_run_is_submitted_at_a_look_and_several_due_moments_are_one_backup(
 
 @given(servers())
 def test_a_free_slot_goes_to_the_first_in_the_queue_without_a_conflict_ahead(
-    given: tuple[ServerState, Draw],
+    given: tuple[CourseStart, Draw],
 ) -> None:
     state, draw = given
     found = _runs(state, play(state, draw))
@@ -160,7 +160,7 @@ def test_a_free_slot_goes_to_the_first_in_the_queue_without_a_conflict_ahead(
 
 
 @given(servers())
-def test_a_course_with_the_same_draw_is_the_same_course(given: tuple[ServerState, Draw]) -> None:
+def test_a_course_with_the_same_draw_is_the_same_course(given: tuple[CourseStart, Draw]) -> None:
     state, draw = given
     again = Random()
     assert draw.random is not None
@@ -171,7 +171,7 @@ def test_a_course_with_the_same_draw_is_the_same_course(given: tuple[ServerState
 
 
 def test_velero_that_is_stopped_fails_what_runs_and_makes_what_is_due_when_it_is_back() -> None:
-    state = ServerState(
+    state = CourseStart(
         1,
         True,
         [PlannedSchedule(0, (600.0, 1200.0, 1800.0), most=9)],

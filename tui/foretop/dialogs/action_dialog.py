@@ -276,7 +276,9 @@ class ActionDialog(DialogFrame):
             self._refusal = failure_line(problem)
             raise
         finally:
-            self.draw()
+            # It may have been closed meanwhile.
+            if self.is_attached:
+                self.draw()
 
     def draw(self) -> None:
         self.is_asking = self.dialog_state is DialogState.ASKING

@@ -48,7 +48,7 @@ class PlannedSchedule(msgspec.Struct, frozen=True):
     """The largest number of its runs that are played."""
 
 
-class ServerState(msgspec.Struct, frozen=True):
+class CourseStart(msgspec.Struct, frozen=True):
     """A Velero server and its open backups at the moment of the forecast."""
 
     slots: int
@@ -125,7 +125,7 @@ _Event = tuple[float, float, int, int, int, PlayedRun | None, int]
 class _Server:
     """The state of one course while it is played."""
 
-    def __init__(self, state: ServerState, draw: Draw) -> None:
+    def __init__(self, state: CourseStart, draw: Draw) -> None:
         self.state, self.draw = state, draw
         self.bits = [1 << index for index in range(len(state.conflicts))]
         self.events: list[_Event] = []
@@ -336,6 +336,6 @@ class _Server:
             self.look(at)
 
 
-def play(state: ServerState, draw: Draw) -> Course:
+def play(state: CourseStart, draw: Draw) -> Course:
     """The course of a server from a state on, given what a draw says of all that is random."""
     return _Server(state, draw).play()

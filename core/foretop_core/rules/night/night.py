@@ -20,11 +20,11 @@ from foretop_core.rules.night.course import (
     NEVER,
     NO_SCHEDULE,
     Course,
+    CourseStart,
     Draw,
     OpenRun,
     PlannedSchedule,
     PlayedRun,
-    ServerState,
     play,
 )
 from foretop_core.rules.night.lengths import (
@@ -120,7 +120,7 @@ class ServerModel(msgspec.Struct, frozen=True):
 
     namespace: str
     now: datetime
-    state: ServerState
+    state: CourseStart
     schedules: tuple[Schedule, ...]
     running: tuple[Backup, ...]
     waiting: tuple[Backup, ...]
@@ -233,7 +233,7 @@ def server_model(
         holds = run.phase in phases.HOLDS_SCHEDULE or run.phase in phases.HOLDS_SLOT
         return OpenRun(claims.of(claim(run)), place, refused, holds)
 
-    state = ServerState(
+    state = CourseStart(
         slots=slots,
         has_queue=has_queue,
         schedules=[plan for _, plan in planned],

@@ -123,9 +123,11 @@ def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
 
 
 def _last_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
-    """The colour of the last backup, or of a warning about backups that were made: they may be pruned."""
-    facts, own = render.schedule_facts(entry), _outcome_tone(entry)
-    return Tone.WARN if own is Tone.PLAIN and facts.prunable and not entry.schedule.spec.paused else own
+    """The colour of the last backup, or of what is wrong with those before it."""
+    severity, own = render.schedule_facts(entry).severity, _outcome_tone(entry)
+    if severity is None or own is not Tone.PLAIN or entry.schedule.spec.paused:
+        return own
+    return _MARKS[severity].tone if _next_tone(entry, render) is Tone.PLAIN else own
 
 
 def _next(entry: ScheduleRow, render: RenderContext) -> str:
