@@ -114,7 +114,7 @@ async def test_ctx_lists_the_watched_ones_first_and_watches_the_chosen_one(tmp_p
         await shown.press("2")
         await shown.until(lambda: "orders-east" in shown.text)
         await shown.press("5", "2", "N", ":", *"ctx", "enter")
-        assert "Which context" in shown.text
+        await shown.until(lambda: "Which context" in shown.text)
         _, _, offered = shown.text.partition("all contexts")
         places = [offered.index(text) for text in ("east ", "west  (not watched yet)", "gone  (not watched yet)")]
         assert places == sorted(places)
@@ -141,8 +141,9 @@ async def test_ctx_to_one_that_does_not_answer_leaves_the_rest_as_it_was(tmp_pat
         assert session.contexts == ("east",)
         assert "orders-east" in shown.text
         await shown.press(":", *"ctx nosuch", "enter")
-        assert shown.app.told[-1][1] == "Unknown context 'nosuch': east, west and gone"
+        unknown = "Unknown context 'nosuch': east, west and gone"
+        await shown.until(lambda: shown.app.told[-1][1] == unknown)
         boxes.kubeconfig.write_text("contexts: [")
         await shown.press(":", *"ctx", "enter")
-        assert any("Cannot read the kubeconfig" in text for _, text in shown.app.told)
+        await shown.until(lambda: any("Cannot read the kubeconfig" in text for _, text in shown.app.told))
         assert shown.faults == []

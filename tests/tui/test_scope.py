@@ -100,7 +100,7 @@ async def test_one_context_stays_on_every_tab_and_its_name_can_be_chosen() -> No
     source = FilledSource(troubled(), ("prod-eu", "prod-us"))
     async with screen(source) as shown:
         await shown.press("2", ":", *"ctx", "enter")
-        assert "Which context" in shown.text
+        await shown.until(lambda: "Which context" in shown.text)
         await shown.press("down", "down", "enter")
         await shown.until(lambda: "context prod-us (0 all)" in shown.text)
         for digit in "2347":
