@@ -28,7 +28,10 @@ PASSES = {
     # In the pass of 10:27:50, its last one, the queue moved only half-way.
     "upgrade": [("10:24:09.7", "10:25:09.7"), ("10:26:50.9", "10:26:50.9")],
 }
-"""The first and last once-a-minute pass of each server; a restarted server has a new second."""
+"""The first and last once-a-minute pass of each server; a restarted server has a new second.
+
+The busy night is left out: its queue moves at the same second, so what it submits is a matter of milliseconds.
+"""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def _by_hand(before: Schedule, after: Schedule) -> bool:
 
 
 def _changes() -> Iterator[Change]:
-    for name in recordings.NAMES:
+    for name in PASSES:
         for event, held in _walk(name):
             if event.kind is not SCHEDULE or event.type != "MODIFIED":
                 continue
@@ -112,7 +115,7 @@ def _becomes(change: Change, answer: Reconciled) -> Schedule:
 
 def test_the_recordings_are_large_enough() -> None:
     assert len(CHANGES) > 90
-    assert {change.recording for change in CHANGES} == set(PASSES)
+    assert {change.recording for change in CHANGES} == set(PASSES) == set(recordings.NAMES) - {"night", "nonadmin"}
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
@@ -158,7 +161,7 @@ def test_only_manual_backups_come_without_a_change_of_last_backup() -> None:
     }
     labelled = {
         (name, event.object.name)
-        for name in recordings.NAMES
+        for name in PASSES
         for event in recordings.events(name, BACKUP.plural)
         if event.type == "ADDED" and event.object.label(SCHEDULE_LABEL)
     }

@@ -94,7 +94,7 @@ class LogViewer(DownloadScreen):
         if not lines.errors_only and lines.errors:
             where += f", {humanize.count(len(lines.errors), 'error')}"
         keys = [("/", "search")]
-        if self.query_one(Prompt).value:
+        if self.query_one("#search", Prompt).value:
             where += f", {len(lines.matches):,} matches"
             keys.append(("n N", "next"))
         keys += [*self.more_keys(), ("w", "no wrap" if lines.wraps else "wrap"), ("q", "back")]
@@ -116,7 +116,7 @@ class LogViewer(DownloadScreen):
     def action_search(self) -> None:
         if self.download_state is DownloadState.SHOWN:
             self.add_class("-searching")
-            self.query_one(Prompt).focus()
+            self.query_one("#search", Prompt).focus()
 
     def action_next(self, by: int) -> None:
         self.query_one(LogLines).next_match(by)
@@ -139,20 +139,21 @@ class LogViewer(DownloadScreen):
     def action_wrap(self) -> None:
         self.query_one(LogLines).toggle_wrap()
 
-    @on(Input.Changed)
+    @on(Input.Changed, "#search")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self.query_one(LogLines).search(event.value)
 
-    @on(Input.Submitted)
+    @on(Input.Submitted, "#search")
     def _kept(self, event: Input.Submitted) -> None:
         event.stop()
         self.query_one(LogLines).focus()
 
     @on(Prompt.Dropped)
     def _dropped(self, event: Prompt.Dropped) -> None:
-        event.stop()
-        self._end_search()
+        if self.has_class("-searching"):
+            event.stop()
+            self._end_search()
 
     def action_step_back(self) -> None:
         """Out of the search, then out of the log."""
@@ -162,7 +163,7 @@ class LogViewer(DownloadScreen):
             self.action_leave()
 
     def _end_search(self) -> None:
-        self.query_one(Prompt).value = ""
+        self.query_one("#search", Prompt).value = ""
         self.remove_class("-searching")
         self.query_one(LogLines).focus()
 
