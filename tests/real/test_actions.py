@@ -182,7 +182,11 @@ async def test_a_right_taken_away_in_between(cluster: RealCluster, namespace: st
         async with asyncio.timeout(120):
             while (results := await done(executor, plan, pausing))[0].outcome is Outcome.DONE:
                 plan = await planned(executor, unpausing(Choice.LEAVE))
-        assert {result.status for result in results} == {403}
+        # The guard asks again before it permits a write, and may know of it before the server refuses.
+        assert all(
+            result.status == 403 or (result.outcome is Outcome.NOT_SENT and "schedules.velero.io" in result.error)
+            for result in results
+        )
 
 
 async def allowed(executor: PlanExecutor, plan: Plan) -> bool:

@@ -34,6 +34,7 @@ from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, p
 from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ
 from foretop_core.kube.access.doctor_checks import Check, CheckStatus, diagnose
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection import api_paths
@@ -376,6 +377,9 @@ async def test_the_doctor_names_every_permission_that_is_missing(
 
 def _is_named(lost: RequiredPermission, before: dict[str, Check], after: dict[str, Check]) -> bool:
     """Whether a line that was well is not any more, and names the verb and the resource."""
+    if lost == CLUSTER_READ:
+        known = before["cluster"].verdict is CheckStatus.OK and after["cluster"].verdict is not CheckStatus.OK
+        return known and "get on the namespace kube-system" in after["cluster"].remedy
     for about in (str(lost), api_paths.title(lost.kind)):
         was, now = before.get(about), after.get(about)
         if was is not None and now is not None and was.verdict is CheckStatus.OK and now.verdict is not CheckStatus.OK:
