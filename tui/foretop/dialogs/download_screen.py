@@ -227,9 +227,9 @@ class DownloadScreen(BaseModal[None]):
 
     @on(Prompt.Dropped)
     def _left(self, event: Prompt.Dropped) -> None:
-        if self.download_state is DownloadState.ASKING:
-            event.stop()
-            self.action_leave()
+        """The field may still have the focus when nothing is asked any more."""
+        event.stop()
+        self.action_leave()
 
     def action_other_knob(self) -> None:
         go = self.query_one("#go", DialogButton)

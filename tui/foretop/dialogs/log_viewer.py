@@ -153,6 +153,7 @@ class LogViewer(DownloadScreen):
     def _dropped(self, event: Prompt.Dropped) -> None:
         if self.has_class("-searching"):
             event.stop()
+            event.prevent_default()
             self._end_search()
 
     def action_step_back(self) -> None:
