@@ -34,7 +34,7 @@ from foretop.terminal.textual_internals import (
     write_to_terminal,
 )
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, let_through
 from foretop_core.tables.text.terminal_text import clean
 
 if TYPE_CHECKING:
@@ -302,6 +302,7 @@ class Dashboard(SerialKeyApp):
 
     def survives(self, what: str, problem: Exception) -> bool:
         """Told once, and listed in Triage; before the screen is there, a failure is the end."""
+        let_through(problem)
         return self._is_up and self.note_failure(what, None, problem)
 
     def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:

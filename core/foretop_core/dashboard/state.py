@@ -14,6 +14,7 @@ from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
+from foretop_core.errors import let_through
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.logs import logger
 from foretop_core.models import DataMovement
@@ -291,6 +292,7 @@ class DashboardState:
         try:
             self._judge(context)
         except Exception as problem:
+            let_through(problem)
             failed = (Failure(context, "judging", None, problem_text(problem)),)
             if failed != self._failed_judging.get(context):
                 _log.error("judging %s failed", context, exc_info=problem)

@@ -27,7 +27,7 @@ from foretop.pages.tab_registry import DETAIL, SIDE_VIEWS, TABS
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, let_through
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
@@ -208,6 +208,7 @@ class MainScreen(Screen[None]):
         try:
             page.pulse()
         except Exception as problem:
+            let_through(problem)
             self.app_host.note_failure(f"drawing page {page.page_id}", None, problem)
 
     def show_frame(self) -> None:
@@ -406,6 +407,7 @@ class MainScreen(Screen[None]):
             if outcome is not None:
                 await outcome
         except Exception as problem:
+            let_through(problem)
             self.app_host.note_failure(f"action {action_id}", self._subject(), problem)
         self.show_frame()
 

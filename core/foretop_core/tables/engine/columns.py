@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from foretop_core.errors import BadInput
+from foretop_core.errors import BadInput, let_through
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.failure_record import problem_text
 from foretop_core.store import Change, Store, UnreadableObject
@@ -221,6 +221,7 @@ class View(ABC, Generic[E]):
         try:
             return self.entry(store, key, resource)
         except Exception as fault:
+            let_through(fault)
             return UnreadableRow(key, f"no row can be made: {problem_text(fault)}", fault)
 
     def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
@@ -243,6 +244,7 @@ class View(ABC, Generic[E]):
                 mark = StatusGlyph.UNSET  # Nothing is known to be well before all that speaks against it has come in.
             return Row(key, mark, tuple(column.cell(entry, render) for column in self.columns))
         except Exception as fault:
+            let_through(fault)
             spoiled = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}")
             return Row(key, StatusGlyph.BROKEN, self._spoiled(spoiled), fault=fault)
 
@@ -252,6 +254,7 @@ class View(ABC, Generic[E]):
             try:
                 return self.item(entry, render)
             except Exception as fault:
+                let_through(fault)
                 entry = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}", fault)
         names = {"context": key.context, "kind": key.kind}
         return {**names, "namespace": key.namespace, "name": key.name, "unreadable": entry.problem}
