@@ -20,6 +20,7 @@ def broken(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iter
 
 
 def test_a_rule_that_fails_is_guarded_unless_a_developer_wants_to_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORETOP_STRICT", raising=False)
     snapshot = ClusterSnapshot("prod")
     assert [failure.what for failure in triage(snapshot, NOW, rules=(broken,)).failures] == ["rule broken"]
     monkeypatch.setenv("FORETOP_STRICT", "1")
