@@ -59,6 +59,7 @@ def _coming(facts: ScheduleFacts) -> Item:
         "expectedStart": rfc3339(facts.expected_start),
         "expectedStartUnknown": render(facts.why_no_start, facts.now) or None,
         "refusal": facts.refusal or None,
+        "waitsFor": facts.waits_for or None,
     }
     if facts.dialect is None:
         found["readings"] = [
