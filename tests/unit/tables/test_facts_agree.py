@@ -13,9 +13,10 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Backup, DataUpload, Resource
 from foretop_core.models.kinds import BACKUP, NAB, STORAGE
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import triage
-from foretop_core.tables.resources.json_items import queue_items
+from foretop_core.tables.resources.json_items import queue_items, schedule_item
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
 
@@ -139,6 +140,20 @@ def test_a_report_numbers_the_queue_as_the_table_does(capsys: pytest.CaptureFixt
     assert [row[1:] for row in shown.text("position", "name")] == lines
 
 
+def test_a_report_names_who_a_coming_run_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
+    soon = schedule("soon", "0 3 * * *", last="2026-11-14T03:00:03Z")
+    late = schedule("late", "30 2 * * *", last="2026-11-14T02:30:03Z")
+    paused = schedule("paused", "0 3 * * *", last="2026-11-14T03:00:03Z", paused=True)
+    snapshot = assemble([SILENT, soon, late, paused])
+    items = [schedule_item(schedule_facts(snapshot, one, NOW)) for one in (soon, late, paused)]
+    assert [item["waitsFor"] for item in items] == ["Velero", "Velero", None]
+    print_report({"at": "", "servers": [], "findings": [], "notSeen": [], "schedules": items, "queue": []}, NOW)
+    lines = capsys.readouterr().out.splitlines()[-3:]
+    assert "03:00:00Z, in 18 minutes, waits for Velero " in lines[0]
+    assert "due since 02:30:00Z, waits for Velero " in lines[1]
+    assert "waits" not in lines[2]
+
+
 def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     label = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
     mine = backup("v-1", "", created="02:38:00", labels=label)
@@ -149,6 +164,7 @@ def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     )
     shown = Shown("nonadmin", [SILENT, mine, tenant])
     assert shown.text("queue") == [["▲", "not picked up"]]
+    assert shown.cells("queue")["orders"].briefs == ("not yet",)
     _, (_, entry) = next(iter(shown.model.table))
     context = shown.render_context()
     told = context.text(entry.facts(context).why)

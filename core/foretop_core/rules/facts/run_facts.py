@@ -131,6 +131,11 @@ class RunFacts(msgspec.Struct, frozen=True):
         """Whether Velero has seen it: one that it has not seen is in nobody's queue."""
         return self.run.phase not in ("", "New")
 
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether a silent server has never seen it: it is in no queue then."""
+        return self.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not self.was_picked_up
+
 
 class QueueLine(msgspec.Struct, frozen=True):
     """The unfinished runs of one server, in the one order that all surfaces show."""
