@@ -266,13 +266,20 @@ def _period(location: BackupStorageLocation) -> timedelta | None:
 def _looks(schedules: tuple[Schedule, ...], backups: tuple[Backup, ...]) -> set[datetime]:
     """When the controller submitted something at its once-a-minute look; a look that made ten backups counts once.
 
-    A new schedule is looked at when it is made, off the beat. A backup made by hand from a schedule is named like
-    a scheduled one and moves no lastBackup: one such among many is outvoted.
+    A schedule that is made or unpaused is looked at there and then, off the beat. A backup made by hand from a
+    schedule is named like a scheduled one and moves no lastBackup: one such among many is outvoted.
     """
-    made = {(schedule.namespace, schedule.name): schedule.created for schedule in schedules}
-    looks = [(schedule.created, schedule.status.last_backup) for schedule in schedules]
-    looks += [(made.get((backup.namespace, backup.schedule_name)), _named_time(backup)) for backup in backups]
-    return {at for created, at in looks if at and not (created and at - created <= timedelta(seconds=2))}
+    by_name = {(schedule.namespace, schedule.name): schedule for schedule in schedules}
+    looks = [(schedule, schedule.status.last_backup) for schedule in schedules]
+    named = ((by_name.get((backup.namespace, backup.schedule_name)), _named_time(backup)) for backup in backups)
+    return {at for schedule, at in (*looks, *named) if at and not (schedule and _came_with_a_change(schedule, at))}
+
+
+def _came_with_a_change(schedule: Schedule, at: datetime) -> bool:
+    written = schedule.paused_field_set
+    if schedule.created is not None and at - schedule.created <= _DRIFT:
+        return True
+    return written is not None and written.time is not None and timedelta() <= at - written.time <= _DRIFT
 
 
 def _recent(backups: tuple[Backup, ...]) -> tuple[Backup, ...]:
