@@ -108,6 +108,8 @@ class Heartbeat(msgspec.Struct, frozen=True):
     """Its Deployment reports that no pod of it is ready."""
     checks: tuple[datetime, ...] = ()
     """The checks before `pulse`, which count where that one lies in the future."""
+    started: LifeSign | None = None
+    """The start of its pod, where pods are watched: it lived then, and has done nothing by it."""
 
     def checked(self, now: datetime) -> datetime | None:
         """The newest check of a storage location; a time in the future says nothing."""
@@ -137,10 +139,15 @@ class Heartbeat(msgspec.Struct, frozen=True):
 
     def last_sign(self, now: datetime) -> datetime | None:
         """The check of its storage that was the last, and for a server that does nothing at all its last sign."""
-        checked, work = self.checked(now), self.last_work(now)
-        if work is None or checked is None or self.still_works(now):
+        checked = self.checked(now)
+        if checked is None or self.still_works(now):
             return checked
-        return max(checked, work.at)
+        signs = (self.last_work(now), self.last_start(now))
+        return max([checked, *(sign.at for sign in signs if sign is not None)])
+
+    def last_start(self, now: datetime) -> LifeSign | None:
+        """The start of its pod; a time in the future says nothing."""
+        return self.started if self.started is not None and self.started.at <= now + PERIOD else None
 
     def silence_word(self, now: datetime) -> str:
         """How a server without a pulse is, in a word or two: it is down, its storage hangs, or nobody can tell."""
@@ -192,6 +199,7 @@ def heartbeat(
     worked: tuple[LifeSign, ...] = (),
     has_waiting: bool = False,
     is_down: bool = False,
+    started: LifeSign | None = None,
 ) -> Heartbeat:
     """The signs of life of one server (one namespace of one context), with the `second` of its beat."""
     watched = [(location, period) for location in locations if (period := _period(location)) is not None]
@@ -206,6 +214,7 @@ def heartbeat(
         has_waiting=has_waiting,
         is_down=is_down,
         checks=tuple(signs[1:]),
+        started=started,
     )
 
 

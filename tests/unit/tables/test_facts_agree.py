@@ -13,6 +13,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Backup, DataUpload, Resource
 from foretop_core.models.kinds import BACKUP, NAB, STORAGE
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.run_facts import queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import triage
@@ -171,6 +172,26 @@ def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     assert told.endswith(
         "is created, and Velero has not picked it up: no sign of activity from Velero since 02:26:03Z."
     )
+
+
+@pytest.mark.parametrize(
+    ("hooks", "status", "said"),
+    [
+        ({}, {}, "."),
+        ({"resources": [{"name": "freeze"}]}, {}, ", from its items so far; its hooks may take longer."),
+        ({"resources": [{"name": "freeze"}]}, {"hooksAttempted": 2}, ", from its items so far; its 2 hooks have run."),
+        ({}, {"hooksAttempted": 1, "hooksFailed": 1}, ", from its items so far; its 1 hook has run, 1 of them failed."),
+    ],
+)
+def test_hooks_are_told_beside_an_end_that_follows_from_the_items(
+    hooks: dict[str, object], status: dict[str, int], said: str
+) -> None:
+    progress = {"itemsBackedUp": 50, "totalItems": 100}
+    told = {"progress": progress, "hookStatus": status or None}
+    run = backup("one", "InProgress", created="02:31:07", started="02:31:07", spec={"hooks": hooks}, **told)
+    snapshot = assemble([location(), run])
+    facts = run_facts(snapshot, run, NOW, queue_line(snapshot, "velero", NOW), timedelta(minutes=15))
+    assert render(facts.told, NOW) == f"Expected to end about 02:51:07Z{said}"
 
 
 def test_any_write_of_the_server_is_a_sign_of_life() -> None:
