@@ -26,10 +26,10 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import Resource
+from foretop_core.rules.indexes import CountIndex, Index, PeriodIndex, SubsetIndex
 from foretop_core.session import Session
 from foretop_core.store.change_history import ChangeHistory
 from foretop_core.store.free_slot_tracker import SlotTracker
-from foretop_core.store.indexes import CountIndex, Index, PeriodIndex, SubsetIndex
 from foretop_core.store.restart_detector import RestartDetector
 from foretop_core.store.store_sink import StoreSink
 from foretop_demo.local_api_server import LocalApiServer

@@ -278,7 +278,7 @@ SAME = (
         "an endless search is given up one step earlier",
     ),
     SameProgram(
-        "core/foretop_core/store/indexes.py",
+        "core/foretop_core/rules/indexes.py",
         "if held is None or (isinstance(held, tuple) and held[0] == key):",
         "0 to 1",
         "a bucket with one object is a dictionary then and not a pair: more memory, the same answers",

@@ -104,7 +104,7 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
-        movements = snapshot.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
+        movements = snapshot.movements_of(backup)
         moving = [one for one in movements if isinstance(one, PodVolumeBackup | DataUpload)]
         active = [one for one in moving if one.phase not in _ENDED_MOVEMENTS]
         running = [one for one in active if not one.spec.cancel]

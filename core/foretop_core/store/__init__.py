@@ -3,7 +3,6 @@
 from foretop_core.store.change_feed import Change, Subscription
 from foretop_core.store.change_history import ChangeHistory, ObservedTransition, ProgressRecord
 from foretop_core.store.health import ContextHealth, WatchHealthRegistry
-from foretop_core.store.indexes import Indexes
 from foretop_core.store.store import Store
 from foretop_core.store.unreadable import UnreadableObject
 
@@ -11,7 +10,6 @@ __all__ = [
     "Change",
     "ChangeHistory",
     "ContextHealth",
-    "Indexes",
     "ObservedTransition",
     "ProgressRecord",
     "Store",

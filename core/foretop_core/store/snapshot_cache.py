@@ -12,12 +12,19 @@ from foretop_core.models.kinds import NAMESPACE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import servers_of, snapshot_of
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
-from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
+from foretop_core.rules.indexes import Indexes
+from foretop_core.rules.lookups import Lookups
+from foretop_core.rules.snapshot import (
+    ClusterSnapshot,
+    KeptIndexes,
+    ObservedChanges,
+    PhaseChange,
+    VeleroInfo,
+    VisibilityGap,
+)
 from foretop_core.store.change_history import ChangeHistory
 from foretop_core.store.free_slot_tracker import SlotTracker
 from foretop_core.store.health import WatchHealthRegistry
-from foretop_core.store.index_lookups import IndexLookups
-from foretop_core.store.indexes import Indexes
 from foretop_core.store.protection_cache import ProtectionCache
 from foretop_core.store.restart_detector import ActivityTracker, RestartDetector
 from foretop_core.store.visibility_gaps import visibility_gaps
@@ -77,10 +84,9 @@ class SnapshotCache:
         made = snapshot_of(context, every, blind, seen, given, namespaces_seen=listed)
         revision = self._source.revision(context)
         source = self._source
-        lookups = IndexLookups(
-            context, source.indexes, source.get, source.protection.of, lambda: source.revision(context) == revision
-        )
-        return replace(made, live=lookups)
+        lookups = Lookups(context, source.indexes, source.get)
+        live = KeptIndexes(lookups, source.protection.of, lambda: source.revision(context) == revision)
+        return replace(made, live=live)
 
     def _seen(self, context: str, running: dict[str, VeleroInfo]) -> ObservedChanges:
         since: dict[ObjectRef, datetime] = {}

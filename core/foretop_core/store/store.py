@@ -13,12 +13,12 @@ from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.change_feed import Feed
 from foretop_core.store.change_history import ChangeHistory
 from foretop_core.store.free_slot_tracker import SlotTracker
 from foretop_core.store.health import WatchHealthRegistry
-from foretop_core.store.indexes import Indexes
 from foretop_core.store.protection_cache import ProtectionCache
 from foretop_core.store.restart_detector import ActivityTracker, RestartDetector
 from foretop_core.store.snapshot_cache import SnapshotCache

@@ -10,7 +10,7 @@ from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, Kind
 from foretop_core.models.wire import from_builtins
-from foretop_core.rules.lookups import day_of
+from foretop_core.rules.indexes import day_of
 from foretop_core.store import Store
 from tests.unit.store.making import START, Watched, backup, gone, meta
 from tests.wire.watching import fails_once
