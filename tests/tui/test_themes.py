@@ -15,8 +15,7 @@ from foretop.terminal.themes import TERMINAL, THEMES, ThemeFilter, next_theme
 from foretop.widgets.styles import DIM, style_of
 from foretop_core.config.allowed_names import BUILT_IN_THEMES
 from foretop_core.config.config_file import read_config
-from foretop_core.config.live_config import LiveConfig
-from foretop_core.config.theme_memory import remember_theme, remembered_theme
+from foretop_core.config.live_config import LiveConfig, remember_theme, remembered_theme
 from foretop_core.tables.engine.status_glyphs import Tone
 from tests.tui.pilot import Screen, screen
 from tests.tui.test_config import change, configured
