@@ -20,8 +20,8 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import Unreachable
 from foretop_core.kube.watching.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
-from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
+from foretop_core.models.velero import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.snapshot import ClusterSnapshot

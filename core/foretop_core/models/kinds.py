@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from foretop_core.models import builtin_kinds, download, movement, nonadmin, velero
+from foretop_core.models import builtin_kinds, movement, nonadmin, velero
 from foretop_core.models.wire import ObjectRef, Resource
 
 VELERO = "velero.io"
@@ -105,10 +105,10 @@ DEFINITION = Kind(
     True,
     namespaced=False,
 )
-DOWNLOAD_REQUEST = Kind("DownloadRequest", download.DownloadRequest, VELERO, "v1", "downloadrequests")
+DOWNLOAD_REQUEST = Kind("DownloadRequest", velero.DownloadRequest, VELERO, "v1", "downloadrequests")
 NONADMIN_DOWNLOAD = Kind(
     "NonAdminDownloadRequest",
-    download.NonAdminDownloadRequest,
+    velero.NonAdminDownloadRequest,
     OADP,
     "v1alpha1",
     "nonadmindownloadrequests",
