@@ -56,7 +56,7 @@ SAME = (
         "the same: one line later of each hundred",
     ),
     SameProgram(
-        "core/foretop_core/kube/connection/oidc.py",
+        "core/foretop_core/kube/connection/kubeconfig_writer.py",
         "if time.monotonic() >= deadline:",
         ">= to >",
         "decides about one more try at the very moment that the time is up",
@@ -290,13 +290,13 @@ SAME = (
         "the answers of two looks are only compared with each other",
     ),
     SameProgram(
-        "core/foretop_core/store/snapshot_cache.py",
+        "core/foretop_core/store/store.py",
         "if held is not None and held[0] == version:",
         "0 to 1",
         "the next comparison, with the gaps worked out again, finds the same snapshot",
     ),
     SameProgram(
-        "core/foretop_core/store/store_sink.py",
+        "core/foretop_core/store/store.py",
         "self._lost_before_list = 0",
         "0 to 1",
         "the begin of a list sets it before the end of that list reads it",

@@ -1,4 +1,4 @@
-"""The errors between foretop and an API server, each as one line that a person can act on, and how answers become them."""
+"""The errors between foretop and an API server, in one line each that a person can act on; answers become them."""
 
 from __future__ import annotations
 

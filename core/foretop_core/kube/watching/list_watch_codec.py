@@ -1,4 +1,4 @@
-"""The shapes that lists and watches wrap objects in, read whole or as they come; objects stay raw for their decoders."""
+"""The shapes that lists and watches wrap objects in, read whole or as they come; the objects stay raw."""
 
 from __future__ import annotations
 
