@@ -20,8 +20,8 @@ from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNO
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
+from foretop_core.rules.last_copies import namespaces_losing_all_together, namespaces_losing_last_copy
 from foretop_core.rules.pauses import ANNOTATIONS
-from foretop_core.rules.protection.last_copies import namespaces_losing_all_together, namespaces_losing_last_copy
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot

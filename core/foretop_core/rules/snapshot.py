@@ -31,8 +31,8 @@ from foretop_core.models import (
     ServerStatusRequest,
 )
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.behaviour_evidence import behaviour
 from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
-from foretop_core.rules.cron_dialects.behaviour_evidence import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heartbeat, signs_in
 from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Keyed, Lookups, own_run
