@@ -26,9 +26,8 @@ from foretop.widgets.table_strips import (
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.tables.engine.cell_fitting import worded_width, wording
-from foretop_core.tables.engine.columns import Row
 from foretop_core.tables.engine.groups import HEAD
+from foretop_core.tables.engine.view import Row, worded_width, wording
 from foretop_core.tables.text.terminal_text import width
 
 _SAMPLE = 200

@@ -13,8 +13,7 @@ from textual.strip import Strip
 from foretop.widgets.column_layout import ColumnSlot, sort_keys
 from foretop.widgets.styles import BOLD, CURSOR, DIM, FLASH, HEAD, PLAIN, UNDERLINE, style_of, style_of_mark, to_ascii
 from foretop_core.dashboard.table_models import GroupHeaderRow
-from foretop_core.tables.engine.cell_fitting import fit
-from foretop_core.tables.engine.columns import Column, Row
+from foretop_core.tables.engine.view import Column, Row, fit
 from foretop_core.tables.text.terminal_text import pad
 
 LEFT = 3
