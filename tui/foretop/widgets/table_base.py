@@ -327,7 +327,8 @@ class TableBase(Widget):
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None
         lit = self._lit.get(row.key, frozenset())
-        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened)
+        raised = getattr(self.app, "raises_cursor", False)
+        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened, raised)
         if isinstance(row, GroupHeaderRow):
             return group_strip(row, how, self.size.width, self._ascii)
         return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)
