@@ -17,9 +17,9 @@ from foretop_core.clock import ManualClock
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column
 from foretop_core.tables.engine.render_context import RenderContextFactory
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.view import Column
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.queue import QueueView

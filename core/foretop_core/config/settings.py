@@ -135,3 +135,16 @@ class Settings(ConfigSection, frozen=True):
 
 DEFAULT_SETTINGS = Settings()
 DEFAULT_THRESHOLDS = ThresholdSettings()
+
+
+VARIABLES = {
+    "page": "FORETOP_PAGE",
+    "defaultContexts": "FORETOP_CONTEXT",
+    "namespaces": "FORETOP_NAMESPACE",
+    "veleroNamespace": "FORETOP_VELERO_NAMESPACE",
+    "veleroVersion": "FORETOP_VELERO_VERSION",
+    "readOnly": "FORETOP_READ_ONLY",
+    "timeZone": "FORETOP_TIME_ZONE",
+    "theme": "FORETOP_THEME",
+}
+"""By the name of the setting; contexts and namespaces are separated by commas."""

@@ -8,8 +8,7 @@ from datetime import MAXYEAR, UTC, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 
 from foretop_core.cron import english
-from foretop_core.cron.dialect import Dialect
-from foretop_core.cron.dialect_rules import GRAMMARS, Grammar
+from foretop_core.cron.dialect_rules import GRAMMARS, Dialect, Grammar
 from foretop_core.cron.fields import NO_FIELDS, Fields
 from foretop_core.cron.wall_clock_calendar import Calendar, WallMinute
 from foretop_core.cron.zone_walk import CLEAR_OF_CHANGE, Walk

@@ -1,4 +1,4 @@
-"""Velero's own kinds."""
+"""Velero's own kinds, and the requests for the files of a run, which are created when needed and never watched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.models.wire import NONE, Count, FieldManager, Metadata, Resource, Time, Wire
+from foretop_core.models.wire import NONE, Condition, Count, FieldManager, Metadata, Resource, Time, Wire
 
 SCHEDULE_LABEL = "velero.io/schedule-name"
 BACKUP_LABEL = "velero.io/backup-name"
@@ -338,3 +338,27 @@ class ServerStatusRequest(Resource, frozen=True):
     """A query of the server's version; `velero version` creates one, and Velero removes it after a while."""
 
     status: ServerStatusRequestStatus = ServerStatusRequestStatus()
+
+
+class DownloadStatus(Wire, frozen=True):
+    phase: str = ""
+    download_url: str = msgspec.field(default="", name="downloadURL")
+    expiration: Time | None = None
+
+
+class DownloadRequest(Resource, frozen=True):
+    status: DownloadStatus = DownloadStatus()
+
+
+class VeleroDownload(Wire, frozen=True):
+    status: DownloadStatus = DownloadStatus()
+
+
+class NonAdminDownloadStatus(Wire, frozen=True):
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    velero: VeleroDownload = VeleroDownload()
+
+
+class NonAdminDownloadRequest(Resource, frozen=True):
+    status: NonAdminDownloadStatus = NonAdminDownloadStatus()

@@ -265,3 +265,14 @@ def _unreadable(model: type[Resource], value: object, problem: msgspec.Validatio
     text, _, path = str(problem).partition(" - at `$.")
     field = path.rstrip("`") or "the object itself"
     return Unreadable(f"{model.__name__} {object_name(value)} cannot be read", f"{field}: {text}")
+
+
+class UnreadableObject(Resource, frozen=True):
+    """The placeholder of an object that could not be decoded, so that it is one bad row and not a gap."""
+
+    problem: str = ""
+
+
+def unreadable_object(namespace: str, name: str, problem: str, version: str = "") -> UnreadableObject:
+    meta = Metadata(namespace=namespace, name=name, resource_version=version)
+    return UnreadableObject(metadata=meta, problem=problem)

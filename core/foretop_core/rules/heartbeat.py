@@ -24,7 +24,7 @@ from foretop_core.models import (
     Schedule,
     ServerStatusRequest,
 )
-from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.sentences import Text, sentence
 
 PERIOD = timedelta(minutes=1)

@@ -12,8 +12,8 @@ from foretop_core.models import (
     Resource,
     from_builtins,
 )
-from foretop_core.tables.engine.columns import View
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.view import View
 from tests.objects import at, backup, condition, location, schedule
 from tests.unit.tables.test_views import Shown
 

@@ -10,7 +10,7 @@ from foretop.widgets.styles import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, StepState
-from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.humanize import read_duration
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.nonadmin import NonAdminRow

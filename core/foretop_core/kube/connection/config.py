@@ -13,7 +13,7 @@ import msgspec
 from foretop_core.config.settings import DEFAULT_THRESHOLDS, ThresholdSettings
 
 if TYPE_CHECKING:
-    from foretop_core.rules.cron_dialects.given_versions import GivenVersions
+    from foretop_core.rules.cron_dialects.releases import GivenVersions
 
 DEFAULT_NAMESPACE = "default"
 MOST_KUBECONFIG_BYTES = 32 * 2**20

@@ -17,11 +17,11 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
 from foretop_core.kube.watching.discovery import served_version
-from foretop_core.kube.watching.list_stream import ListStream
 from foretop_core.kube.watching.list_watch_codec import (
     EndlessList,
     ListGuard,
     ListMeta,
+    ListStream,
     OtherType,
     TypeMeta,
     WatchEvent,

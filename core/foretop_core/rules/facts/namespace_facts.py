@@ -15,8 +15,12 @@ import msgspec
 
 from foretop_core.models import Backup
 from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text
-from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection, SharedProtection
-from foretop_core.rules.protection.promise import promised_since
+from foretop_core.rules.protection.namespace_protection import (
+    NamespaceCover,
+    NamespaceProtection,
+    SharedProtection,
+    promised_since,
+)
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.repository_readiness import unready_names
 from foretop_core.rules.schedule_history import began

@@ -17,9 +17,19 @@ from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunFacts
 from foretop_core.rules.lookups import own_run
-from foretop_core.rules.nonadmin_lifecycle import LifecycleStep, Path, StepState, is_synced, path_of
-from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, is_true
-from foretop_core.rules.nonadmin_lifecycle.steps import run_of, run_steps, steps_of
+from foretop_core.rules.nonadmin_lifecycle import (
+    CONDITIONS,
+    DELETING,
+    LifecycleStep,
+    Path,
+    StepState,
+    is_synced,
+    is_true,
+    path_of,
+    run_of,
+    run_steps,
+    steps_of,
+)
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
 from foretop_core.rules.refusal_actor import who_must_act
 from foretop_core.rules.sentences import Text, sentence

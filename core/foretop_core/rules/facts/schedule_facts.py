@@ -37,7 +37,7 @@ from foretop_core.rules.forecast import (
 from foretop_core.rules.heartbeat import PERIOD, Heartbeat
 from foretop_core.rules.pauses import PauseInfo, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
-from foretop_core.rules.protection.promise import promised_since
+from foretop_core.rules.protection.namespace_protection import promised_since
 from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, submitted
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity

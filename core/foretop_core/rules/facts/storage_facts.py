@@ -13,8 +13,8 @@ import msgspec
 
 from foretop_core.models import Backup, BackupStorageLocation
 from foretop_core.models.velero import BackupStorageLocationSpec
-from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD, unchecked_for
+from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.queue.positions import has_ended
 from foretop_core.rules.severity import Severity

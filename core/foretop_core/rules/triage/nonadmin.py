@@ -20,7 +20,7 @@ from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
-from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
+from foretop_core.rules.triage.runs import OUTCOMES, blamed_location, reason
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
 Pair = tuple[NonAdmin, Backup | Restore]

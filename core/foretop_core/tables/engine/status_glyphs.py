@@ -19,6 +19,10 @@ class Tone(Enum):
 
     PLAIN = "plain"
     DIM = "dim"
+    BRIGHT = "bright"
+    """What to read first, or what has the focus."""
+    FAINT = "faint"
+    """Tracks of bars."""
     GOOD = "good"
     RUNNING = "running"
     WAITING = "waiting"

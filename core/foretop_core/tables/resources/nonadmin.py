@@ -15,7 +15,6 @@ from foretop_core.rules.facts.run_facts import Run, has_ended, live_positions
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
 from foretop_core.store import Change, Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import (
     RESTORE_GLYPH,
@@ -28,6 +27,7 @@ from foretop_core.tables.engine.status_glyphs import (
     run_standing,
     severity_mark,
 )
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.resources.runs import items_bar, percent, progress_tone, run_progress
 from foretop_core.tables.text import times
