@@ -11,8 +11,7 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessRules
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.list_watch_codec import ListGuard, ended_within
-from foretop_core.kube.watching.retry import LIST_LIMIT
+from foretop_core.kube.connection.list_watch_codec import LIST_LIMIT, ListGuard, ended_within
 from foretop_core.models.kinds import DEFINITION, DEPLOYMENT, NAMESPACE, Kind, RequiredPermission
 from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
 from foretop_core.rules.velero_deployment import OADP_DEPLOYMENT, VELERO_DEPLOYMENT

@@ -25,8 +25,8 @@ from foretop_core.kube.access.namespace_resolver import NamespaceResolver, Names
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.discovery import served_version
-from foretop_core.kube.watching.list_watch_codec import read_object, read_page
+from foretop_core.kube.connection.discovery import served_version
+from foretop_core.kube.connection.list_watch_codec import read_object, read_page
 from foretop_core.models import CustomResourceDefinition, Resource
 from foretop_core.models.kinds import (
     BACKUP,

@@ -12,7 +12,7 @@ from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.watching.list_watch_codec import ListPage, read_object
+from foretop_core.kube.connection.list_watch_codec import ListPage, read_object
 from foretop_core.models import Pod, Resource
 from foretop_core.models.kinds import POD
 from foretop_core.models.wire import ObjectRef

@@ -16,8 +16,8 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
-from foretop_core.kube.watching.discovery import served_version
-from foretop_core.kube.watching.list_watch_codec import (
+from foretop_core.kube.connection.discovery import served_version
+from foretop_core.kube.connection.list_watch_codec import (
     EndlessList,
     ListGuard,
     ListMeta,

@@ -17,6 +17,8 @@ from foretop_core.kube.connection.connection_errors import ApiError, api_error, 
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource, decode
 
+LIST_LIMIT = 600.0
+"""Seconds for all pages of a list."""
 MOST_OBJECTS = 100_000
 _LEAST_OF_A_PAGE = 100
 _LONGEST_TYPE = 100
