@@ -21,7 +21,7 @@ import yaml
 
 from foretop.cli import run
 from foretop_core.actions.guard import write_path
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
 from foretop_core.kube.connection.aiohttp_pool import make_pool
 from foretop_core.kube.connection.client import MERGE_PATCH
 from foretop_core.kube.connection.connection_errors import WriteRefused

@@ -20,8 +20,7 @@ from foretop_core.actions.drills import (
     plan_note,
 )
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.actions.run_files import RunFile, run_file
 from foretop_core.errors import ForetopError

@@ -8,8 +8,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from foretop_core.actions.action_catalog import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES, RESULTS, ActionRecord
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.signed_url_download import MOST_BYTES, Progress, TlsTrust, fetch
 from foretop_core.actions.step_builders import create_step, velero

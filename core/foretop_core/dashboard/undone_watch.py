@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from foretop_core.actions.journal import JournalEntry
-from foretop_core.actions.plan_sender import Result
+from foretop_core.actions.plan_executor import Result
 from foretop_core.actions.plans import PlanStep
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.errors import ForetopError

@@ -41,6 +41,7 @@ from foretop_core.rules.protection.protection_index import ProtectionIndex, prot
 from foretop_core.rules.queue.volumes import moved_before
 from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
+from foretop_core.rules.velero_pods import server_pod, server_started
 
 R = TypeVar("R", bound=Resource)
 Verdicts = Mapping[str, tuple[Dialect, ...]]
@@ -326,6 +327,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
                 worked=self._worked(namespace),
                 has_waiting=any(run.phase in WAITING for run in self.open_backups.get(namespace, ())),
                 is_down=self.server(namespace).is_down,
+                started=self._pod_start(namespace),
             )
         return known
 
@@ -339,9 +341,23 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
                 *self.open_backups.get(namespace, ()),
                 *self.faulty_backups.get(namespace, ()),
             ),
-            started=self.server(namespace).started,
+            started=max((at for at in self._starts(namespace) if at is not None), default=None),
             off_beat=self.seen.syncs_off_beat,
         )
+
+    def server_pod(self, namespace: str) -> Pod | None:
+        """The pod that runs the server of a namespace, where pods are watched."""
+        return server_pod(self.pods, namespace)
+
+    def _pod_start(self, namespace: str) -> LifeSign | None:
+        pod = self.server_pod(namespace)
+        at = server_started(pod) if pod is not None else None
+        return None if pod is None or at is None else LifeSign(at, type(pod).__name__, pod.name, "was started")
+
+    def _starts(self, namespace: str) -> tuple[datetime | None, ...]:
+        """When the server was started, as its Deployment tells and as its pod does."""
+        sign = self._pod_start(namespace)
+        return self.server(namespace).started, sign.at if sign is not None else None
 
     @cached_property
     def _seconds(self) -> dict[str, int | None]:

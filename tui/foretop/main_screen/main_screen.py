@@ -20,7 +20,7 @@ from textual.screen import Screen
 
 from foretop.bindings import ACTIONS, Action, Handler, KeyHints, footer_order, use_keys
 from foretop.main_screen import tab_bar_text
-from foretop.main_screen.navigation import NavigationHistory
+from foretop.main_screen.page_history import PageHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.tab_registry import DETAIL, SIDE_VIEWS, TABS
@@ -84,7 +84,7 @@ class MainScreen(Screen[None]):
         self.state: DashboardState | None = None
         self.pages: dict[str, Page] = {}
         self.current = ""
-        self.history = NavigationHistory()
+        self.history = PageHistory()
         self.actions: tuple[Action, ...] = ACTIONS
         use_keys(ACTIONS)
         """With the keys of the person's own configuration."""

@@ -34,7 +34,7 @@ from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
-def head_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
+def group_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
     said = [span(row.name, bold=True), span(f": {humanize.count(row.size, 'row')}")]
     for cell in row.words:
         said += [Span(", "), Span(cell.text, style_of(cell.tone))]
@@ -189,7 +189,7 @@ class TablePage(FilterablePage):
     def _said(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
         stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
         if (head := self.table.head) is not None:
-            return (*stale, *head_pane(head))
+            return (*stale, *group_pane(head))
         said = self.spec.pane(rows, key, state)
         return (*stale, *said, *(self._keys() if self.spec.shows_keys and said else ()))
 

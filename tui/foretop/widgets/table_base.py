@@ -26,9 +26,8 @@ from foretop.widgets.table_strips import (
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.tables.engine.cell_fitting import worded_width, wording
-from foretop_core.tables.engine.columns import Row
 from foretop_core.tables.engine.groups import HEAD
+from foretop_core.tables.engine.view import Row, worded_width, wording
 from foretop_core.tables.text.terminal_text import width
 
 _SAMPLE = 200
@@ -328,7 +327,8 @@ class TableBase(Widget):
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None
         lit = self._lit.get(row.key, frozenset())
-        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened)
+        raised = getattr(self.app, "raises_cursor", False)
+        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened, raised)
         if isinstance(row, GroupHeaderRow):
             return group_strip(row, how, self.size.width, self._ascii)
         return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)

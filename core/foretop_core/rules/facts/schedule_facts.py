@@ -315,6 +315,12 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         )
         return sentence(what, ": ", silence, f", and Velero refuses it while {refusal}" if refusal else "")
 
+    @property
+    def waits_for(self) -> str:
+        """The silent one that must be back before a run of it is made: `Velero` or `the storage`; "" for neither."""
+        is_silent = not self.schedule.spec.paused and self.beat.silent_for(self.now) is not None
+        return self.beat.awaited_part(self.now) if is_silent else ""
+
     @cached_property
     def expected_start(self) -> datetime | None:
         """When Velero will submit the next backup, to the second; `why_no_start` tells why that is not known."""

@@ -31,9 +31,9 @@ from foretop_core.rules.facts.namespace_facts import (
 )
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Change, Store, UnreadableObject
-from foretop_core.tables.engine.columns import Column, UnreadableRow, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
+from foretop_core.tables.engine.view import Column, UnreadableRow, View, plain
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 

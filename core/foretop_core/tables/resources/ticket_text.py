@@ -28,7 +28,7 @@ DESCRIBED: Mapping[str, Kind] = {
 _LABEL = 10
 
 
-def finding_text(finding: Finding, now: datetime) -> str:
+def ticket_text(finding: Finding, now: datetime) -> str:
     """Times in UTC, because whoever reads a ticket may be in another zone."""
     cause = finding.because if finding.because is not None and not finding.because.members else None
     since = f"{rfc3339(finding.since)} ({humanize.duration(now - finding.since)})" if finding.since else ""

@@ -17,7 +17,7 @@ from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_standing
 from foretop_core.tables.resources.json_items import Item
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import ELLIPSIS, clean, cut, cut_end, width
 
 LONGEST_CELL = 1024
 """So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""
@@ -121,6 +121,26 @@ def plain(
         briefs=(lambda entry, _: briefs(entry)) if briefs is not None else _no_briefs,
         cells=cells,
     )
+
+
+def wording(cells: Iterable[Cell], size: int) -> int:
+    """How much all cells of a column must be shortened alike for the longest to fit; 0: not at all."""
+    texts = [(cell.text, *cell.briefs) for cell in cells]
+    most = max(map(len, texts), default=1)
+    return next((at for at in range(most) if all(width(one[min(at, len(one) - 1)]) <= size for one in texts)), most)
+
+
+def worded_width(cell: Cell, shortened: int) -> int:
+    """How wide the wording is that a cell has when it was shortened so many times."""
+    wordings = (cell.text, *cell.briefs)
+    return width(wordings[min(shortened, len(wordings) - 1)])
+
+
+def fit(cell: Cell, column: Column[Any], size: int, ellipsis: str = ELLIPSIS, least: int = 0) -> str:
+    """The fullest wording that fits, shortened `least` times before; where none does, the shortest is cut."""
+    wordings = (cell.text, *cell.briefs)
+    text = next((words for words in wordings[least:] if width(words) <= size), wordings[-1])
+    return cut(text, size, ellipsis) if column.from_middle else cut_end(text, size, ellipsis)
 
 
 def find_column(columns: Sequence[Column[Shown]], name: str, view: str) -> Column[Shown]:

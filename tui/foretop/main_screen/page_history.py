@@ -10,7 +10,7 @@ from foretop.pages.tab_registry import DETAIL
 _MOST = 50
 
 
-class NavigationHistory:
+class PageHistory:
     """The visited pages in order, and the position among them."""
 
     def __init__(self) -> None:
