@@ -210,7 +210,7 @@ async def _denied(access: AccessReviewer, kind: Kind, namespace: str) -> tuple[s
 
 
 async def _tenants(client: ApiClient, kind: Kind, places: NamespaceResolver) -> tuple[str, ...]:
-    """Where the tenants' objects of a kind are looked for; nowhere if it is not installed."""
+    """The namespaces to look for the tenants' objects of a kind in; none if it is not installed."""
     try:
         return (await places.of(kind)).namespaces if await served_version(client, kind) else ()
     except ForetopError:

@@ -34,7 +34,7 @@ class PodStore(Protocol):
 
 
 class CrashedServers:
-    """Of one cluster; where pods may not be listed, nothing is found and nothing is said."""
+    """The failing pods of one cluster's servers; none, without a word, where pods may not be listed."""
 
     def __init__(self, client: ApiClient, store: PodStore, clock: Clock) -> None:
         self._client = client
