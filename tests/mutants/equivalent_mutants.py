@@ -146,7 +146,7 @@ SAME = (
         "asked only of a difference of more than five seconds, so never of none",
     ),
     SameProgram(
-        "core/foretop_core/kube/watching/list_watch_codec.py",
+        "core/foretop_core/kube/connection/list_watch_codec.py",
         'return msgspec.json.encode(wanted)[:-1] + b","',
         "1 to 2",
         "no object begins with it then, and each is looked through: slower, with the same answer",

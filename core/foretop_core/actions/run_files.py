@@ -17,7 +17,7 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import Unreachable
-from foretop_core.kube.watching.list_watch_codec import read_event
+from foretop_core.kube.connection.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
 from foretop_core.models.velero import DownloadRequest, NonAdminDownloadRequest

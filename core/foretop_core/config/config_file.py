@@ -25,7 +25,7 @@ _PROTECTED = "every context is read-only until this is fixed"
 
 
 class ConfigFile(msgspec.Struct, frozen=True):
-    """What the user's file says; every setting has its default without a file."""
+    """The user's file as it was read; every setting has its default without a file."""
 
     path: Path
     settings: Settings = DEFAULT_SETTINGS
@@ -92,7 +92,7 @@ def read_config(environ: Mapping[str, str]) -> ConfigFile:
 
 
 def _text(path: Path) -> tuple[str, str]:
-    """What is in the file, or why that cannot be had."""
+    """The content of the file, or why it cannot be read."""
     try:
         data = read_own_file(path, _MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:

@@ -37,7 +37,7 @@ class Mistake(msgspec.Struct, frozen=True):
 
 
 class ConfigReading(msgspec.Struct):
-    """What a file says, what is wrong with it, and on which line each setting is."""
+    """The settings of a file, the mistakes in it, and the line of each setting."""
 
     settings: Settings = msgspec.field(default_factory=Settings)
     mistakes: list[Mistake] = msgspec.field(default_factory=list)
@@ -223,7 +223,7 @@ def _is_text(wanted: Any) -> bool:
 
 
 def _described(wanted: Any) -> str:
-    """What a setting must be, in words."""
+    """The allowed values of a setting in words."""
     if wanted is bool:
         return "true or false"
     described = next((one.description for one in get_args(wanted) if isinstance(one, msgspec.Meta)), None)

@@ -49,7 +49,7 @@ class LiveConfig:
 
     @property
     def theme_origin(self) -> str:
-        """What names the theme and goes over a choice on the screen; "" for nothing."""
+        """The flag, variable or file that names the theme and goes over a choice on the screen; "" for none."""
         if "theme" in self.flags:
             return "--theme"
         if "theme" in self.config.from_environment:

@@ -70,7 +70,7 @@ NO_PROTECTION = Protection()
 
 
 class Comparison(Enum):
-    """Whether a connection leads to a protected cluster."""
+    """The answer to whether a connection leads to a protected cluster."""
 
     SAME = auto()
     ANOTHER = auto()

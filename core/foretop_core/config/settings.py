@@ -1,4 +1,4 @@
-"""What a configuration file may say; every setting may be left out."""
+"""The settings of a configuration file; each may be left out."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class PageSettings(ConfigSection, frozen=True):
 
 
 class NotifySettings(ConfigSection, frozen=True):
-    """What the terminal is told when a new finding of at least this severity appears."""
+    """The signals to the terminal when a new finding of at least this severity appears."""
 
     severity: SeverityName = "error"
     bell: bool = False
@@ -125,7 +125,7 @@ class Settings(ConfigSection, frozen=True):
     notify: NotifySettings = NotifySettings()
 
     def page_settings(self, page: str) -> PageSettings | None:
-        """What is set for a page; None where nothing is."""
+        """The settings of a page; None where it has none."""
         return next((found for name, found in self.pages.items() if name == page), None)
 
     def expanded(self, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ class Schedule(Resource, frozen=True):
 
     @property
     def paused_field_set(self) -> ManagedFields | None:
-        """Who last wrote `spec.paused`, and when: the latest time at which the pause can have begun."""
+        """The last writer of `spec.paused`, and when: the latest time at which the pause can have begun."""
         return _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.paused is not None)
 
     @property
@@ -316,7 +316,7 @@ class BackupRepository(Resource, frozen=True):
 
     @property
     def failed_maintenances(self) -> tuple[RepositoryMaintenance, ...]:
-        """Those that failed since the last one that did not, the oldest first, of those that Velero keeps."""
+        """The failed maintenances since the last good one, oldest first, as far as Velero keeps them."""
         recent = self.status.recent_maintenance
         good = [place for place, one in enumerate(recent, 1) if one.result != "Failed"]
         return recent[max(good, default=0) :]

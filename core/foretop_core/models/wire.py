@@ -141,12 +141,12 @@ class Resource(Wire, frozen=True):
 
 
 def is_older(candidate: Resource, held: Resource) -> bool:
-    """Whether the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
+    """True if the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
     return is_earlier(candidate.metadata.resource_version, held.metadata.resource_version)
 
 
 def is_earlier(version: str, other: str) -> bool:
-    """Of two resourceVersions; those that are not numbers cannot be compared."""
+    """True if the first resourceVersion is the earlier one; versions that are not numbers cannot be compared."""
     return (
         version.isdecimal()
         and other.isdecimal()
@@ -189,7 +189,7 @@ def _as_far_as_read(raw: bytes) -> object:
 
 
 def _may_have_odd_time(raw: bytes) -> bool:
-    """Whether a time may be out of range; a plain search for each takes a tenth of one expression's time."""
+    """True if a time may be out of range; a plain search for each takes a tenth of one expression's time."""
     for year in _ODD_YEARS:
         if year in raw:
             return True

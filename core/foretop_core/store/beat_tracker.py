@@ -1,4 +1,4 @@
-"""What objects show of their Velero server over time: when it last wrote to one, and the second of its beat."""
+"""Trackers of a Velero server over time: its last write, the second of its beat, and its free slots."""
 
 from __future__ import annotations
 

@@ -126,12 +126,12 @@ class WatchHealthRegistry(msgspec.Struct):
                 yield scope, entry.health
 
     def is_listed(self, context: str, kind: Kind) -> bool:
-        """Whether all objects of a kind have come in; what is stale by now has come in before."""
+        """True if all objects of a kind have come in; what is stale by now has come in before."""
         found = [entry.health.state for scope, entry in self._entries.items() if _is_of(scope, context, kind)]
         return bool(found) and all(state is WatchState.LIVE or state in LOST for state in found)
 
     def is_first_list(self, scope: WatchScope) -> bool:
-        """Whether the list that comes in is the first one: before a later one, everything is known already."""
+        """True if the list that comes in is the first one: before a later one, everything is known already."""
         entry = self._entries.get(scope)
         return entry is None or (entry.health.state is WatchState.SYNCING and not entry.was_listed)
 
@@ -151,7 +151,7 @@ def _is_of(scope: WatchScope, context: str, kind: Kind) -> bool:
 
 
 def _is_in_passing(scope: WatchScope, health: WatchHealth) -> bool:
-    """Whether a failure is not the cluster's: events of the open object, starting movements, what tells a page more."""
+    """True if a failure is not the cluster's: events of the open object, starting movements, what tells a page more."""
     if scope.kind is EVENT or (bool(scope.selector) and health.state is WatchState.SYNCING):
         return True
     return scope.kind in _TELLS_MORE and health.state in (

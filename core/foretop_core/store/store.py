@@ -206,7 +206,7 @@ class Store:
 
 
 def _same(before: Resource, after: Resource) -> bool:
-    """Whether nothing changed: the same version and, since a file or a restored etcd may keep it, the same content."""
+    """True if nothing changed: the same version and, since a file or a restored etcd may keep it, the same content."""
     return before.metadata.resource_version == after.metadata.resource_version and before == after
 
 
@@ -239,7 +239,7 @@ class StoreSink:
             self._list(self._key(resource), resource, at)
 
     def replace_end(self, version: str = "") -> None:
-        """What came after the version of the list stays: the watch that follows speaks of it."""
+        """Remove what the list lacks, except what came after its version: the watch that follows speaks of that."""
         at = self._clock.now()
         for key in self._held.keys() - (self._listed or set()):
             early = self._early.get(key)

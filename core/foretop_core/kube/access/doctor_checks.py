@@ -25,8 +25,8 @@ from foretop_core.kube.access.namespace_resolver import NamespaceResolver, Names
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.discovery import served_version
-from foretop_core.kube.watching.list_watch_codec import read_object, read_page
+from foretop_core.kube.connection.discovery import served_version
+from foretop_core.kube.connection.list_watch_codec import read_object, read_page
 from foretop_core.models import CustomResourceDefinition, Resource
 from foretop_core.models.kinds import (
     BACKUP,
@@ -210,7 +210,7 @@ async def _denied(access: AccessReviewer, kind: Kind, namespace: str) -> tuple[s
 
 
 async def _tenants(client: ApiClient, kind: Kind, places: NamespaceResolver) -> tuple[str, ...]:
-    """Where the tenants' objects of a kind are looked for; nowhere if it is not installed."""
+    """The namespaces to look for the tenants' objects of a kind in; none if it is not installed."""
     try:
         return (await places.of(kind)).namespaces if await served_version(client, kind) else ()
     except ForetopError:

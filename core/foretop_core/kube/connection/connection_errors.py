@@ -98,7 +98,7 @@ def _seconds(text: str) -> float | None:
 
 
 def same_server(response: aiohttp.ClientResponse, asked: URL) -> str:
-    """Where a redirect leads, "" where that is another server: who we are is told to no other."""
+    """The target of a redirect, "" where that is another server: credentials go to no other."""
     from yarl import URL
 
     if response.status not in _REDIRECTS:

@@ -249,7 +249,7 @@ _SECRETS = ("token", "tokenFile", "username", "password", "exec", "auth-provider
 
 
 def server_name(options: ConnectionOptions) -> str:
-    """What a cluster that only `--server` names is called."""
+    """The name of a cluster that only `--server` gives."""
     address = options.server if "://" in options.server else f"//{options.server}"
     try:
         parts = urlsplit(address)
@@ -293,7 +293,7 @@ _FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 def in_cluster(environ: Mapping[str, str], folder: str = _FOLDER) -> bool:
-    """Whether this process runs in a pod that has a service account."""
+    """True if this process runs in a pod that has a service account."""
     return bool(environ.get("KUBERNETES_SERVICE_HOST")) and Path(folder, "token").is_file()
 
 

@@ -56,7 +56,7 @@ class MovementOwner(msgspec.Struct, frozen=True):
 
 
 class SinkFactory:
-    """Where the watches of a cluster write to: one sink for each scope, given back when its watch ends."""
+    """The target of a cluster's watches: one sink for each scope, given back when its watch ends."""
 
     def __init__(self, open_sink: Callable[[WatchScope], WatchSink], drop: Callable[[WatchScope], None]) -> None:
         self.open = open_sink

@@ -16,7 +16,7 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
 class WatchScope(msgspec.Struct, frozen=True):
-    """What one watch covers, and so what a new list of it replaces; no namespace means all of them."""
+    """The objects that one watch covers, and a new list of it replaces; no namespace means all of them."""
 
     context: str
     kind: Kind
@@ -122,7 +122,7 @@ class MovementSink:
         self._sink.page(wanted.values())
 
     def replace_end(self, version: str = "") -> None:
-        """What was wanted or let go while the list came is settled after it."""
+        """End the list, then settle which movements were wanted or let go while it came."""
         self._known, self._listed = self._listed or {}, None
         self._shown = self._passed
         self._sink.replace_end(version)

@@ -17,6 +17,8 @@ from foretop_core.kube.connection.connection_errors import ApiError, api_error, 
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource, decode
 
+LIST_LIMIT = 600.0
+"""Seconds for all pages of a list."""
 MOST_OBJECTS = 100_000
 _LEAST_OF_A_PAGE = 100
 _LONGEST_TYPE = 100
@@ -43,7 +45,7 @@ class WatchEvent(msgspec.Struct, frozen=True):
 
 
 class TypeMeta(msgspec.Struct, rename="camel", frozen=True):
-    """What an object says that it is."""
+    """The kind and version that an object says it has."""
 
     api_version: str = ""
     kind: str = ""
@@ -177,7 +179,7 @@ def identify(raw: msgspec.Raw) -> ObjectIdentity:
 
 
 def error_of(event: WatchEvent) -> ApiError:
-    """What an ERROR event says: the Status that a request would have been refused with."""
+    """The error in an ERROR event: the Status that a request would have been refused with."""
     return api_error(500, bytes(event.object), "", None)
 
 
@@ -229,7 +231,7 @@ class ListStream:
         return read_page(self._head + self._rest, self._kind)
 
     def _has_begun(self) -> bool:
-        """Whether the first object is there at least as far as its first key."""
+        """True if the first object is there at least as far as its first key."""
         if not self._head:
             items = _ITEMS.search(self._rest)
             if items is None:
