@@ -299,9 +299,9 @@ class _Claims:
         return self._index.setdefault(wanted, len(self._index))
 
     def conflicts(self) -> list[int]:
-        """For each claim the set of those that share a namespace with it, itself included, as bits."""
+        """For each claim the set of those that share a namespace with it, as bits: itself, unless it takes none."""
         known = list(self._index)
-        found = [1 << place for place in range(len(known))]
+        found = [1 << place if shared_namespaces(one, one) else 0 for place, one in enumerate(known)]
         by_name: dict[str, int] = {}
         for place, one in enumerate(known):
             for name in one.names:
