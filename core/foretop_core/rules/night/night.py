@@ -27,6 +27,23 @@ from foretop_core.rules.queue.run_forecast import Range, RunForecast
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+__all__ = [
+    "DAY",
+    "FEWEST_DRAWS",
+    "Fate",
+    "ForeseenRun",
+    "Foresight",
+    "Night",
+    "QueueForecasts",
+    "Range",
+    "RunSpan",
+    "at_work_forecasts",
+    "night",
+    "open_forecasts",
+    "queue_forecasts",
+    "waiting_forecasts",
+]
+
 DAY = timedelta(days=1)
 FEWEST_DRAWS = 50
 SEED = 1
