@@ -45,7 +45,7 @@ test: compiled   ## the tests that need nothing but Python, without the long swe
 # The rules and models whole; of what needs a server or a screen, a file or two for each package.
 QUICK = tests/unit $(addprefix tests/wire/test_,actions.py client.py kubeconfig.py reflector.py session.py) \
 	$(addprefix tests/tui/test_,cursor.py deeds.py footer.py handlers.py panes.py resource_list.py)
-test-quick: compiled ## the inner loop: a share of the tests of every package, in less than a minute
+test-quick: compiled ## the inner loop: all unit tests, and a share of those before a server and a screen
 	$(BIN)/python -m pytest $(SPREAD) -m "not sweep" $(QUICK)
 
 test-demo: compiled ## the tests of the simulated cluster: its API server, controllers and scenes
