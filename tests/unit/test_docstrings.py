@@ -22,15 +22,12 @@ STILL_TO_DO = frozenset(
         "foretop.pages",
         "foretop.panes",
         "foretop.startup",
-        "foretop.terminal",
-        "foretop.widgets",
         "foretop_core.actions",
         "foretop_core.dashboard",
         "foretop_core.rules.facts",
         "foretop_core.rules.night",
         "foretop_core.rules.queue",
         "foretop_core.tables",
-        "foretop_demo",
     }
 )
 _MUST_BE_READ_TO_THE_END = re.compile(r"(What|Where|Of|Who|That|It|Whether|Those|Whatever)\b")

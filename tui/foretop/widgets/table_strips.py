@@ -35,7 +35,7 @@ _CURSOR_BOLD = CURSOR + BOLD
 
 
 class HeaderState(msgspec.Struct, frozen=True):
-    """What the header shows besides the titles: sort order, chosen column, row count."""
+    """The state that the header shows besides the titles: sort order, chosen column, row count."""
 
     sorted_by: str
     reversed: bool
@@ -92,7 +92,7 @@ def head_strip(
 
 
 def has_room_for_count(columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], count: str, cells: int) -> bool:
-    """Whether the number of rows fits behind the last title and its arrow."""
+    """True if the number of rows fits behind the last title and its arrow."""
     if not slots:
         return False
     last = slots[-1]
