@@ -765,6 +765,14 @@ def _(seen: Surfaces) -> Stated:
             yield run, rounded_minute(minute, seen.now)
 
 
+@states("expected start", "forecast -f")
+def _(seen: Surfaces) -> Stated:
+    for server in seen.foreseen:
+        for run in server["open"]:
+            if run["start"] and not run["isRunning"] and run["fate"] != "refused":
+                yield (BACKUP.name, server["namespace"], run["backup"]), at(run["start"]["likely"])
+
+
 @states("whether a start is expected", "page of the queue")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("queue").items():
@@ -821,6 +829,14 @@ def _(seen: Surfaces) -> Stated:
     for item in seen.report["queue"]:
         if item["expectedEnd"] and not item["waitingPosition"]:
             yield _of_item(item), at(item["expectedEnd"])
+
+
+@states("expected end", "forecast -f")
+def _(seen: Surfaces) -> Stated:
+    for server in seen.foreseen:
+        for run in server["open"]:
+            if run["end"] and run["isRunning"]:
+                yield (BACKUP.name, server["namespace"], run["backup"]), at(run["end"]["likely"])
 
 
 @states("expected end", "page of movements, LEFT")

@@ -22,6 +22,7 @@ from textual.widget import Widget
 from foretop.bindings import key_name
 from foretop.main_screen import tab_bar_text
 from foretop.main_screen.main_screen import MainScreen
+from foretop.pages.size_classes import HEIGHT_CLASSES, SIZE_CLASSES
 from foretop.pages.tab_registry import FIRST_KINDS
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resize_in_the_loop, resume_only_after_suspend
@@ -73,6 +74,8 @@ class Dashboard(SerialKeyApp):
     ENABLE_COMMAND_PALETTE = False
     TITLE = "foretop"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
+    HORIZONTAL_BREAKPOINTS = SIZE_CLASSES
+    VERTICAL_BREAKPOINTS = HEIGHT_CLASSES
 
     def __init__(
         self,

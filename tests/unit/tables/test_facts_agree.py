@@ -96,7 +96,7 @@ def test_estimates_are_rounded_to_the_minute() -> None:
     ]
     waits = backup("next", "Queued", created="02:40:00", queuePosition=1)
     shown = Shown("queue", [location(), *history, runs, waits])
-    assert "Expected to start about 02:43:51Z" in _pane(shown, waits)
+    assert "Expected to start about 02:44:03Z" in _pane(shown, waits)
     assert [row[-1] for row in shown.text("when")] == ["16s → 02:44", "~02:44 held"]
 
 

@@ -35,12 +35,11 @@ _CURSOR_BOLD = CURSOR + BOLD
 
 
 class HeaderState(msgspec.Struct, frozen=True):
-    """The state that the header shows besides the titles: sort order, chosen column, row count."""
+    """The state that the header shows besides the titles: sort order and chosen column."""
 
     sorted_by: str
     reversed: bool
     selected: str
-    count: str
 
 
 class RowState(msgspec.Struct, frozen=True):
@@ -84,21 +83,7 @@ def head_strip(
         style = HEAD + CURSOR if column.name == heading.selected else HEAD
         pieces += _underlined(title, by_place.get(slot.index, ""), style)
         x = slot.x + slot.width
-    strip = Strip(pieces).adjust_cell_length(cells, HEAD)
-    if not heading.count or not has_room_for_count(columns, slots, heading.count, cells):
-        return strip
-    tail = Strip([Segment(to_ascii(f" {heading.count} ", ascii), DIM)])
-    return Strip.join([strip.crop(0, cells - tail.cell_length), tail])
-
-
-def has_room_for_count(columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], count: str, cells: int) -> bool:
-    """True if the number of rows fits behind the last title and its arrow."""
-    if not slots:
-        return False
-    last = slots[-1]
-    column = columns[last.index]
-    told = last.x + (last.width if column.right else min(last.width, len(column.title) + 1))
-    return len(count) + 2 <= cells - LEFT - told
+    return Strip(pieces).adjust_cell_length(cells, HEAD)
 
 
 def _underlined(title: str, letter: str, style: Style) -> list[Segment]:

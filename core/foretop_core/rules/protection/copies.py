@@ -13,7 +13,7 @@ from foretop_core.models import Backup, BackupSpec, NonAdminBackup
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR, Metadata, Time
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.phases import USABLE
-from foretop_core.rules.protection.coverage import Coverage, Extent, NamespaceFilter, VolumeMethod
+from foretop_core.rules.protection.coverage import Coverage, Extent, NamespaceFilter
 from foretop_core.rules.schedule_history import began
 
 DRILLED = f"{ANNOTATIONS}drilled"
@@ -126,18 +126,6 @@ def merged(summaries: Iterable[CopySummary]) -> CopySummary:
 def nab_copies(nabs: Iterable[NonAdminBackup]) -> CopySummary:
     """The copies that the NABs of a namespace report, for those who may not read the Backups."""
     return summarized(filter(is_copy, map(_reported, nabs)), _WHOLE)
-
-
-def taken_volumes(backup: Backup | None, method: VolumeMethod) -> str:
-    """How volumes are covered: what the newest copy really had, where it says so, else what the template asks for."""
-    if backup is None:
-        return method.value
-    status = backup.status
-    taken = status.csi_volume_snapshots_completed + status.volume_snapshots_completed
-    tried = status.csi_volume_snapshots_attempted + status.volume_snapshots_attempted
-    if not tried:
-        return method.value
-    return f"{method.value}, {taken} of {tried}" if taken < tried else f"{method.value}, {taken}"
 
 
 def drills_of(backup: Backup) -> dict[str, DrillOutcome]:
