@@ -76,7 +76,7 @@ def _not_made(schedule: Schedule, runs: tuple[Backup, ...], heartbeat: Heartbeat
 
 
 def _is_late(schedule: Schedule, dialect: Dialect, runs: tuple[Backup, ...], heartbeat: Heartbeat) -> bool:
-    """Whether a server of this dialect would have made a backup by its last sign of activity, and did not."""
+    """True if a server of this dialect would have made a backup by its last sign of activity, and did not."""
     parsed, base = expression(schedule.spec.schedule, dialect), base_time(schedule)
     if isinstance(parsed, CronError) or base is None or heartbeat.pulse is None or schedule.phase != "Enabled":
         return False

@@ -105,7 +105,7 @@ def proof_of(
 
 
 def labelled_objects(snapshot: ClusterSnapshot) -> Iterator[tuple[ObjectRef, Resource]]:
-    """What is watched and carries the label of a drill; what is being deleted is not left over."""
+    """The watched objects with the label of a drill, except those that are being deleted."""
     items: Iterable[Resource] = (*snapshot.restores, *(snapshot.namespaces or ()))
     for item in items:
         if item.metadata.labels and item.label(DRILL_LABEL) and item.metadata.deletion_timestamp is None:
@@ -152,7 +152,7 @@ def _left_object(ref: ObjectRef, item: Resource, drill: str, records: list[Drill
 
 
 def _is_going(items: list[Resource], restores: list[Restore], records: list[DrillRecord], now: datetime) -> bool:
-    """Of the drills in the journal here it is known when they are over: they note it, or delete what they made."""
+    """True if the drill is under way: one in the journal here is over once it notes so, or deletes what it made."""
     if any(record.method != "POST" for record in records):
         return False
     if any(one.phase not in ENDED and _is_within(one.created, now, LONGEST_DRILL) for one in restores):
@@ -225,7 +225,7 @@ class DrillReport(msgspec.Struct, frozen=True):
 
     @property
     def failed(self) -> str:
-        """What failed, in one line; "" for nothing."""
+        """The failures in one line; "" for none."""
         short = [f"{one.restored} of {one.expected - one.ended} {one.kind}" for one in self.counts if one.is_short]
         parts = [self.problem] if self.problem else []
         if self.phase not in ("Completed", "") and not self.problem:

@@ -92,7 +92,7 @@ def signs_in(item: Resource) -> Iterator[LifeSign]:
 
 
 class Heartbeat(msgspec.Struct, frozen=True):
-    """What is known of one Velero server's rhythm."""
+    """The rhythm of one Velero server, as far as it is known."""
 
     second: int | None = None
     """The second of the minute at which it looks at its schedules; None while that is not known."""
@@ -156,7 +156,7 @@ class Heartbeat(msgspec.Struct, frozen=True):
         return "storage hangs" if self.still_works(now) else "silent"
 
     def still_works(self, now: datetime) -> bool:
-        """Whether its storage hangs and not the server: it writes to objects, and checks no storage.
+        """True if its storage hangs and not the server: it writes to objects, and checks no storage.
 
         A sign of the last minutes shows it, and so does an older one from after a check was due.
         """
@@ -166,7 +166,7 @@ class Heartbeat(msgspec.Struct, frozen=True):
         return work.at >= checked + self.period - _DRIFT or now - work.at <= SILENT_PERIODS * PERIOD
 
     def awaited(self, now: datetime) -> str:
-        """What must happen before a silent server completes a backup."""
+        """The event that a silent server completes no backup before."""
         return "the storage responds" if self.still_works(now) else "Velero is back"
 
     def awaited_part(self, now: datetime) -> str:
@@ -174,12 +174,12 @@ class Heartbeat(msgspec.Struct, frozen=True):
         return "the storage" if self.still_works(now) else "Velero"
 
     def holds_back(self, now: datetime) -> str:
-        """What a backup that is created now does not do: `does not start until the storage responds`."""
+        """The step that a backup created now does not take: `does not start until the storage responds`."""
         runs = self.still_works(now) and not self.has_waiting
         return f"does not {'complete' if runs else 'start'} until {self.awaited(now)}"
 
     def coming_run_phrase(self, now: datetime) -> str:
-        """What becomes of a coming run of a silent server; reads on after the time that it is due."""
+        """A phrase about a coming run of a silent server; reads on after the time that it is due."""
         if self.still_works(now):
             return f"when it is created but {self.holds_back(now)}"
         return f"but it is not created until {self.awaited(now)}"

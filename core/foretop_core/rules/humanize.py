@@ -28,7 +28,7 @@ def minute(at: datetime, now: datetime, zone: tzinfo | None = None) -> str:
 
 
 def zone_name(at: datetime) -> str:
-    """What stands behind a time of day: `Z`, or the abbreviation or offset of its zone."""
+    """The text behind a time of day: `Z`, or the abbreviation or offset of its zone."""
     return "Z" if at.tzinfo is UTC else f" {at:%Z}"
 
 
@@ -68,7 +68,7 @@ def _two(large: int, unit: str, small: int, smaller_unit: str) -> str:
 
 
 def as_shown(length: timedelta) -> timedelta:
-    """What `duration` writes of it: whole days, hours, minutes or seconds, and never less than nothing."""
+    """The length that `duration` writes: whole days, hours, minutes or seconds, and never less than nothing."""
     seconds = max(0, int(length.total_seconds()))
     unit = _DAY if seconds >= _DAYS_FROM else 3600 if seconds >= _DAY else 60 if seconds >= _MINUTES_FROM else 1
     return timedelta(seconds=seconds - seconds % unit)

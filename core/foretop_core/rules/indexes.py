@@ -108,7 +108,7 @@ class PeriodIndex(Generic[M]):
         self._periods: dict[tuple[str, str], dict[int, dict[ObjectRef, M]]] = {}
 
     def newest(self, context: str, namespace: str, back: int = 0) -> tuple[M, ...]:
-        """Those of the last period, and of so many before it."""
+        """The objects of the last period, and of so many before it."""
         periods = self._periods.get((context, namespace))
         if not periods:
             return ()
@@ -116,7 +116,7 @@ class PeriodIndex(Generic[M]):
         return tuple(item for period, members in periods.items() if period >= first for item in members.values())
 
     def until(self, context: str, last: int) -> tuple[M, ...]:
-        """Those of all namespaces up to a period."""
+        """The objects of all namespaces up to a period."""
         return tuple(
             item
             for (where, _), periods in self._periods.items()

@@ -11,7 +11,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 def namespaces_losing_last_copy(snapshot: ClusterSnapshot, deleted: Iterable[Backup]) -> tuple[str, ...]:
-    """Those that have a good copy now and would have none; all backups are looked at only where that is possible."""
+    """The namespaces whose last good copy would go; all backups are looked at only where that is possible."""
     gone = {(backup.namespace, backup.name) for backup in deleted}
     index = snapshot.protection
     rows = (index.row(name) for name in index.names)
@@ -31,7 +31,7 @@ def namespaces_losing_last_copy(snapshot: ClusterSnapshot, deleted: Iterable[Bac
 
 
 def namespaces_losing_all_together(snapshot: ClusterSnapshot, deleted: Sequence[Backup]) -> tuple[str, ...]:
-    """Those that none of the backups alone leaves without a good copy, but all of them together do."""
+    """The namespaces that lose their last good copy with all of the backups, but with none of them alone."""
     if len(deleted) < 2:
         return ()
     alone = {name for backup in deleted for name in namespaces_losing_last_copy(snapshot, (backup,))}

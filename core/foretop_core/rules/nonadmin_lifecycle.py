@@ -41,7 +41,7 @@ def is_true(condition: Condition | None) -> bool:
 
 
 def is_synced(obj: NonAdmin) -> bool:
-    """Whether the sync made it from a backup in the bucket; it was never validated and has no Accepted condition."""
+    """True if the sync made it from a backup in the bucket; it was never validated and has no Accepted condition."""
     if obj.label(SYNCED_LABEL):
         return True
     return obj.phase == "Created" and obj.condition("Accepted") is None

@@ -16,14 +16,14 @@ _MOST_PAUSES = 3
 
 
 class PauseWindow(msgspec.Struct, frozen=True):
-    """What one window paused and is still paused."""
+    """The schedules that one window paused and that are still paused."""
 
     id: str
     schedules: tuple[Schedule, ...]
 
     @property
     def pause(self) -> PauseInfo:
-        """Who, why and until when: one request wrote the same on all of them, one after the other."""
+        """The pause with its author, reason and end: one request wrote the same on all of them, one after the other."""
         return next((one for one in self._pauses if one.until is not None), self._pauses[0])
 
     @property
@@ -46,7 +46,7 @@ class PauseWindow(msgspec.Struct, frozen=True):
 
 
 def pause_windows(schedules: Iterable[Schedule]) -> tuple[PauseWindow, ...]:
-    """Of the schedules of one cluster, in the order of their ids."""
+    """The windows of one cluster's schedules, in the order of their ids."""
     found: dict[str, list[Schedule]] = {}
     for schedule in schedules:
         if schedule.spec.paused and (window := schedule.annotation(PAUSED_BATCH)):
@@ -81,7 +81,7 @@ def pause_reason(paused: PauseInfo) -> Text:
 
 
 def other_pauses(schedules: Iterable[Schedule]) -> Text:
-    """Who paused those that are in no window, why and since when, the largest group first; "" where there are none."""
+    """A sentence on pauses outside of windows: by whom, why, since when, the largest group first; "" for none."""
     alike: dict[tuple[str, str, datetime | None], list[tuple[Schedule, PauseInfo]]] = {}
     for schedule in schedules:
         if not schedule.annotation(PAUSED_BATCH):

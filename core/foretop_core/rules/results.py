@@ -1,4 +1,4 @@
-"""What went wrong in a backup or restore, as Velero writes it down in the bucket: by namespace and resource.
+"""Errors and warnings of a backup or restore, as Velero writes them into the bucket, and its list of resources.
 
 The file is one JSON object, `{"errors": …, "warnings": …}`; each part holds sentences under `velero`, `cluster` and, by
 name, `namespaces`. The sentences are made for people and differ from release to release: what names its
@@ -28,7 +28,7 @@ _IS_THERE = re.compile(
 
 
 class ResultScope(Enum):
-    """What a problem is about."""
+    """The subject of a problem."""
 
     VELERO = "velero"
     CLUSTER = "cluster"

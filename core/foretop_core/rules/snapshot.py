@@ -50,7 +50,7 @@ _JUDGED_BY = frozenset({"", "Schedule", "Backup", "Restore", "BackupStorageLocat
 
 
 class VeleroInfo(msgspec.Struct, frozen=True):
-    """What is known of one Velero server; None where its Deployment may not be read."""
+    """The known settings and state of one Velero server; None where its Deployment may not be read."""
 
     skip_immediately: bool | None = None
     concurrency: int | None = None
@@ -65,7 +65,7 @@ class VeleroInfo(msgspec.Struct, frozen=True):
 
     @property
     def is_down(self) -> bool:
-        """Whether its Deployment reports that no pod is ready; False where it reports nothing."""
+        """True if its Deployment reports that no pod is ready; False where it reports nothing."""
         return self.wanted_pods is not None and not self.ready_pods
 
 
@@ -92,7 +92,7 @@ class PhaseChange(msgspec.Struct, frozen=True):
 
 
 class ObservedChanges(msgspec.Struct, frozen=True):
-    """What foretop has watched happen since it runs; a manifest has none of it."""
+    """The changes that foretop has watched since it runs; a manifest has none."""
 
     phase_since: Mapping[ObjectRef, datetime] = msgspec.field(default_factory=dict)
     moved: Mapping[ObjectRef, datetime] = msgspec.field(default_factory=dict)
@@ -154,7 +154,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def is_loading(self) -> bool:
-        """Whether the first lists of what schedules, runs and servers are judged by are still coming in."""
+        """True if the first lists of what schedules, runs and servers are judged by are still coming in."""
         return any(gap.is_loading and gap.kind in _JUDGED_BY for gap in self.unseen)
 
     @property
@@ -266,7 +266,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def velero_namespaces(self) -> tuple[str, ...]:
-        """Where a Velero server is to be expected: wherever its schedules, backups or locations are."""
+        """The namespaces to expect a Velero server in: those with schedules, backups or locations."""
         found = {item.namespace for item in (*self.schedules, *self.storage)}
         return tuple(sorted(found | self.lookups.backup_namespaces() | set(self.servers)))
 
@@ -295,7 +295,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         return self.lookups.movements_of(run)
 
     def moved_before(self, waiting: DataMovement) -> str:
-        """What the node of a waiting volume moves before it; "" where it does not wait its turn."""
+        """The volumes that the node moves before a waiting one, as text; "" where it does not wait its turn."""
         return moved_before(waiting, [one for one in self.on_node(waiting) if one.phase == "InProgress"])
 
     def on_node(self, movement: DataMovement) -> tuple[DataMovement, ...]:
@@ -411,7 +411,7 @@ def _by_namespace(items: Iterable[R]) -> dict[str, tuple[R, ...]]:
 
 
 def named_evidence(snapshot: ClusterSnapshot, namespace: str) -> Iterator[Evidence]:
-    """What names the release of the Velero server in a namespace, or shows it in its definitions, the surest first."""
+    """Evidence of the Velero release in a namespace, by name or by its definitions, the surest first."""
     given = snapshot.given_versions.get(namespace) or snapshot.given_versions.get("", "")
     known = snapshot.server(namespace)
     yield from _named(given, f"--velero-version {given}")

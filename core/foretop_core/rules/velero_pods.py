@@ -44,7 +44,7 @@ _FAILING = frozenset(
 
 
 class PodRole(Enum):
-    """What a pod does for Velero; the value is the word that a person reads."""
+    """The role of a pod for Velero; the value is the word that a person reads."""
 
     SERVER = "server"
     NODE_AGENT = "node-agent"
@@ -121,7 +121,7 @@ def restarts(pod: Pod) -> int:
 
 
 def last_exit(pod: Pod) -> LastExit | None:
-    """Of the container that ended last."""
+    """The exit of the container that ended last."""
     found = [
         LastExit(container.name, ended.reason, ended.exit_code, ended.finished_at, ended.message)
         for container in pod.status.container_statuses
@@ -131,7 +131,7 @@ def last_exit(pod: Pod) -> LastExit | None:
 
 
 def why_not_ready(pod: Pod) -> str:
-    """What the kubelet says about it; "" where it says nothing."""
+    """The kubelet's reason; "" where it gives none."""
     waiting = (container.state.waiting for container in pod.status.container_statuses)
     said = [one.message for one in waiting if one is not None and one.message]
     return said[0] if said else pod.status.message
@@ -181,7 +181,7 @@ def crash_text(pod: Pod) -> Text:
 
 
 def _last_line(text: str) -> str:
-    """Of several lines the last one: the error that ended it."""
+    """The last of several lines: the error that ended it."""
     return text.strip().splitlines()[-1].strip().rstrip(".")
 
 

@@ -122,5 +122,5 @@ def _period(text: str) -> timedelta:
 
 
 def _due(text: str, at: datetime | None, now: datetime) -> bool:
-    """Whether a check is due. A period of zero switches it off; a second of tolerance covers a slightly early pass."""
+    """True if a check is due. A period of zero switches it off; a second of tolerance covers a slightly early pass."""
     return _period(text) > _NOTHING and (at is None or now + timedelta(seconds=1) >= at)

@@ -62,7 +62,7 @@ def key_at(line: Line, x: int) -> str:
 
 
 def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) -> Strip:
-    """What stands in the place of rows, in the upper third of the page, each thing folded under itself."""
+    """The text in place of rows, in the upper third of the page, each thing folded under itself."""
     folded = [part for line in lines for part in wrap([Paragraph(line, indent=2)], size.width - 4)]
     at = y - max(1, (size.height - len(folded)) // 3)
     return strip_of((Span("  "), *_at(folded, at)), size.width, ascii)
@@ -278,11 +278,11 @@ class TextPane(Widget):
 
     @property
     def has_more(self) -> bool:
-        """Whether there is more below what is in sight."""
+        """True if there is more below what is in sight."""
         return self._goes_on(self._lines, self.top)
 
     def _goes_on(self, lines: Sequence[Line], top: int) -> bool:
-        """Whether there is more below."""
+        """True if there is more below."""
         return len(lines) > top + self.size.height
 
     def render_line(self, y: int) -> Strip:

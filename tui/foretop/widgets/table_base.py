@@ -164,7 +164,7 @@ class TableBase(Widget):
         self._empty: tuple[Line, ...] = ()
 
     def explain(self, lines: Sequence[Line]) -> None:
-        """What stands in the place of rows where there are none."""
+        """Set the text in place of rows where there are none."""
         if tuple(lines) != self._empty:
             self._empty = tuple(lines)
             if not self._window:
@@ -172,7 +172,7 @@ class TableBase(Widget):
 
     @property
     def is_configured(self) -> bool:
-        """Whether the columns are those of a person's choice."""
+        """True if a person chose the columns."""
         return bool(self._priorities.chosen)
 
     @property

@@ -35,7 +35,7 @@ _CURSOR_BOLD = CURSOR + BOLD
 
 
 class HeaderState(msgspec.Struct, frozen=True):
-    """What the header shows besides the titles: sort order and chosen column."""
+    """The state that the header shows besides the titles: sort order and chosen column."""
 
     sorted_by: str
     reversed: bool

@@ -106,7 +106,7 @@ class Timeline(Widget, can_focus=True):
         return axis_over(self._now, HORIZONS[self.horizon], self.size.width - self._left, self._zone)
 
     def explain(self, lines: Sequence[Line]) -> None:
-        """What stands in the place of lanes where there are none."""
+        """Set the text in place of lanes where there are none."""
         if tuple(lines) != self._empty:
             self._empty = tuple(lines)
             self.refresh()
@@ -240,7 +240,7 @@ class Timeline(Widget, can_focus=True):
         return f"lane {self._place + 1} of {lanes:,}" if lanes else ""
 
     def hold_cursor(self) -> None:
-        """It stays on its schedule from now on, though another may start next."""
+        """Keep the cursor on its schedule from now on, though another may start next."""
         self._moved = self.cursor is not None
 
     def _counted(self, ruler: TimeAxis) -> StartLoad:

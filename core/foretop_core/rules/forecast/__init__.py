@@ -1,4 +1,4 @@
-"""What a schedule will do next, what holds it up, and what pausing or unpausing it would do."""
+"""Forecasts of a schedule: its next run, the reason for a delay, the effect of pausing and unpausing."""
 
 from foretop_core.rules.forecast.next_run_time import (
     base_time,

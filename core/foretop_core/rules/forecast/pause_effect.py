@@ -30,7 +30,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 class Choice(StrEnum):
-    """What to do with `spec.skipImmediately` when unpausing."""
+    """A choice about `spec.skipImmediately` when unpausing."""
 
     SKIP = "skip"
     DO_NOT_SKIP = "do not skip"
@@ -38,7 +38,7 @@ class Choice(StrEnum):
 
 
 class UnpauseForecast(msgspec.Struct, frozen=True):
-    """What unpausing a schedule now would do."""
+    """The effect of unpausing a schedule now."""
 
     choice: Choice
     at_once: bool
@@ -69,7 +69,7 @@ def pause(
     zone: tzinfo = UTC,
     beat: Heartbeat | None = None,
 ) -> Text:
-    """What pausing does, and what it does not."""
+    """The effect of pausing in a sentence, with what goes on all the same."""
     running = what_continues([one for one in backups if _goes_on(one, schedule)], now, beat or Heartbeat())
     if schedule.spec.paused:
         return sentence(f"{schedule.name} is already paused; ", running, ".")
@@ -93,7 +93,7 @@ def pause(
 
 
 def what_continues(unfinished: Sequence[Backup], now: datetime, beat: Heartbeat) -> Text:
-    """What becomes of the unfinished backups of a schedule that makes no more."""
+    """A sentence about the unfinished backups of a schedule that makes no more."""
     if not unfinished:
         return "no backup of it is running"
     names = humanize.join([backup.name for backup in unfinished])
@@ -115,7 +115,7 @@ def unpause(
     refusal: str = "",
     zone: tzinfo = UTC,
 ) -> UnpauseForecast:
-    """What Velero does when the schedule is unpaused now with this choice.
+    """The effect of unpausing the schedule now with this choice.
 
     `server_default` is the server's --schedule-skip-immediately, None where it cannot be read. It counts only
     where the field is absent and left alone, and even then releases up to mid-2026 forget it after one use.
@@ -160,7 +160,7 @@ def unpause(
 
 
 def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:
-    """Whether the field will say skip when Velero looks, and whether that can be relied on."""
+    """Two answers: will the field say skip when Velero looks, and can that be relied on?"""
     match choice:
         case Choice.SKIP:
             return True, True
@@ -216,7 +216,7 @@ Readings = tuple[Reading, ...]
 
 
 def may_be_due(schedule: Schedule, now: datetime, readings: Readings) -> bool:
-    """Whether a backup is due in any of the readings."""
+    """True if a backup is due in any of the readings."""
     return any(is_due(schedule, now, reading.dialect) for reading in readings)
 
 
@@ -228,7 +228,7 @@ def pause_as_read(
     *,
     beat: Heartbeat | None = None,
 ) -> Text:
-    """What pausing does, in each of the readings."""
+    """The effect of pausing in each of the readings."""
     runs = tuple(backups)
     return _each(readings, lambda reading: pause(schedule, now, reading.dialect, runs, beat=beat))
 
@@ -244,7 +244,7 @@ def unpause_as_read(
     backups: Iterable[Backup] = (),
     refusal: str = "",
 ) -> UnpauseForecast:
-    """What unpausing does; where the readings differ, nothing of it can be relied on and the sentence has them all."""
+    """The effect of unpausing; where the readings differ, none can be relied on and the sentence has them all."""
     runs = tuple(backups)
     answers = {
         reading: unpause(

@@ -22,7 +22,7 @@ _UNTOUCHED = ["*", "*", "*"]
 
 
 class PrescalerVerdict(msgspec.Struct, frozen=True):
-    """Whether the operator accepts a schedule, whether its own document allows that, and the cost."""
+    """The operator's answer to a schedule, that of its own document, and the cost."""
 
     supported: bool
     documented: bool
@@ -94,7 +94,7 @@ def _answer(text: str, minutes: int) -> _Answer:
 
 
 def is_always_warm(text: str) -> bool:
-    """Whether the operator takes it for a schedule that runs every minute."""
+    """True if the operator takes it for a schedule that runs every minute."""
     return text.split(" ")[0] == "*"
 
 

@@ -165,7 +165,7 @@ def _validate(expressions: list[str]) -> None:
 
 
 def _off_at_changes(schedule: CronSchedule) -> bool:
-    """Whether a change of the zone's clocks can lie between warm-up and run; runs in every hour are not affected."""
+    """True if a change of the zone's clocks can lie between warm-up and run; runs in every hour are not affected."""
     zone = schedule.zone
     if zone is None or zone is UTC:
         return False

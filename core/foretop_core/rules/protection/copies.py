@@ -60,7 +60,7 @@ class CopySummary(msgspec.Struct, frozen=True):
 
     @property
     def usable(self) -> Backup | None:
-        """What a restore would take: the newest good copy, or else the newest partial one."""
+        """The copy that a restore would take: the newest good copy, or else the newest partial one."""
         return self.newest or self.newest_partial
 
     @property
@@ -82,7 +82,7 @@ def is_copy(backup: Backup) -> bool:
 
 
 def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
-    """Of backups that all take the same."""
+    """The summary of backups that all take the same."""
     if coverage.extent is Extent.NONE:
         return NO_COPIES
     good: list[Backup] = []
@@ -104,7 +104,7 @@ def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
 
 
 def merged(summaries: Iterable[CopySummary]) -> CopySummary:
-    """Of all groups of backups that take a namespace."""
+    """The summary of all groups of backups that take a namespace."""
     found = [one for one in summaries if one.total]
     if len(found) < 2:
         return found[0] if found else NO_COPIES
@@ -124,7 +124,7 @@ def merged(summaries: Iterable[CopySummary]) -> CopySummary:
 
 
 def nab_copies(nabs: Iterable[NonAdminBackup]) -> CopySummary:
-    """What the NABs of a namespace themselves report, for those who may not read the Backups."""
+    """The copies that the NABs of a namespace report, for those who may not read the Backups."""
     return summarized(filter(is_copy, map(_reported, nabs)), _WHOLE)
 
 
@@ -226,7 +226,7 @@ def _facts(backup: Backup) -> Hashable:
 
 
 def _content_key(spec: BackupSpec) -> Hashable:
-    """What decides about the resources that are taken; most templates have none of it."""
+    """The fields that decide which resources are taken; most templates have none of them."""
     selectors = (
         msgspec.json.encode((spec.label_selector, spec.or_label_selectors))
         if spec.label_selector is not None or spec.or_label_selectors

@@ -106,7 +106,7 @@ class FilterTable:
 
 
 class FilterUse(msgspec.Struct):
-    """Who has a filter."""
+    """The users of one filter."""
 
     groups: dict[Hashable, CopyGroup] = msgspec.field(default_factory=dict)
     covers: dict[tuple[str, str], NamespaceCover] = msgspec.field(default_factory=dict)
@@ -117,7 +117,7 @@ class FilterUse(msgspec.Struct):
 
 
 class FilterUses:
-    """Who has which filter.
+    """The users of each filter.
 
     Namespaces that the same filters take share their protection, which is put together once for all of them.
     """

@@ -33,7 +33,7 @@ class NamespaceCover(msgspec.Struct, frozen=True):
 
 
 class SharedProtection(msgspec.Struct, frozen=True, eq=False):
-    """What all namespaces have in common that the same filters take: one value for thousands of them."""
+    """The protection that namespaces share when the same filters take them: one value for thousands of them."""
 
     covers: tuple[NamespaceCover, ...]
     copies: CopySummary
@@ -75,17 +75,17 @@ class NamespaceProtection:
 
     @property
     def is_covered(self) -> bool:
-        """Whether a schedule takes it that Velero accepts, paused or not."""
+        """True if a schedule that Velero accepts takes it, paused or not."""
         return any(not cover.is_refused for cover in self.covers)
 
     @property
     def is_paused(self) -> bool:
-        """Whether all schedules that would back it up are paused."""
+        """True if all schedules that would back it up are paused."""
         return self.is_covered and all(cover.is_refused or cover.schedule.spec.paused for cover in self.covers)
 
 
 def widest(found: Iterable[Coverage]) -> Coverage:
-    """Of several that take a namespace, the one that takes most of it."""
+    """The coverage that takes most of a namespace."""
     by_extent = {one.extent: one for one in reversed(tuple(found))}
     return next((by_extent[extent] for extent in Extent if extent in by_extent), NOTHING)
 

@@ -1,4 +1,4 @@
-"""What is wrong, since when, how it shows, and what to do: one small rule for each trouble."""
+"""Findings: one small rule for each trouble tells what is wrong, since when, the evidence and the remedy."""
 
 from __future__ import annotations
 

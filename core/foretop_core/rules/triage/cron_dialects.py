@@ -236,7 +236,7 @@ def _last_run(schedule: Schedule) -> datetime | None:
 
 
 def _was_due_to(schedule: Schedule, runs: tuple[Backup, ...], last: datetime, older: Dialect, dialect: Dialect) -> bool:
-    """Whether the last run was due by the older reading and not by the server's own."""
+    """True if the last run was due by the older reading and not by the server's own."""
     before = next((submitted(run) for run in runs if submitted(run) < last - _GRACE), schedule.created)
     if before is None or before >= last:
         return False

@@ -23,7 +23,7 @@ FAILED = "judging-failed"
 def apply_rule(
     rule: Rule, snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
 ) -> tuple[list[Finding], list[Failure]]:
-    """What the rule finds, and where it failed."""
+    """The findings of the rule, and its failures."""
     failures: list[Failure] = []
     while True:
         found: list[Finding] = []

@@ -139,7 +139,7 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
 
 
 def _is_overtaken(snapshot: ClusterSnapshot, item: NonAdmin, began_at: datetime | None) -> bool:
-    """Whether the namespace has a complete copy since, or a later restore of it completed: nothing is lacking then."""
+    """True if the namespace has a complete copy since, or a later restore of it completed: nothing is lacking then."""
     if began_at is None:
         return False
     if isinstance(item, NonAdminBackup):

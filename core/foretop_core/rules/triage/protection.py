@@ -197,7 +197,7 @@ def tracked_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
 
 
 def _with_tracking_id(runs: Iterable[Backup], value: str) -> tuple[Backup, ...]:
-    """What has an owner in the cluster is that one's child to Argo CD, and is not pruned."""
+    """The backups that Argo CD may prune: one with an owner in the cluster is that owner's child to it."""
     return tuple(run for run in runs if not run.metadata.owner_references and run.annotation(ARGO_TRACKING_ID) == value)
 
 

@@ -76,7 +76,7 @@ def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def opened(finding: Finding) -> tuple[Finding, ...]:
-    """What the line gathers, each standing under it."""
+    """The findings that the line gathers, each standing under it."""
     return tuple(replace(member, because=finding) for member in finding.members)
 
 
@@ -87,7 +87,7 @@ def ungathered(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _kind(finding: Finding) -> GroupKey | None:
-    """What it has in common with others; None where it stands for itself."""
+    """The key that it shares with others; None where it stands for itself."""
     if finding.subject.kind not in _MANY or finding.because is not None or not isinstance(finding.what, str):
         return None
     known = finding.acknowledged
@@ -170,7 +170,7 @@ def link_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _causes(finding: Finding, about: Mapping[ObjectRef, Finding]) -> list[Finding]:
-    """What explains it, the nearest first; two that blame each other explain nothing."""
+    """The findings that explain it, the nearest first; two that blame each other explain nothing."""
     found: list[Finding] = []
     blamed = finding.blames
     while blamed is not None and (cause := about.get(blamed)) is not None and cause not in (finding, *found):
@@ -188,7 +188,7 @@ def _chained(finding: Finding, causes: Sequence[Finding], gravest: Mapping[str, 
 
 
 def _told_in(cause: str, consequences: frozenset[str], findings: list[Finding]) -> list[Finding]:
-    """What one finding about a server explains in its namespace is told there."""
+    """Move what a finding about a server explains in its namespace into that finding."""
     places = {finding.subject.namespace for finding in findings if finding.code == cause}
     swallowed: defaultdict[str, list[Finding]] = defaultdict(list)
     kept = []

@@ -46,7 +46,7 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
 
 
 def failed_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    """Those that no schedule and no non-admin backup answers for."""
+    """Failed backups that no schedule and no NAB answers for."""
     known = {(schedule.namespace, schedule.name) for schedule in snapshot.schedules}
     for backup in snapshot.lookups.faulty_backups():
         uuid = backup.label(NAB_UUID_LABEL)

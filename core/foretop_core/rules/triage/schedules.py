@@ -205,7 +205,7 @@ def _pause_finding(
 
 
 def _is_told(facts: ScheduleFacts, overrun: dict[ObjectRef, ObjectRef], limits: Thresholds) -> bool:
-    """Whether its window should have ended, or it is paused for so long that it has a finding of its own."""
+    """True if its window should have ended, or it is paused for so long that it has a finding of its own."""
     since = _paused_since(facts)
     is_forgotten = since is not None and facts.now - since >= limits.forgotten_pause
     return is_forgotten or facts.snapshot.ref(facts.schedule) in overrun
@@ -318,7 +318,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
 
 
 def unfinished_note(facts: ScheduleFacts) -> Text:
-    """What the schedule is about: its backup that waits or runs, or else its next run; "" for neither."""
+    """A sentence on the schedule's backup that waits or runs, or else on its next run; "" for neither."""
     if (run := facts.unfinished) is not None:
         since = sentence(" since ", at) if (at := run.started or run.created) else ""
         return sentence(f" {run.name} is {run.phase or 'New'}", since, ".")
@@ -333,7 +333,7 @@ def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
 
 
 def _is_being_made(facts: ScheduleFacts) -> bool:
-    """Whether a backup waits or runs, and nothing has gone wrong since the last good one.
+    """True if a backup waits or runs, and nothing has gone wrong since the last good one.
 
     So it is after a pause: that there is no newer one says nothing before this one has ended. A backup that does not
     come on is told by itself.
