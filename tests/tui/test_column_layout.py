@@ -7,7 +7,6 @@ from typing import Any
 from foretop.pages.page_factories import NONADMIN, PROTECTION, TRIAGE
 from foretop.pages.table_spec import TableSpec
 from foretop.widgets.column_layout import ColumnPriorities, arrange
-from foretop.widgets.table_strips import has_room_for_count
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.velero import ItemProgress
 from foretop_core.tables.engine.status_glyphs import Tone, phase_briefs
@@ -113,10 +112,3 @@ def test_a_full_bar_is_muted() -> None:
     assert progress_tone(ItemProgress(total_items=10, items_backed_up=10)) is Tone.DIM
     assert progress_tone(ItemProgress(total_items=10, items_backed_up=9)) is Tone.PLAIN
     assert progress_tone(None) is Tone.PLAIN
-
-
-def test_the_number_of_rows_is_told_where_the_head_has_no_room_for_it() -> None:
-    columns = BackupsView().columns[1:3]
-    slots = arrange(columns, [24, 11], 37, ColumnPriorities())
-    assert not has_room_for_count(columns, slots, "1–13 of 43", 40)
-    assert has_room_for_count(columns, slots, "1–13 of 43", 60)

@@ -29,7 +29,7 @@ def _many(number: int) -> list[Resource]:
 
 
 def _heads(shown: Screen) -> list[str]:
-    return [line[1:].rstrip() for line in shown.lines[3:] if line[1:3] in ("▾ ", "▸ ")]
+    return [line[1:].rstrip() for line in shown.table_lines if line[1:3] in ("▾ ", "▸ ")]
 
 
 def _head(namespace: str, context: str = "prod-eu") -> ObjectRef:
