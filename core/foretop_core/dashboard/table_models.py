@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import BadInput
+from foretop_core.errors import BadInput, let_through
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import problem_text
-from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
@@ -19,6 +18,7 @@ from foretop_core.tables.engine.filter_fields import filter_fields
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
 from foretop_core.tables.engine.sorted_rows import SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.view import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.terminal_text import clean
 
@@ -198,6 +198,7 @@ class TableModel(ABC):
                 return False
             return not self.faults_only or self.is_fault(entry)
         except Exception as problem:
+            let_through(problem)
             self.state.note_failure(f"filtering {self.name}", self.subject(self.key_of(entry)), problem)
             return True
 
@@ -217,6 +218,7 @@ class TableModel(ABC):
         try:
             row = self.paint_one(key, entry)
         except Exception as problem:
+            let_through(problem)
             cells = [Cell("") for _ in self.columns[self.many :]]
             cells[0] = Cell(clean(f"{key.name}: cannot be shown: {problem_text(problem)}"))
             row = Row(key, StatusGlyph.BROKEN, tuple(cells), fault=problem)
@@ -275,6 +277,7 @@ class StoreTableModel(TableModel):
         try:
             return self.view.standing(held)
         except Exception as problem:
+            let_through(problem)
             self.state.note_failure(f"a group of {self.name}", entry[0], problem)
             return StatusGlyph.BROKEN, "not judged"
 

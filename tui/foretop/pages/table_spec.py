@@ -10,6 +10,7 @@ from foretop.widgets.column_layout import ColumnPriorities
 from foretop.widgets.paragraphs import Line, Paragraph, span
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
+from foretop_core.errors import let_through
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
@@ -36,5 +37,6 @@ def safely(
     try:
         return make()
     except Exception as problem:
+        let_through(problem)
         failure = state.note_failure(what, key, problem)
         return (Paragraph((span(f"{key.name} cannot be shown: {failure.problem}", Tone.BAD),)),)

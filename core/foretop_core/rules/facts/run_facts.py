@@ -144,6 +144,11 @@ class RunFacts(msgspec.Struct, frozen=True):
         """Whether Velero has seen it: one that it has not seen is in nobody's queue."""
         return self.run.phase not in ("", "New")
 
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether a silent server has never seen it: it is in no queue then."""
+        return self.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not self.was_picked_up
+
 
 class QueueLine(msgspec.Struct, frozen=True):
     """The unfinished runs of one server, in the one order that all surfaces show."""
@@ -325,8 +330,8 @@ def _basis(item: QueueItem) -> Text:
     if item.is_guess:
         return sentence(", a guess: ", item.note)
     if not item.basis:
-        hooks = bool(item.run.spec.hooks.get("resources"))
-        return ", from its items so far; its hooks may take longer" if hooks else ""
+        hooks = _hooks(item.run)
+        return f", from its items so far; {hooks}" if hooks else ""
     match item.owner.kind:
         case OwnerKind.NAB | OwnerKind.NAR:
             runs = humanize.count(item.basis, item.owner.kind.upper())
@@ -334,6 +339,19 @@ def _basis(item: QueueItem) -> Text:
         case OwnerKind.SCHEDULE | OwnerKind.HAND:
             return f", from its last {humanize.count(item.basis, 'run')}"
     assert_never(item.owner.kind)
+
+
+def _hooks(run: Run) -> str:
+    """Velero writes how many hooks it ran when all of them have ended; "" where the run has none."""
+    ran = run.status.hook_status
+    if ran is not None and ran.hooks_attempted:
+        failed = f", {ran.hooks_failed:,} of them failed" if ran.hooks_failed else ""
+        return f"its {humanize.count(ran.hooks_attempted, 'hook')} {_have(ran.hooks_attempted)} run{failed}"
+    return "its hooks may take longer" if run.spec.hooks.get("resources") else ""
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
 
 
 def _hold(hold: Blocker) -> str:

@@ -14,7 +14,7 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.namespace_facts import ProtectionJudge
+from foretop_core.rules.facts.namespace_facts import NamespaceFacts, NamespaceProtection, ProtectionJudge
 from foretop_core.rules.facts.run_facts import (
     Forecasts,
     Owner,
@@ -59,6 +59,17 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     def protection(self) -> ProtectionJudge:
         """How well the namespaces are protected now."""
         return ProtectionJudge(self.now, protection_limits(self.limits), self.snapshot.velero_namespaces)
+
+    def namespace(self, protection: NamespaceProtection) -> NamespaceFacts:
+        """The facts of a namespace now."""
+        held = self._namespaces.get(protection.namespace)
+        if held is None or held.protection is not protection:
+            held = self._namespaces[protection.namespace] = self.protection.facts(protection)
+        return held
+
+    @cached_property
+    def _namespaces(self) -> dict[str, NamespaceFacts]:
+        return {}
 
     def schedule(self, schedule: Schedule) -> ScheduleFacts:
         """The facts of a schedule now."""

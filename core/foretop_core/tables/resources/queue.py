@@ -12,9 +12,9 @@ from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ende
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
 from foretop_core.tables.resources.runs import FROM, PHASE, percent, run_progress, run_progress_tone
 from foretop_core.tables.text import times
