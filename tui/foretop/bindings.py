@@ -16,8 +16,10 @@ from itertools import combinations
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.actions import action_catalog
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.planners.pausing import UNPAUSE
+from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
 from foretop_core.models.kinds import POD, SCHEDULE
 
 Handler = Callable[[], Awaitable[None] | None]
@@ -94,9 +96,9 @@ _RESUME = Action(
 
 
 def _write_actions() -> Iterator[Action]:
-    for intent in action_catalog.INTENTS:
+    for intent in RECORDS:
         yield action_of(intent)
-        if intent is action_catalog.UNPAUSE:
+        if intent is UNPAUSE:
             yield _RESUME
 
 
@@ -128,7 +130,7 @@ ACTIONS: tuple[Action, ...] = (
         "results",
         13,
         ("errors", "warnings"),
-        instead_of=(action_catalog.EDIT_SCHEDULE.id,),
+        instead_of=(EDIT_SCHEDULE.id,),
         disabled_reason="Only backups and restores have results",
     ),
     Action("pod_log", ("l",), "l", "its log", ActionGroup.OBJECT, "log", 2, kinds=(POD.plural,)),

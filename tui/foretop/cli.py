@@ -14,7 +14,7 @@ import click
 from foretop.commands.complete_words import REFRESH
 from foretop.commands.connection import config_of, connection_options
 from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, watch_clusters
-from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
+from foretop.commands.help_examples import START_EXAMPLES, example_of
 from foretop_core.kube.connection.config import SessionOptions
 
 # Deferred imports: a command loads what it needs, so that --version and completion stay quick.
@@ -63,8 +63,8 @@ def with_examples(name: str, command: click.Command) -> click.Command:
     if isinstance(command, click.Group):
         for verb, inner in command.commands.items():
             with_examples(f"{name} {verb}", inner)
-    elif name in EXAMPLES:
-        command.epilog = f"\b\nExample:\n  {EXAMPLES[name]}"
+    elif example := example_of(name, command):
+        command.epilog = f"\b\nExample:\n  {example}"
     return command
 
 
