@@ -28,6 +28,12 @@ KeyHints = tuple[tuple[str, str], ...]
 """Keys in a person's spelling, and in a word what they do."""
 
 
+def handlers_by_name(carrier: object) -> dict[str, Handler]:
+    """The methods `do_<id>` of whoever carries actions out, by the ids of the actions."""
+    methods = (name for name in dir(type(carrier)) if name.startswith("do_"))
+    return {name.removeprefix("do_"): getattr(carrier, name) for name in methods}
+
+
 class ActionGroup(Enum):
     """The headings of the help."""
 

@@ -16,7 +16,7 @@ from foretop_core.actions.planners.schedule_edits import (
     texts_of,
 )
 from foretop_core.actions.plans import PlanStep
-from foretop_core.actions.spec_text import spec_as_text
+from foretop_core.actions.spec_editing import spec_as_text
 from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef

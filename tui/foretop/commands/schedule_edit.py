@@ -26,7 +26,7 @@ from foretop_core.actions.planners.schedule_edits import (
     plan_edit_schedule,
 )
 from foretop_core.actions.plans import chosen
-from foretop_core.actions.spec_text import spec_as_text, spec_from_text
+from foretop_core.actions.spec_editing import spec_as_text, spec_from_text
 from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE

@@ -15,7 +15,7 @@ from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_record import ActionRecord
-from foretop_core.actions.existing_objects import ExistingObjects, existing_objects
+from foretop_core.actions.namespace_content import ExistingObjects, existing_objects
 from foretop_core.actions.planners.restores import (
     RESTORE_FROM,
     RestoreRequest,

@@ -30,7 +30,7 @@ from foretop_core.actions.planners.schedule_edits import (
     texts_of,
 )
 from foretop_core.actions.plans import Planner
-from foretop_core.actions.spec_text import spec_as_text, spec_from_text
+from foretop_core.actions.spec_editing import spec_as_text, spec_from_text
 from foretop_core.actions.step_builders import wire
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import BadInput, ForetopError
