@@ -29,7 +29,7 @@ from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.failure_record import failing_object, problem_text
 from foretop_core.store import UnreadableObject
-from foretop_core.tables.engine.columns import UnreadableRow
+from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.text.time_zones import TimeZoneSetting
 from foretop_core.tables.timeline.lanes import HORIZONS, StartLoad, lane
 from foretop_core.tables.timeline.time_axis import axis_over

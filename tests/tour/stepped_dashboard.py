@@ -26,7 +26,7 @@ import foretop.app
 import foretop.startup
 from foretop.app import Dashboard
 from foretop.commands.demo import _served
-from foretop.commands.display_flags import DisplayFlags, show_dashboard
+from foretop.commands.start_dashboard import DisplayFlags, show_dashboard
 from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.table_page import TablePage
 from foretop.widgets.column_layout import sort_keys

@@ -10,9 +10,8 @@ from foretop.widgets.column_layout import ColumnPriorities, arrange
 from foretop.widgets.table_strips import has_room_for_count
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.velero import ItemProgress
-from foretop_core.tables.engine.cell_fitting import fit, wording
-from foretop_core.tables.engine.columns import Cell, Column
 from foretop_core.tables.engine.status_glyphs import Tone, phase_briefs
+from foretop_core.tables.engine.view import Cell, Column, fit, wording
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.protection import ProtectionView

@@ -17,9 +17,9 @@ from foretop_core.clock import ManualClock
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column
 from foretop_core.tables.engine.render_context import RenderContextFactory
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.view import Column
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.queue import QueueView
@@ -141,6 +141,12 @@ def _etcd(hour: int, minutes: int, phase: str = "Completed", **more: Any) -> Res
         of="etcd",
         **more,
     )
+
+
+def test_a_pause_is_not_counted_as_a_run() -> None:
+    """As in the table, where it takes no outcome's place."""
+    paused = schedule("etcd", "0 * * * *", last="00:00:03", paused=True)
+    assert "the last 1 run, oldest first" in _text(_strip([paused, _etcd(0, 5)])[2])
 
 
 def test_a_strip_of_runs_is_as_high_as_they_took_and_marks_failures_besides_their_colour() -> None:

@@ -13,8 +13,8 @@ import click
 
 from foretop.commands.complete_words import REFRESH
 from foretop.commands.connection import config_of, connection_options
-from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop.commands.help_examples import START_EXAMPLES, example_of
+from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop_core.kube.connection.config import SessionOptions
 
 # Deferred imports: a command loads what it needs, so that --version and completion stay quick.

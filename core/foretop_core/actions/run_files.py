@@ -13,14 +13,13 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import Unreachable
-from foretop_core.kube.watching.list_watch_codec import read_event
+from foretop_core.kube.connection.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
-from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
+from foretop_core.models.velero import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import why_no_files
-from foretop_core.rules.resource_list import ResourceList, parse_resource_list
-from foretop_core.rules.results import Results, parse
+from foretop_core.rules.results import ResourceList, Results, parse, parse_resource_list
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 URL_WITHIN = 30.0

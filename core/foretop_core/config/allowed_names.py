@@ -9,7 +9,21 @@ from typing import Literal, get_args
 
 PageName = Literal["triage", "schedules", "nonadmin", "queue", "calendar", "primer", "backups", "restores", "storage"]
 PAGE_NAMES: tuple[str, ...] = get_args(PageName)
-ThemeTone = Literal["foreground", "background", "border", "dim", "good", "running", "waiting", "paused", "warn", "bad"]
+ThemeTone = Literal[
+    "foreground",
+    "background",
+    "border",
+    "dim",
+    "bright",
+    "faint",
+    "raised",
+    "good",
+    "running",
+    "waiting",
+    "paused",
+    "warn",
+    "bad",
+]
 """What a theme gives colours to: the screen, and the tones of what stands on it."""
 BUILT_IN_THEMES = ("terminal", "dark", "light", "high-contrast", "colour-blind")
 PAGE_COLUMNS: dict[str, tuple[str, ...]] = {

@@ -24,11 +24,10 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.logs import logger
 from foretop_core.models import Resource
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.wire import ObjectRef, UnreadableObject
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
-from foretop_core.store.unreadable import UnreadableObject
 
 _log = logger(__name__)
 

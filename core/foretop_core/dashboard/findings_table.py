@@ -14,12 +14,12 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, opened, ungathered
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.rules.triage.ranking import rank
-from foretop_core.tables.engine.columns import Cell, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.filter_fields import OverriddenFields
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.view import Cell, Row, find_column
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding

@@ -11,7 +11,6 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import problem_text
-from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
@@ -19,6 +18,7 @@ from foretop_core.tables.engine.filter_fields import filter_fields
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
 from foretop_core.tables.engine.sorted_rows import SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.view import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.terminal_text import clean
 

@@ -16,10 +16,10 @@ from foretop_core.models import BackupRepository, Namespace, Pod, from_builtins
 from foretop_core.models.kinds import BACKUP, by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Cell, Column, Row
 from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
+from foretop_core.tables.engine.view import Cell, Column, Row
 from foretop_core.tables.engine.view_registry import VIEWS
 from foretop_core.tables.resources.findings import COLUMNS as FINDINGS
 from tests import recordings

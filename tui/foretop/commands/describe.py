@@ -35,7 +35,7 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
-from foretop_core.tables.resources.finding_text import DESCRIBED
+from foretop_core.tables.resources.ticket_text import DESCRIBED
 
 _SAME = {"schedules": "schedule", "backups": "backup", "restores": "restore", "storage": "bsl"}
 _NO_END = 100_000

@@ -24,8 +24,8 @@ from foretop_core.models.kinds import DEPLOYMENT, KINDS, NAB, NAR, ON_DEMAND, SC
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.session import WATCHED, Session
-from foretop_core.tables.engine.columns import Row, View
 from foretop_core.tables.engine.field_selector import FieldSelector, parse_field_selector
+from foretop_core.tables.engine.view import Row, View
 from foretop_core.tables.engine.view_registry import VIEWS
 from foretop_core.tables.resources.json_items import Item, as_list
 

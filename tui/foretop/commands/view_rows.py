@@ -23,7 +23,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
-from foretop_core.tables.engine.columns import Cell, Row
+from foretop_core.tables.engine.view import Cell, Row
 from foretop_core.tables.engine.view_registry import VIEWS
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.json_items import Item

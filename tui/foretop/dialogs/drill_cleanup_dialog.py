@@ -19,8 +19,8 @@ from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.rules import humanize
+from foretop_core.rules.drills import DELETED_IN_ORDER, LeftDrill
 from foretop_core.rules.failure_record import failure_line
-from foretop_core.rules.protection.drill_leftovers import DELETED_IN_ORDER, LeftDrill
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _CHOICES = ("left alone", "deleted")

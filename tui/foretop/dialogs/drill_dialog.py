@@ -34,7 +34,7 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
-from foretop_core.rules.protection.drill_leftovers import LeftDrill
+from foretop_core.rules.drills import LeftDrill
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _SECRETS = ("left out", "restored too: who may read them there can read a second copy of them meanwhile")

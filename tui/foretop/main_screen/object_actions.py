@@ -200,9 +200,9 @@ class ObjectActions:
         finding, state = finding_under_cursor(self.host.page), self.host.state
         if finding is not None and state is not None:
             # With the first copy: no page needs it to be drawn.
-            from foretop_core.tables.resources.finding_text import finding_text
+            from foretop_core.tables.resources.ticket_text import ticket_text
 
-            copy(self.host.app, finding_text(finding, state.render_context_of(finding).now))
+            copy(self.host.app, ticket_text(finding, state.render_context_of(finding).now))
 
     def do_acknowledged(self) -> None:
         state = self.host.state

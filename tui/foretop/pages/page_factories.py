@@ -28,9 +28,9 @@ from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableModel
 from foretop_core.models.wire import ObjectRef
-from foretop_core.tables.engine.columns import Column, UnreadableRow, View
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.view import Column, UnreadableRow, View
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.movements import MovementsView
 from foretop_core.tables.resources.nonadmin import NonAdminView

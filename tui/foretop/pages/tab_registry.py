@@ -49,3 +49,9 @@ TABS: tuple[Tab, ...] = (
     Tab(8, "restores", "Restores", "Restores", "Restores"),
     Tab(9, "storage", "Storage", "Storage", "Storage locations"),
 )
+
+
+def page_title(page_id: str) -> str:
+    """The name of a page in a word or two, as its tab has it or its title begins."""
+    named = next((tab.name for tab in TABS if tab.id == page_id), "")
+    return named or next((view.title.partition(":")[0] for view in SIDE_VIEWS if view.id == page_id), page_id)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop.bindings import RESERVED_LETTERS
-from foretop_core.tables.engine.columns import Column
+from foretop_core.tables.engine.view import Column
 from foretop_core.tables.text.terminal_text import width
 
 GAP = 2

@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Change, Store
-from foretop_core.tables.engine.columns import UnreadableRow, View
 from foretop_core.tables.engine.sorted_rows import SortedRows
+from foretop_core.tables.engine.view import UnreadableRow, View
 
 E = TypeVar("E")
 

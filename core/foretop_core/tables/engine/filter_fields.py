@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from foretop_core.tables.engine.columns import Column
 from foretop_core.tables.engine.filter import FilterableRow
+from foretop_core.tables.engine.view import Column
 
 _TITLE_WORD = re.compile(r"[a-z]+")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foretop_core.tables.engine.columns import View
+from foretop_core.tables.engine.view import View
 from foretop_core.tables.resources.movements import MovementsView
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.pods import PodsView

@@ -12,9 +12,9 @@ from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ende
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
 from foretop_core.tables.resources.runs import FROM, PHASE, percent, run_progress, run_progress_tone
 from foretop_core.tables.text import times
@@ -132,7 +132,8 @@ def _ends(facts: RunFacts, render: RenderContext) -> str:
     """How long it has run, and until when it should."""
     so_far, at = _so_far(facts), facts.expected_end
     if at is not None:
-        return f"{so_far}→ {render.estimate(at, facts.run)}"
+        guess = "?" if facts.item is not None and facts.item.is_guess else ""
+        return f"{so_far}→ {render.estimate(at, facts.run)}{guess}"
     return f"{so_far}finishing" if facts.run.phase not in HOLDS_SLOT else f"{so_far}→ ?"
 
 

@@ -16,9 +16,9 @@ from foretop_core.rules.facts.run_facts import DataProgress, OwnerKind, Run, has
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_briefs, phase_tone, run_mark
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 from foretop_core.tables.text.progress_bar import bar

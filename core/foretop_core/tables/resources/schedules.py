@@ -29,9 +29,9 @@ from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.store import Change, Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_mark
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, schedule_item
 from foretop_core.tables.text import times
 

@@ -1,0 +1,345 @@
+"""What a view is made of: columns of cells, a mark for each row, and the sides by which rows are found."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+
+from foretop_core.errors import BadInput
+from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.failure_record import problem_text
+from foretop_core.store import Change, Store, UnreadableObject
+from foretop_core.tables.engine.filter import FilterableRow
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_standing
+from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.text.terminal_text import ELLIPSIS, clean, cut, cut_end, width
+
+LONGEST_CELL = 1024
+"""So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """Text that a terminal may have as it is, and the tone in which it is said."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+    briefs: tuple[str, ...] = ()
+    """The same in fewer words, for a column with less room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One painted line: the same for the screen and for the command line."""
+
+    key: ObjectRef
+    mark: StatusGlyph
+    cells: tuple[Cell, ...]
+    faded: bool = field(default=False, kw_only=True)
+    """Nothing new comes in of it."""
+    fault: Exception | None = field(default=None, kw_only=True, compare=False)
+    """What kept it from being painted."""
+
+    @property
+    def outline(self) -> tuple[object, ...]:
+        """Two rows with the same differ in the text of cells alone."""
+        return self.key, self.mark, self.faded
+
+
+E = TypeVar("E")
+Shown = TypeVar("Shown", contravariant=True)
+
+
+RenderContextOf = Callable[[str], RenderContext]
+"""The moment in a cluster."""
+
+
+def _untoned(_entry: object, _scene: object) -> Tone:
+    return Tone.PLAIN
+
+
+def _no_briefs(_entry: object, _scene: object) -> tuple[str, ...]:
+    return ()
+
+
+class Column(msgspec.Struct, Generic[Shown], frozen=True):
+    """`text` and `tone` may use the time, and are asked for what is on the screen only; `sort` may not.
+
+    `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room; `briefs` say
+    the same shorter and shorter, so that words are left out before letters are. Of those that `fall` what stands
+    there runs downwards in their usual order: the newest start, the greatest age comes first. `cells` is what its
+    texts come to sooner or later, kept free from the start so that no column goes when one of them grows. In a
+    column whose cells are `alike` all of them are shortened where one of them has to be.
+    """
+
+    name: str
+    title: str
+    text: Callable[[Shown, RenderContext], str]
+    sort: Callable[[Shown], Any]
+    tone: Callable[[Shown, RenderContext], Tone] = _untoned
+    right: bool = False
+    wide: bool = False
+    from_middle: bool = False
+    falls: bool = False
+    briefs: Callable[[Shown, RenderContext], tuple[str, ...]] = _no_briefs
+    cells: int = 0
+    alike: bool = False
+
+    def cell(self, entry: Shown, render: RenderContext) -> Cell:
+        briefs = (
+            ()
+            if self.briefs is _no_briefs
+            else tuple(clean(text[:LONGEST_CELL]) for text in self.briefs(entry, render))
+        )
+        return Cell(clean(self.text(entry, render)[:LONGEST_CELL]), self.tone(entry, render), briefs)
+
+
+def plain(
+    name: str,
+    title: str,
+    get: Callable[[Shown], str],
+    *,
+    tone: Callable[[Shown, RenderContext], Tone] = _untoned,
+    wide: bool = False,
+    from_middle: bool = False,
+    cells: int = 0,
+    briefs: Callable[[Shown], tuple[str, ...]] | None = None,
+) -> Column[Shown]:
+    """A column whose text does not depend on the time, and sorts as it reads."""
+    return Column(
+        name,
+        title,
+        lambda entry, _: get(entry),
+        lambda entry: get(entry) or None,
+        tone,
+        wide=wide,
+        from_middle=from_middle,
+        briefs=(lambda entry, _: briefs(entry)) if briefs is not None else _no_briefs,
+        cells=cells,
+    )
+
+
+def wording(cells: Iterable[Cell], size: int) -> int:
+    """How much all cells of a column must be shortened alike for the longest to fit; 0: not at all."""
+    texts = [(cell.text, *cell.briefs) for cell in cells]
+    most = max(map(len, texts), default=1)
+    return next((at for at in range(most) if all(width(one[min(at, len(one) - 1)]) <= size for one in texts)), most)
+
+
+def worded_width(cell: Cell, shortened: int) -> int:
+    """How wide the wording is that a cell has when it was shortened so many times."""
+    wordings = (cell.text, *cell.briefs)
+    return width(wordings[min(shortened, len(wordings) - 1)])
+
+
+def fit(cell: Cell, column: Column[Any], size: int, ellipsis: str = ELLIPSIS, least: int = 0) -> str:
+    """The fullest wording that fits, shortened `least` times before; where none does, the shortest is cut."""
+    wordings = (cell.text, *cell.briefs)
+    text = next((words for words in wordings[least:] if width(words) <= size), wordings[-1])
+    return cut(text, size, ellipsis) if column.from_middle else cut_end(text, size, ellipsis)
+
+
+def find_column(columns: Sequence[Column[Shown]], name: str, view: str) -> Column[Shown]:
+    found = next((column for column in columns if column.name == name.lower()), None)
+    if found is None:
+        known = ", ".join(column.name for column in columns)
+        raise BadInput(f"{name!r} is not a column of {view}", f"the columns are {known}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """The entry of an object that could not be read, or of which no row could be made."""
+
+    key: ObjectRef
+    problem: str
+    fault: Exception | None = field(default=None, compare=False)
+    """The failure of foretop's own, where it was one."""
+
+
+class View(ABC, Generic[E]):
+    """One table: which objects it shows, how a change finds its rows, and how they look."""
+
+    name: ClassVar[str]
+    kinds: ClassVar[frozenset[str]]
+    """The names of the kinds whose objects are rows here."""
+    watched: ClassVar[frozenset[str]]
+    """Those and the ones whose changes show in the rows."""
+    context_kinds: ClassVar[frozenset[str]] = frozenset()
+    """What the rows are painted against: without these kinds they say less."""
+    columns: tuple[Column[E], ...]
+    order: ClassVar[str]
+    in_groups: ClassVar[bool] = True
+    """Whether its rows may be put under their namespaces."""
+    fields: ClassVar[tuple[str, ...]] = ("context", "namespace", "name", "phase")
+
+    @abstractmethod
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> E | None:
+        """What the row of an object is made from; None where the view does not show the object."""
+
+    @abstractmethod
+    def resource(self, entry: E) -> Resource: ...
+
+    @abstractmethod
+    def mark(self, entry: E, render: RenderContext) -> StatusGlyph: ...
+
+    @abstractmethod
+    def item(self, entry: E, render: RenderContext) -> Item:
+        """What `-o json` prints of it."""
+
+    def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        """The rows that may look different after a change of any watched object."""
+        return (key,)
+
+    def basis(self, store: Store, context: str) -> object:
+        """What all rows of a cluster are made from besides their own objects; where it changes, all are made again."""
+        return None
+
+    def details(self, entry: E) -> Mapping[str, str]:
+        """The fields of this view beyond those that every view has."""
+        return {}
+
+    def searched(self, entry: E) -> Iterable[str]:
+        """What a search for a text looks at, beyond what every view has."""
+        return self.details(entry).values()
+
+    def labels(self, entry: E) -> Mapping[str, str]:
+        return self.resource(entry).metadata.labels
+
+    def phase(self, entry: E) -> str:
+        return str(getattr(self.resource(entry), "phase", ""))
+
+    def standing(self, entry: E) -> StatusLabel | None:
+        """What the head of a group tells of it; None for what is well."""
+        return run_standing(self.phase(entry))
+
+    def facets(
+        self, key: ObjectRef, entry: E | UnreadableRow, render_context_of: RenderContextOf | None = None
+    ) -> FilterableRow:
+        """With the render contexts, also what its cells say can be asked for."""
+        if isinstance(entry, UnreadableRow):
+            return _SpoiledFacets(key, entry.problem)
+        return _RowFacets(self, key, entry, render_context_of)
+
+    def said(self, name: str, entry: E, render: RenderContext) -> str:
+        """What the cell of a column says."""
+        return next((column.text(entry, render) for column in self.columns if column.name == name), "")
+
+    def column(self, name: str) -> Column[E]:
+        return find_column(self.columns, name, self.name)
+
+    def derive(self, store: Store, key: ObjectRef) -> E | UnreadableRow | None:
+        resource = store.get(key)
+        if resource is None or key.kind not in self.kinds:
+            return None
+        if isinstance(resource, UnreadableObject):
+            return UnreadableRow(key, resource.problem)
+        try:
+            return self.entry(store, key, resource)
+        except Exception as fault:
+            return UnreadableRow(key, f"no row can be made: {problem_text(fault)}", fault)
+
+    def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
+        """Of all rows of a cluster."""
+        return (key for kind in sorted(self.kinds) for key, _ in store.items(context, kind))
+
+    def all(self, store: Store, context: str) -> Iterator[tuple[ObjectRef, E | UnreadableRow]]:
+        for key in self.keys(store, context):
+            entry = self.derive(store, key)
+            if entry is not None:
+                yield key, entry
+
+    def paint(self, key: ObjectRef, entry: E | UnreadableRow, render: RenderContext) -> Row:
+        """A row that cannot be painted says so and costs itself only."""
+        if isinstance(entry, UnreadableRow):
+            return Row(key, StatusGlyph.BROKEN, self._spoiled(entry), fault=entry.fault)
+        try:
+            mark = self.mark(entry, render)
+            if mark is StatusGlyph.HEALTHY and render.snapshot.is_loading:
+                mark = StatusGlyph.UNSET  # Nothing is known to be well before all that speaks against it has come in.
+            return Row(key, mark, tuple(column.cell(entry, render) for column in self.columns))
+        except Exception as fault:
+            spoiled = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}")
+            return Row(key, StatusGlyph.BROKEN, self._spoiled(spoiled), fault=fault)
+
+    def describe(self, key: ObjectRef, entry: E | UnreadableRow, render: RenderContext) -> Item:
+        """The item of a row; an object that cannot be read or shown says so in its own."""
+        if not isinstance(entry, UnreadableRow):
+            try:
+                return self.item(entry, render)
+            except Exception as fault:
+                entry = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}", fault)
+        names = {"context": key.context, "kind": key.kind}
+        return {**names, "namespace": key.namespace, "name": key.name, "unreadable": entry.problem}
+
+    def _spoiled(self, entry: UnreadableRow) -> tuple[Cell, ...]:
+        """Its name where names stand, and what is wrong in the first place after it."""
+        known = {"namespace": entry.key.namespace, "name": entry.key.name}
+        told = False
+        cells: list[Cell] = []
+        for column in self.columns:
+            text = known.get(column.name, "")
+            if not text and not told and any(cell.text for cell in cells):
+                told = True
+                text = entry.problem if entry.problem.startswith(_OUR_FAULT) else f"unreadable: {entry.problem}"
+            cells.append(Cell(clean(text), Tone.BAD))
+        return tuple(cells)
+
+
+_OUR_FAULT = ("no row can be made", "cannot be shown")
+_KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
+
+
+class _RowFacets(Generic[E]):
+    """Made once for every row that a filter looks at, so it is kept light."""
+
+    __slots__ = ("entry", "key", "render_context_of", "view")
+
+    def __init__(self, view: View[E], key: ObjectRef, entry: E, render_context_of: RenderContextOf | None) -> None:
+        self.view = view
+        self.key = key
+        self.entry = entry
+        self.render_context_of = render_context_of
+
+    def text(self) -> str:
+        context, _, namespace, name = self.key
+        phase = self.view.phase(self.entry)
+        own = (context, namespace, name, phase, *phase_briefs(phase))
+        return " ".join((*own, *self.view.searched(self.entry))).lower()
+
+    def contains(self, word: str) -> bool:
+        """Mostly a name is typed: what has it there needs no other texts."""
+        return word in self.key.name or word in self.key.namespace or word in self.text()
+
+    def field(self, name: str) -> str:
+        if name in _KEY_FIELDS:
+            return self.key[_KEY_FIELDS[name]]
+        if name == "phase":
+            return self.view.phase(self.entry)
+        if name in self.view.fields or self.render_context_of is None:
+            return self.view.details(self.entry).get(name, "")
+        return self.view.said(name, self.entry, self.render_context_of(self.key.context))
+
+    def labels(self) -> Mapping[str, str]:
+        return self.view.labels(self.entry)
+
+
+class _SpoiledFacets(msgspec.Struct, frozen=True):
+    key: ObjectRef
+    problem: str
+
+    def text(self) -> str:
+        return f"{self.key.context} {self.key.namespace} {self.key.name} {self.problem}".lower()
+
+    def contains(self, word: str) -> bool:
+        return word in self.text()
+
+    def field(self, name: str) -> str:
+        return self.key[_KEY_FIELDS[name]] if name in _KEY_FIELDS else ""
+
+    def labels(self) -> Mapping[str, str]:
+        return {}
