@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -13,16 +13,12 @@ from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind, RequiredPermission
 from foretop_core.rules.snapshot import ClusterSnapshot
 
-if TYPE_CHECKING:
-    from foretop_core.actions.plans import Plan, PlanStep
-    from foretop_core.actions.velero_pickup import Probe
-
 Applies: TypeAlias = Callable[[Resource, Callable[[], bool]], str]
 """Why it cannot be asked of an object, "" where it can; the second tells whether data is being moved for it.
 
 It is called for every key at every change of the screen, so it looks no further than it must.
 """
-Follow: TypeAlias = "Callable[[ClusterSnapshot, Resource | None, PlanStep, datetime], Probe | None]"
+Follow: TypeAlias = Callable[[ClusterSnapshot, Resource | None, Any, datetime], Any]
 """The probe for a step, from the snapshot and the object as they were before it, and the moment of its plan."""
 
 FIRST, EARLY, MIDDLE, LATE = 1, 2, 4, 13
@@ -102,7 +98,7 @@ def _always(_item: Resource, _moves: Callable[[], bool]) -> str:
     return ""
 
 
-def no_planner(*_given: Any, **_options: Any) -> Plan:
+def no_planner(*_given: Any, **_options: Any) -> Any:
     """Stands for a planner that was forgotten; the catalog refuses such a record when it is imported."""
     raise LookupError("an action without a planner")
 
@@ -119,7 +115,7 @@ class ActionRecord(msgspec.Struct, frozen=True):
     kinds: tuple[Kind, ...]
     rights: tuple[RequiredPermission, ...]
     """All that its plans write: a plan with any other write cannot be made."""
-    planner: Callable[..., Plan] = no_planner
+    planner: Callable[..., Any] = no_planner
     """Makes its plan from a snapshot, objects, the moment `now`, and what its dialog asks for."""
     reads: tuple[RequiredPermission, ...] = ()
     """What it reads that is not watched."""
