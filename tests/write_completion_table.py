@@ -1,15 +1,21 @@
-"""Writes the table of words that the shell completes: `python -m tests.write_completion_table` after a change."""
+"""Writes what is made from the commands and the actions: `python -m tests.write_completion_table` after a change.
+
+The words that the shell completes, and the names of actions that a configuration may use.
+"""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
+from foretop.bindings import ACTIONS
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
 from foretop.commands.output_form import OutputFormType
+from foretop_core.config import allowed_names
 
 _BY_NAME = {
     "contexts": "context",
@@ -90,5 +96,22 @@ def text() -> str:
     return '{\n  "commands": {\n' + ",\n".join(lines) + '\n  },\n  "options": [\n' + ",\n".join(kept) + "\n  ]\n}\n"
 
 
+FIXED_KEYS = frozenset({"escape", "leave", "edit", "edit_minutes", "section", "copy_primed"})
+"""Actions whose keys stay as they are."""
+
+
+def action_names() -> list[str]:
+    return [action.id.replace("_", "-") for action in ACTIONS if action.id not in FIXED_KEYS]
+
+
+def _write_action_names() -> None:
+    path = Path(allowed_names.__file__)
+    held = path.read_text(encoding="utf-8")
+    lines = "".join(f'    "{name}",\n' for name in action_names())
+    head, _, rest = held.partition("ActionName = Literal[\n")
+    path.write_text(f"{head}ActionName = Literal[\n{lines}{rest[rest.index(']') :]}", encoding="utf-8")
+
+
 if __name__ == "__main__":
     TABLE.write_text(text(), encoding="utf-8")
+    _write_action_names()

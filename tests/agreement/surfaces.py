@@ -30,8 +30,8 @@ from foretop.panes.schedule_pane import schedule_pane
 from foretop.panes.storage_pane import place_pane
 from foretop.panes.triage_pane import calm, finding_pane
 from foretop.widgets.paragraphs import Paragraph
-from foretop_core.actions.backups import plan_back_up_now
-from foretop_core.actions.pausing import plan_unpause
+from foretop_core.actions.planners.backups import plan_back_up_now
+from foretop_core.actions.planners.pausing import plan_unpause
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.handover import Handover, handover_text
 from foretop_core.dashboard.session_protocol import DisplayOptions

@@ -176,7 +176,7 @@ SAME = (
         "its one caller takes any ApiError as the sign to read page by page, and shows none",
     ),
     SameProgram(
-        "core/foretop_core/actions/lifetimes.py",
+        "core/foretop_core/actions/planners/lifetimes.py",
         "why = EXTEND_BACKUP.applies(backup, lambda: False) or requested_deletion(snapshot, backup)",
         "False to True",
         "whether a backup can be extended does not depend on its data movements: test_records.py asks with both",

@@ -31,7 +31,7 @@ from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.table_page import TablePage
 from foretop.widgets.column_layout import sort_keys
 from foretop.widgets.line_widgets import TextPane
-from foretop_core.actions.pausing import PAUSED_BATCH
+from foretop_core.actions.planners.pausing import PAUSED_BATCH
 from foretop_core.clock import ManualClock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.session import Session, open_session

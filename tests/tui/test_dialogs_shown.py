@@ -16,8 +16,9 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.create_dialogs import other_copies
 from foretop.dialogs.plan_text import StepReport
 from foretop.dialogs.too_small_screen import TooSmallScreen
-from foretop_core.actions.action_catalog import DELETE_BACKUP, RESTORE_FROM
 from foretop_core.actions.plan_executor import Outcome, Result
+from foretop_core.actions.planners.backups import DELETE_BACKUP
+from foretop_core.actions.planners.restores import RESTORE_FROM
 from foretop_core.actions.plans import Plan, Refusal
 from foretop_core.actions.step_builders import create_step
 from foretop_core.actions.velero_pickup import ProgressReport

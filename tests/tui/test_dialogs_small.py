@@ -12,14 +12,15 @@ from textual.widget import Widget
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_registry import make_dialog
-from foretop_core.actions.action_catalog import INTENTS, ActionRecord, AskedOf
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
 from foretop_core.models.wire import ObjectRef
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import SMALL, TINY
 
-SHOWN = [(intent, several) for intent in INTENTS if not intent.fetches for several in {False, intent.many}]
+SHOWN = [(intent, several) for intent in RECORDS if not intent.fetches for several in {False, intent.many}]
 
 
 def targets(at: Stand, intent: ActionRecord, several: bool) -> ActionTargets:

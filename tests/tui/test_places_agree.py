@@ -16,9 +16,9 @@ from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.schedule_pane import schedule_pane
 from foretop.widgets.paragraphs import Paragraph
-from foretop_core.actions.backups import plan_back_up_now
-from foretop_core.actions.pausing import plan_unpause
-from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
+from foretop_core.actions.planners.backups import plan_back_up_now
+from foretop_core.actions.planners.pausing import plan_unpause
+from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import Backup
 from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.action_catalog import DELETE_SCHEDULE, PAUSE
-from foretop_core.actions.pausing import PauseRequest, plan_pause
 from foretop_core.actions.plan_executor import Outcome
+from foretop_core.actions.planners.pausing import PAUSE, PauseRequest, plan_pause
+from foretop_core.actions.planners.schedules import DELETE_SCHEDULE, plan_delete_schedule
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.undone_watch import watch_for_undoing
 from foretop_core.models.kinds import SCHEDULE

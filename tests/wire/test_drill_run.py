@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from foretop_core.actions import drill_run
 from foretop_core.actions.drill_run import DrillRun, delete_made, leftovers, plan_deletion, require_journal
-from foretop_core.actions.drills import DrillRequest, MadeObject, plan_cleanup, plan_drill
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, JournalEntry
+from foretop_core.actions.planners.drills import DrillRequest, MadeObject, plan_cleanup, plan_drill
 from foretop_core.actions.plans import Plan
 from foretop_core.errors import ForetopError
 from foretop_core.models import Restore, from_builtins

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foretop_core.actions import write_answer
-from foretop_core.actions.backups import plan_delete_backup
+from foretop_core.actions.planners.backups import plan_delete_backup
 from foretop_core.actions.write_answer import WriteEvidence, keep_looking, verify_write
 from tests.wire.action_fixtures import Wire, a_schedule, box_with, hand_in, patch_schedule, pausing, planned, wire
 from tests.wire.test_actions_lost import creating

@@ -13,7 +13,7 @@ import click
 
 from foretop.commands.complete_words import REFRESH
 from foretop.commands.connection import config_of, connection_options
-from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
+from foretop.commands.help_examples import START_EXAMPLES, example_of
 from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop_core.kube.connection.config import SessionOptions
 
@@ -64,8 +64,8 @@ def with_examples(name: str, command: click.Command) -> click.Command:
     if isinstance(command, click.Group):
         for verb, inner in command.commands.items():
             with_examples(f"{name} {verb}", inner)
-    elif name in EXAMPLES:
-        command.epilog = f"\b\nExample:\n  {EXAMPLES[name]}"
+    elif example := example_of(name, command):
+        command.epilog = f"\b\nExample:\n  {example}"
     return command
 
 

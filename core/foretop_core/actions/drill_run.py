@@ -11,7 +11,10 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions.drill_quotas import prevention, quotas_of
-from foretop_core.actions.drills import (
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.planners.drills import (
     DrillRequest,
     MadeObject,
     drill_records,
@@ -19,10 +22,8 @@ from foretop_core.actions.drills import (
     plan_cleanup,
     plan_note,
 )
-from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
-from foretop_core.actions.run_files import RunFile, run_file
+from foretop_core.actions.run_files import run_file
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import ApiError

@@ -11,7 +11,7 @@ from functools import partial
 
 import msgspec
 
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, Result, login, whoami

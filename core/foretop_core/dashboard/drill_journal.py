@@ -44,7 +44,7 @@ class DrillJournal:
         return self._held
 
     def _read(self) -> None:
-        from foretop_core.actions.drills import drill_records
+        from foretop_core.actions.planners.drills import drill_records
 
         try:
             self._held = drill_records(self._journal.read())

@@ -12,7 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from foretop_core.actions.acknowledgement_file import AcknowledgementFile
-from foretop_core.actions.acknowledging import (
+from foretop_core.actions.planners.acknowledging import (
+    ACKNOWLEDGE,
+    UNACKNOWLEDGE,
     AcknowledgeRequest,
     acknowledgement_end,
     cannot_be_shared,
@@ -22,7 +24,6 @@ from foretop_core.actions.acknowledging import (
     plan_unacknowledge,
     shared_subjects,
 )
-from foretop_core.actions.action_catalog import ACKNOWLEDGE, UNACKNOWLEDGE
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule

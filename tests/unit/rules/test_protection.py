@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foretop_core.actions.restores import RestoreRequest, plan_restore
+from foretop_core.actions.planners.restores import RestoreRequest, plan_restore
 from foretop_core.clock import ManualClock
 from foretop_core.models import (
     Backup,

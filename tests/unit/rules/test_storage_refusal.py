@@ -8,9 +8,9 @@ import pytest
 
 from foretop.dialogs.pause_dialogs import choice_summary
 from foretop.panes.schedule_pane import schedule_pane
-from foretop_core.actions.backups import plan_back_up_now, plan_run_again
-from foretop_core.actions.pausing import plan_unpause
-from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
+from foretop_core.actions.planners.backups import plan_back_up_now, plan_run_again
+from foretop_core.actions.planners.pausing import plan_unpause
+from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import BackupSpec, BackupStorageLocation, Schedule
 from foretop_core.rules.facts.pause_facts import UnpauseCounts, count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from foretop_core.actions.acknowledging import AcknowledgeRequest
 from foretop_core.actions.journal import JournalEntry
+from foretop_core.actions.planners.acknowledging import AcknowledgeRequest
 from foretop_core.dashboard.handover import Handover, handover_text
 from foretop_core.models import PreScaledCronJob, from_builtins
 from foretop_core.models.wire import ObjectRef

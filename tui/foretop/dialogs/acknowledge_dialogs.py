@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec.structs import replace
 from textual import work
@@ -15,7 +15,8 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.acknowledging import (
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.planners.acknowledging import (
     CHANGE,
     SHIFT,
     AcknowledgeRequest,
@@ -24,7 +25,6 @@ from foretop_core.actions.acknowledging import (
     plan_unacknowledge,
     shared_subjects,
 )
-from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.state import DashboardState
@@ -45,8 +45,8 @@ _FEW = 3
 class FindingsDialog(ActionDialog):
     """A dialog about findings, some of which may be about no object."""
 
-    noun: ClassVar[str] = "finding"
-    another_choice_helps: ClassVar[bool] = True
+    noun = "finding"
+    another_choice_helps = True
 
     def __init__(
         self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool, state: DashboardState
@@ -107,8 +107,8 @@ class FindingsDialog(ActionDialog):
 class AcknowledgeDialog(FindingsDialog):
     """Asks why, until when and for whom."""
 
-    verb: ClassVar[str] = "Acknowledge"
-    headline: ClassVar[str] = "Acknowledge {}"
+    verb = "Acknowledge"
+    headline = "Acknowledge {}"
 
     def on_mount(self) -> None:
         self._learn_users()
@@ -194,8 +194,8 @@ class AcknowledgeDialog(FindingsDialog):
 class UnacknowledgeDialog(FindingsDialog):
     """Makes findings count again: one's own at once, those that everybody sees by taking the annotation off."""
 
-    verb: ClassVar[str] = "Open again"
-    headline: ClassVar[str] = "Open again: {}"
+    verb = "Open again"
+    headline = "Open again: {}"
 
     @property
     def _own(self) -> list[Finding]:

@@ -25,7 +25,7 @@ from foretop.dialogs.plan_run import PlanRun
 from foretop.terminal.clipboard import copy
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
@@ -58,13 +58,13 @@ class ActionDialog(DialogFrame):
     """A dialog that asks, sends and shows the results; what someone else changed meanwhile is asked again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
-    headline: ClassVar[str] = ""
+    headline: str = ""
     """What the title says; `{}` stands for the name, or for how many."""
-    titles: ClassVar[tuple[str, str]] = ("", "")
+    titles: tuple[str, str] = ("", "")
     """What the knob says of one, whose name `{}` stands for, and of several, where it stands for `2 schedules`."""
-    noun: ClassVar[str] = "schedule"
+    noun: str = "schedule"
     """What several are counted as."""
-    another_choice_helps: ClassVar[bool] = False
+    another_choice_helps: bool = False
     """Whether what is refused with these choices may be possible with others: the form stays then."""
 
     def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:

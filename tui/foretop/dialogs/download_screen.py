@@ -21,8 +21,9 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.planners.downloads import Run, RunFile
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, file_plan, likely_file_owner, why_no_file
+from foretop_core.actions.run_files import FileUnavailable, file_plan, likely_file_owner, why_no_file
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import work
 from textual.app import App
@@ -17,10 +17,10 @@ from foretop.dialogs.dialog_parts import DialogField, MessageBody, OptionCycler
 from foretop.dialogs.drill_progress import DrillProgress
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
 from foretop_core.actions.drill_run import leftovers
-from foretop_core.actions.drills import (
+from foretop_core.actions.planners.drills import (
     LONGEST_LIMIT,
     USUAL_LIMIT,
     DrillRequest,
@@ -44,10 +44,10 @@ _OFFERED = "Triage offers to delete it."
 class DrillDialog(ActionDialog):
     """Restores the newest good copy of a namespace beside it, and offers to delete that again."""
 
-    verb: ClassVar[str] = "Drill"
-    headline: ClassVar[str] = "Drill {}"
-    titles: ClassVar[tuple[str, str]] = ("Drill {}", "Drill {}")
-    noun: ClassVar[str] = "namespace"
+    verb = "Drill"
+    headline = "Drill {}"
+    titles = ("Drill {}", "Drill {}")
+    noun = "namespace"
 
     def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, targets, ascii)

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from foretop.dialogs.plan_text import StepReport
 from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Planner
-from foretop_core.actions.velero_pickup import Probe, ProgressReport, follow_write
+from foretop_core.actions.velero_pickup import PICKED_UP_WITHIN, Probe, ProgressReport, follow_write
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
-from foretop_core.dashboard.pickup_probes import probe_for, timeout_for
 from foretop_core.errors import ForetopError
 from foretop_core.logs import logger
 from foretop_core.models.wire import ObjectRef
@@ -82,7 +81,8 @@ class PlanRun:
         origin = self.planned.origins[place] if self.planned.origins else None
         try:
             before = self._service.item(origin) if origin else None
-            return probe_for(plan, step, before, self._service.snapshot(step.target.context))
+            follow = plan.intent.follow
+            return follow and follow(self._service.snapshot(step.target.context), before, step, plan.at)
         except Exception as problem:
             _log.exception("the probe for %s failed", step.target)
             report = _not_followed(problem)
@@ -90,7 +90,7 @@ class PlanRun:
 
     async def _follow(self, place: int, probe: Probe) -> None:
         context = self.told[place].result.step.target.context
-        within = timeout_for(self.planned.plan.intent)
+        within = None if self.planned.plan.intent.to_the_end else PICKED_UP_WITHIN
         try:
             async for seen in follow_write(self._service.source.store, context, probe, within):
                 self.told[place] = self.told[place].after(seen)

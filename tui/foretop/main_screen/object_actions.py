@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from foretop.bindings import Handler
+from foretop.bindings import Handler, handlers_by_name
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.page_address import PageAddress
@@ -52,46 +52,41 @@ class ObjectActions:
 
     def __init__(self, host: ActionHost) -> None:
         self.host = host
-        self._handlers: Mapping[str, Handler] = {
-            "open": self.do_open,
-            "yaml": self.do_yaml,
-            "describe": self.do_describe,
-            "results": self.do_results,
-            "prime": self.do_prime,
-            "pod_log": self.do_pod_log,
-            "jump": self.do_jump,
-            "copy_finding": self.do_copy_finding,
-            "acknowledged": self.do_acknowledged,
-            "copy_name": self.do_copy_name,
-            "copy_namespace": self.do_copy_namespace,
-        }
+        self._handlers = handlers_by_name(self)
 
     def handlers(self) -> Mapping[str, Handler]:
         return self._handlers
 
     def offers(self, action_id: str) -> bool:
-        page, subject = self.host.page, self._subject()
-        match action_id:
-            case "open":
-                return self.host.current != DETAIL and (subject is not None or finding_under_cursor(page) is not None)
-            case "acknowledged":
-                return self._has_acknowledged()
-            case "copy_finding":
-                return finding_under_cursor(page) is not None
-            case "copy_name":
-                return subject is not None and finding_under_cursor(page) is None
-            case "jump":
-                return self._leads_elsewhere(self.targets(), subject)
-            case "results":
-                return self._run() is not None
-            case "pod_log":
-                return subject is not None and subject.kind == POD.name and self._is_connected(subject)
-            case "prime":
-                return subject is not None and subject.kind in _HAVE_EXPRESSIONS
-            case _:
-                return subject is not None
+        """By `can_<id>`; what has none needs an object under the cursor."""
+        can: Callable[[], bool] | None = getattr(self, f"can_{action_id}", None)
+        return can() if can is not None else self._subject() is not None
 
-    def _has_acknowledged(self) -> bool:
+    def can_open(self) -> bool:
+        has_finding = finding_under_cursor(self.host.page) is not None
+        return self.host.current != DETAIL and (self._subject() is not None or has_finding)
+
+    def can_copy_finding(self) -> bool:
+        return finding_under_cursor(self.host.page) is not None
+
+    def can_copy_name(self) -> bool:
+        return self._subject() is not None and finding_under_cursor(self.host.page) is None
+
+    def can_jump(self) -> bool:
+        return self._leads_elsewhere(self.targets(), self._subject())
+
+    def can_results(self) -> bool:
+        return self._run() is not None
+
+    def can_pod_log(self) -> bool:
+        subject = self._subject()
+        return subject is not None and subject.kind == POD.name and self._is_connected(subject)
+
+    def can_prime(self) -> bool:
+        subject = self._subject()
+        return subject is not None and subject.kind in _HAVE_EXPRESSIONS
+
+    def can_acknowledged(self) -> bool:
         """There are some to show, or they are shown and can be hidden again."""
         state, page = self.host.state, self.host.page
         return shows_acknowledged(page) or (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
-from foretop.bindings import COMMANDS, WRITE_ACTIONS, Action, Handler, key_name
+from foretop.bindings import COMMANDS, WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette, PaletteEntry
 from foretop.dialogs.explanation_screen import ExplanationScreen
@@ -95,38 +95,34 @@ class ScreenActions:
     def __init__(self, host: ActionHost, app_host: AppHost) -> None:
         self.host = host
         self.app_host = app_host
-        self._handlers: Mapping[str, Handler] = {
-            "save": self.do_save,
-            "help": self.do_help,
-            "messages": self.do_messages,
-            "palette": self.do_palette,
-            "all_namespaces": self.do_all_namespaces,
-            "zone": self.do_zone,
-            "relist": self.do_relist,
-            "sign_in": self.do_sign_in,
-            "mouse": self.app_host.toggle_mouse,
-            "theme": self.app_host.cycle_theme,
-            "suspend": self.do_suspend,
-            "windows": self.do_windows,
-            "handover": self.do_handover,
-        }
+        self._handlers = handlers_by_name(self)
 
     def handlers(self) -> Mapping[str, Handler]:
         return self._handlers
 
     def offers(self, action_id: str) -> bool:
-        page, state = self.host.page, self.host.state
-        match action_id:
-            case "save":
-                return isinstance(page, TablePage) and page.rows is not None and page.rows.table.total > 0
-            case "sign_in":
-                return state is not None and bool(signed_out(state))
-            case "handover":
-                return state is not None and state.has_judged
-            case "all_namespaces":
-                return state is not None and bool(state.focus)
-            case _:
-                return True
+        """By `can_<id>`; what has none always does something."""
+        can: Callable[[], bool] | None = getattr(self, f"can_{action_id}", None)
+        return can() if can is not None else True
+
+    def can_save(self) -> bool:
+        page = self.host.page
+        return isinstance(page, TablePage) and page.rows is not None and page.rows.table.total > 0
+
+    def can_sign_in(self) -> bool:
+        return self.host.state is not None and bool(signed_out(self.host.state))
+
+    def can_handover(self) -> bool:
+        return self.host.state is not None and self.host.state.has_judged
+
+    def can_all_namespaces(self) -> bool:
+        return self.host.state is not None and bool(self.host.state.focus)
+
+    def do_mouse(self) -> None:
+        self.app_host.toggle_mouse()
+
+    def do_theme(self) -> None:
+        self.app_host.cycle_theme()
 
     def do_save(self) -> None:
         page = self.host.page

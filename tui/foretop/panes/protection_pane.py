@@ -6,7 +6,7 @@ from datetime import datetime
 
 from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
-from foretop_core.actions.action_catalog import DRILL
+from foretop_core.actions.planners.drills import DRILL
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import NamespaceCover, NamespaceFacts, NamespaceProtection
 from foretop_core.tables.engine.render_context import RenderContext

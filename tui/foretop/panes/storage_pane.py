@@ -5,7 +5,7 @@ from __future__ import annotations
 from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD
-from foretop_core.actions.action_catalog import DECIDE_STORAGE
+from foretop_core.actions.planners.nonadmin import DECIDE_STORAGE
 from foretop_core.models import BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import credential_text, where_text

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 import msgspec
 
 from foretop_core.actions import validation
-from foretop_core.actions.action_catalog import DELETE_RESTORE, RESTORE_FROM
+from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine, DialogSpec
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_step, delete_step, restore_name, said, velero, wire
 from foretop_core.actions.storage_availability import unavailable_storage
+from foretop_core.actions.velero_pickup import follow_restore, follow_restore_deletion
 from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.errors import BadInput
-from foretop_core.models import Backup, BackupRepository, Restore, RestoreSpec
-from foretop_core.models.kinds import RESTORE
+from foretop_core.models import Backup, BackupRepository, Resource, Restore, RestoreSpec
+from foretop_core.models.kinds import BACKUP, RESTORE, RequiredPermission
 from foretop_core.models.nonadmin import NAR_NAME_ANNOTATION, NAR_NAMESPACE_ANNOTATION
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
@@ -255,3 +256,49 @@ def _command(snapshot: ClusterSnapshot, backup: Backup, request: RestoreRequest,
 def beside(name: str) -> str:
     """The name of a namespace next to another one."""
     return f"{name[: _LONGEST_NAMESPACE - len(BESIDE)]}{BESIDE}"
+
+
+def _is_usable(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if isinstance(item, Backup) and item.phase in phases.USABLE else "there is nothing to restore from it"
+
+
+RESTORE_FROM = ActionRecord(
+    60,
+    "restore",
+    "Restore from it",
+    "r",
+    (BACKUP,),
+    (RequiredPermission("create", RESTORE),),
+    plan_restore,
+    applies=_is_usable,
+    short="restore",
+    footer=EARLY,
+    hint="restore from {}",
+    follow=follow_restore,
+    to_the_end=True,
+    commands=(CommandLine("restore create", "foretop restore create --from-backup nightly-20261115010012"),),
+    purpose="restore",
+)
+DELETE_RESTORE = ActionRecord(
+    180,
+    "delete-restore",
+    "Delete the restore",
+    "ctrl+d",
+    (RESTORE,),
+    (RequiredPermission("delete", RESTORE),),
+    plan_delete_restore,
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=LATE,
+    dialog=DialogSpec("Delete restore {}", "Delete", ("Delete restore {}", "Delete {}"), "restore"),
+    follow=follow_restore_deletion,
+    commands=(
+        CommandLine(
+            "restore delete",
+            "foretop restore delete shop-again",
+            "Delete restores with their logs and results; what they have restored stays.",
+        ),
+    ),
+    purpose="delete restores",
+)

@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
-from foretop_core.actions.nonadmin import plan_delete_nar
 from foretop_core.actions.plan_executor import MOST_TRIES, Outcome, Result, whoami
+from foretop_core.actions.planners.nonadmin import plan_delete_nar
+from foretop_core.actions.planners.restores import RestoreRequest, plan_restore
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.restores import RestoreRequest, plan_restore
 from foretop_core.errors import ForetopError
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from foretop_core.actions.action_catalog import EXTEND_BACKUP
-from foretop_core.actions.backups import requested_deletion
+from foretop_core.actions.action_record import LATE, ActionRecord, CommandLine, DialogSpec, TextField
+from foretop_core.actions.planners.backups import requested_deletion
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import patch_step
 from foretop_core.actions.validation import days_in_hours, go_duration
 from foretop_core.errors import BadInput
-from foretop_core.models import Backup
+from foretop_core.models import Backup, Resource
+from foretop_core.models.kinds import BACKUP, RequiredPermission
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION
-from foretop_core.rules import humanize
+from foretop_core.rules import humanize, phases
 from foretop_core.rules.humanize import read_duration, rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -85,3 +86,40 @@ def _new(begun: datetime, request: NewLifetime) -> tuple[str, datetime]:
     except OverflowError:
         raise BadInput(f"{request.ttl} is out of range", "", _HOW) from None
     return f"{seconds // 3600}h{seconds // 60 % 60}m{seconds % 60}s", until
+
+
+def _is_kept(item: Resource, _moves: Callable[[], bool]) -> str:
+    phase = item.phase if isinstance(item, Backup) else ""
+    if item.metadata.deletion_timestamp is not None or phase == "Deleting":
+        return "it is being deleted"
+    return "" if phase in phases.USABLE else f"there is nothing to keep in it ({phase or 'New'})"
+
+
+def _current(backup: Backup, now: datetime) -> str:
+    if backup.status.expiration is None:
+        return "It has no expiration."
+    return f"it expires {humanize.time(backup.status.expiration, now)} (TTL {backup.spec.ttl})"
+
+
+EXTEND_BACKUP = ActionRecord(
+    170,
+    "extend-backup",
+    "Extend its life",
+    "v",
+    (BACKUP,),
+    (RequiredPermission("patch", BACKUP),),
+    plan_extend,
+    many=True,
+    applies=_is_kept,
+    short="extend",
+    footer=LATE,
+    words=("ttl", "expiration", "keep"),
+    dialog=DialogSpec(
+        "Extend the life of {}",
+        "Extend",
+        fields=(TextField("request", "Keep", "for 30d from its start, or until 2027-01-31", read_lifetime),),
+        current=_current,
+    ),
+    commands=(CommandLine("backup extend", "foretop backup extend nightly-20261115010012 --ttl 2160h"),),
+    purpose="extend the life of backups",
+)

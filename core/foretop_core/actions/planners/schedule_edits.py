@@ -10,13 +10,14 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions import velero_pickup
-from foretop_core.actions.action_catalog import EDIT_SCHEDULE
+from foretop_core.actions.action_record import MIDDLE, ActionRecord, CommandLine
 from foretop_core.actions.field_changes import change_lines
+from foretop_core.actions.planners.schedules import check_schedule, described_by, doubts, meaning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.schedules import check_schedule, described_by, doubts, meaning
 from foretop_core.actions.step_builders import patch_step, wire
 from foretop_core.errors import BadInput
-from foretop_core.models import BackupSpec, Schedule, from_builtins
+from foretop_core.models import BackupSpec, Resource, Schedule, from_builtins
+from foretop_core.models.kinds import SCHEDULE, RequiredPermission
 from foretop_core.models.velero import ScheduleSpec
 from foretop_core.models.wire import Wire
 from foretop_core.rules import humanize
@@ -124,8 +125,12 @@ def edited(schedule: Schedule, patch: Mapping[str, Any]) -> Schedule:
     return msgspec.structs.replace(schedule, spec=made.spec)
 
 
-def follow_edit(snapshot: ClusterSnapshot, before: Schedule, step: PlanStep, at: datetime) -> velero_pickup.Probe:
+def follow_edit(
+    snapshot: ClusterSnapshot, before: Resource | None, step: PlanStep, at: datetime
+) -> velero_pickup.Probe | None:
     """Follows an edit; `snapshot` and `before` are of the time before it."""
+    if not isinstance(before, Schedule):
+        return None
     after = edited(before, step.write.body["spec"])
     runs = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
     facts = schedule_facts(snapshot, after, at)
@@ -278,3 +283,22 @@ def _value(name: str, text: str) -> Any:
     if name in _LISTS:
         return [part.strip() for part in text.split(",") if part.strip()] or None
     return _TRUTHS.get(text) if name == "skip" else text or None
+
+
+EDIT_SCHEDULE = ActionRecord(
+    140,
+    "edit-schedule",
+    "Edit the schedule",
+    "e",
+    (SCHEDULE,),
+    (RequiredPermission("patch", SCHEDULE),),
+    plan_edit_schedule,
+    short="edit",
+    footer=MIDDLE,
+    words=("change", "cron", "ttl", "editor"),
+    hint="edit {}",
+    follow=follow_edit,
+    commands=(
+        CommandLine("schedule edit", "foretop schedule edit nightly --schedule '0 3 * * *' --ttl 720h --dry-run"),
+    ),
+)

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
-from foretop_core.actions.action_catalog import DECIDE_STORAGE, DELETE_NAB, DELETE_NAR
+from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, ChoiceField, CommandLine, DialogSpec
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import delete_step, patch_step, wire
+from foretop_core.actions.velero_pickup import follow_nonadmin_deletion
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
+from foretop_core.models.kinds import NAB, NABSL_REQUEST, NAR, RequiredPermission
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import credential_text, where_text
 from foretop_core.rules.nonadmin_lifecycle import Path, path_of
@@ -123,3 +125,83 @@ def _patch(snapshot: ClusterSnapshot, nab: NonAdminBackup, name: str, forecast: 
 
 def _from(nar: NonAdminRestore, nab: NonAdminBackup) -> bool:
     return nar.spec.restore_spec.backup_name == nab.name
+
+
+DELETE_NAB = ActionRecord(
+    190,
+    "delete-nab",
+    "Delete the NAB",
+    "ctrl+d",
+    (NAB,),
+    (RequiredPermission("patch", NAB),),
+    plan_delete_nab,
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=LATE,
+    dialog=DialogSpec(
+        "Delete NAB {}",
+        "Delete permanently",
+        ("Delete NAB {} permanently", "Delete {} permanently"),
+        "NAB",
+        fields=(
+            ChoiceField(
+                "force",
+                "How",
+                (("with its data (spec.deleteBackup)", False), ("by force (spec.forceDeleteBackup)", True)),
+                served=(NAB, FORCE_FIELD),
+                served_as="serves_force",
+            ),
+        ),
+    ),
+    follow=follow_nonadmin_deletion,
+    commands=(CommandLine("nab delete", "foretop nab delete team-pay/ledger"),),
+    purpose="delete NABs",
+)
+DELETE_NAR = ActionRecord(
+    200,
+    "delete-nar",
+    "Delete the NAR",
+    "ctrl+d",
+    (NAR,),
+    (RequiredPermission("delete", NAR),),
+    plan_delete_nar,
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=LATE,
+    dialog=DialogSpec("Delete NAR {}", "Delete", ("Delete NAR {}", "Delete {}"), "NAR"),
+    follow=follow_nonadmin_deletion,
+    commands=(
+        CommandLine(
+            "nar delete",
+            "foretop nar delete team-pay/ledger-back",
+            "Delete non-admin restores; what they have restored stays.",
+        ),
+    ),
+    purpose="delete NARs",
+)
+DECIDE_STORAGE = ActionRecord(
+    210,
+    "decide-storage",
+    "Approve or reject the storage request",
+    "a",
+    (NABSL_REQUEST,),
+    (RequiredPermission("patch", NABSL_REQUEST),),
+    plan_decide,
+    many=True,
+    short="approve",
+    footer=EARLY,
+    words=("approve", "reject"),
+    hint="approve or reject {}",
+    dialog=DialogSpec(
+        "Storage request {}",
+        "Approve",
+        fields=(ChoiceField("decision", "Decision", (("approve", "approve"), ("reject", "reject")), on_button=True),),
+    ),
+    commands=(
+        CommandLine("storage-request approve", "foretop storage-request approve team-pay-bucket"),
+        CommandLine("storage-request reject", "foretop storage-request reject team-pay-bucket"),
+    ),
+    purpose="approve and reject storage requests",
+)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 
-from foretop_core.actions.action_catalog import PAUSE, UNPAUSE
+from foretop_core.actions.action_record import EARLY, ActionRecord, CommandLine
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import patch_step
 from foretop_core.actions.validation import days_in_hours
 from foretop_core.actions.velero_pickup import Probe, unpause_probe
 from foretop_core.cron.go_compat import GoError, parse_duration
 from foretop_core.errors import BadInput
-from foretop_core.models import Schedule
+from foretop_core.models import Resource, Schedule
+from foretop_core.models.kinds import SCHEDULE, RequiredPermission
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
@@ -94,8 +95,10 @@ def plan_unpause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], choic
     return Plan(UNPAUSE, now, tuple(steps), tuple(refused))
 
 
-def follow_unpause(snapshot: ClusterSnapshot, before: Schedule, step: PlanStep, at: datetime) -> Probe:
+def follow_unpause(snapshot: ClusterSnapshot, before: Resource | None, step: PlanStep, at: datetime) -> Probe | None:
     """Follows an unpausing by what it wrote; `snapshot` and `before` are of the time before it."""
+    if not isinstance(before, Schedule):
+        return None
     runs = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
     written = step.write.body["spec"].get("skipImmediately")
     return unpause_probe(
@@ -136,3 +139,47 @@ def _step(where: ObjectRef, schedule: Schedule, patch: dict[str, Any], forecast:
     if marks:
         before["metadata"] = {"annotations": marks}
     return patch_step(where, schedule, patch, before, forecast)
+
+
+def _is_unpaused(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if isinstance(item, Schedule) and not item.spec.paused else "it is already paused"
+
+
+def _is_paused(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if isinstance(item, Schedule) and item.spec.paused else "it is not paused"
+
+
+PAUSE = ActionRecord(
+    10,
+    "pause",
+    "Pause",
+    "s",
+    (SCHEDULE,),
+    (RequiredPermission("patch", SCHEDULE),),
+    plan_pause,
+    many=True,
+    applies=_is_unpaused,
+    short="pause",
+    footer=EARLY,
+    words=("stop", "suspend"),
+    hint="pause {}",
+    commands=(CommandLine("schedule pause", "foretop schedule pause -l tier=gold --yes"),),
+    purpose="pause and unpause schedules",
+)
+UNPAUSE = ActionRecord(
+    20,
+    "unpause",
+    "Unpause",
+    "u",
+    (SCHEDULE,),
+    (RequiredPermission("patch", SCHEDULE),),
+    plan_unpause,
+    many=True,
+    applies=_is_paused,
+    short="unpause",
+    footer=EARLY,
+    words=("resume", "continue"),
+    hint="unpause {}",
+    follow=follow_unpause,
+    commands=(CommandLine("schedule unpause", "foretop schedule unpause daily --skip-immediately true --dry-run"),),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,17 +13,27 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions import validation
-from foretop_core.actions.action_catalog import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
+from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import JournalEntry
+from foretop_core.actions.planners.downloads import URL_OF_A_FILE
+from foretop_core.actions.planners.restores import copy_limits, unready_warnings
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal, Write
-from foretop_core.actions.restores import copy_limits, unready_warnings
 from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
 from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Resource, RestoreSpec
-from foretop_core.models.kinds import CONFIG_MAP, NAMESPACE, RESTORE, kind_of_ref
+from foretop_core.models.kinds import (
+    BACKUP,
+    CONFIG_MAP,
+    DOWNLOAD_REQUEST,
+    NAMESPACE,
+    RESOURCE_QUOTA,
+    RESTORE,
+    RequiredPermission,
+    kind_of_ref,
+)
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize, phases
@@ -35,6 +45,11 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 USUAL_LIMIT, LONGEST_LIMIT = 30, int(LONGEST_DRILL.total_seconds()) // 60
 """Minutes that the restore of a drill may take."""
+NOT_FOR_TENANTS = (
+    "you are not allowed to list namespaces",
+    "a drill is for administrators; a tenant restores in place with a NonAdminRestore",
+)
+"""Why somebody cannot drill, and what one can do instead."""
 RESTS_SINCE = Release(1, 12, 2)
 """The first release whose resource modifiers take merge patches; earlier ones would start what they restore."""
 _LONGEST = 63
@@ -278,3 +293,55 @@ def _resource(kind: str) -> str:
     version, plural = DRILLED_KINDS[kind]
     group = version.rpartition("/")[0]
     return f"{plural}.{group}" if group else plural
+
+
+def _is_of_drill(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if item.label(DRILL_LABEL) else "no drill made it"
+
+
+DRILL = ActionRecord(
+    250,
+    "drill",
+    "Drill",
+    "t",
+    (NAMESPACE,),
+    (
+        RequiredPermission("create", NAMESPACE),
+        RequiredPermission("create", CONFIG_MAP),
+        RequiredPermission("create", RESTORE),
+        RequiredPermission("create", DOWNLOAD_REQUEST),
+        RequiredPermission("patch", BACKUP),
+    ),
+    plan_drill,
+    reads=(RequiredPermission("list", CONFIG_MAP), RequiredPermission("list", RESOURCE_QUOTA), *URL_OF_A_FILE),
+    dangerous=True,
+    short="drill",
+    footer=EARLY,
+    words=("try", "test", "rehearse"),
+    for_administrators=True,
+    commands=(CommandLine("drill", "foretop drill shop --dry-run"),),
+    purpose="drill a restore",
+)
+DRILL_CLEANUP = ActionRecord(
+    260,
+    "drill-cleanup",
+    "Delete what the drill made",
+    "ctrl+d",
+    (NAMESPACE,),
+    (
+        RequiredPermission("delete", NAMESPACE),
+        RequiredPermission("delete", CONFIG_MAP),
+        RequiredPermission("delete", RESTORE),
+    ),
+    plan_cleanup,
+    reads=(RequiredPermission("list", CONFIG_MAP),),
+    dangerous=True,
+    applies=_is_of_drill,
+    short="delete",
+    footer=LATE,
+    hint="delete what its drill left",
+    words=("left over", "clean up"),
+    for_administrators=True,
+    commands=(CommandLine("drill"),),
+    purpose="clean up after a drill",
+)

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from foretop_core.actions.action_catalog import SERVER_DEFAULT
+from foretop_core.actions.action_record import ActionRecord, AskedOf, ChoiceField, CommandLine, DialogSpec
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
 from foretop_core.actions.step_builders import identity, kubectl, said
 from foretop_core.models import Deployment
 from foretop_core.models.builtin_kinds import Container
+from foretop_core.models.kinds import DEPLOYMENT, VELERO_DEPLOYMENT, RequiredPermission
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -117,3 +118,25 @@ def _is_oadps(deployment: Deployment) -> bool:
     owners = {owner.kind for owner in deployment.metadata.owner_references}
     manager = deployment.label("app.kubernetes.io/managed-by")
     return bool(owners & _OADP_KINDS) or manager == _OADP_MANAGER or any(deployment.label(key) for key in _OADP_LABELS)
+
+
+SERVER_DEFAULT = ActionRecord(
+    220,
+    "server-default",
+    "Set the server's skip default",
+    "",
+    (DEPLOYMENT,),
+    (RequiredPermission("patch", DEPLOYMENT, names=(VELERO_DEPLOYMENT,)),),
+    plan_server_default,
+    dangerous=True,
+    asked_of=AskedOf.SERVER,
+    page="schedules",
+    short="server default",
+    dialog=DialogSpec(
+        "Skip default of {}",
+        "Restart Velero",
+        fields=(ChoiceField("skip", "Skip", (("yes", True), ("no", False))),),
+    ),
+    commands=(CommandLine("server set", "foretop server set --schedule-skip-immediately true --dry-run"),),
+    purpose="set the server's skip default",
+)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.spec_text import spec_as_text, spec_from_text
+from foretop_core.actions.spec_editing import spec_as_text, spec_from_text
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.actions.action_catalog import ACKNOWLEDGE, UNACKNOWLEDGE, ActionRecord
+from foretop_core.actions.action_record import MIDDLE, ActionRecord, AskedOf, CommandLine
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import patch_step
 from foretop_core.errors import BadInput
 from foretop_core.models import Resource
+from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, RESTORE, SCHEDULE, STORAGE, RequiredPermission
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import read_duration
@@ -142,3 +143,44 @@ def _step(snapshot: ClusterSnapshot, item: Resource, marks: dict[str, Any], fore
     before = {"metadata": {"annotations": held}} if held else {}
     where = snapshot.ref(item)
     return (patch_step(where, item, {"metadata": {"annotations": marks}}, before, forecast),)
+
+
+_CARRIES_ACKNOWLEDGEMENTS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NABSL_REQUEST, NAB, NAR)
+ACKNOWLEDGE = ActionRecord(
+    230,
+    "acknowledge",
+    "Acknowledge",
+    "h",
+    _CARRIES_ACKNOWLEDGEMENTS,
+    tuple(RequiredPermission("patch", kind) for kind in _CARRIES_ACKNOWLEDGEMENTS),
+    plan_acknowledge,
+    many=True,
+    asked_of=AskedOf.FINDING,
+    page="triage",
+    short="acknowledge",
+    footer=MIDDLE,
+    words=("known", "hide", "silence", "mute", "snooze"),
+    commands=(
+        CommandLine(
+            "acknowledge", "foretop acknowledge schedule/nightly --for shift --reason 'the bucket is being moved'"
+        ),
+    ),
+    purpose="acknowledge findings for everybody",
+)
+UNACKNOWLEDGE = ActionRecord(
+    240,
+    "unacknowledge",
+    "Show as open again",
+    "h",
+    _CARRIES_ACKNOWLEDGEMENTS,
+    ACKNOWLEDGE.rights,
+    plan_unacknowledge,
+    many=True,
+    asked_of=AskedOf.FINDING,
+    page="triage",
+    instead_of=("acknowledge",),
+    short="open again",
+    footer=MIDDLE,
+    words=("unacknowledge",),
+    commands=(CommandLine("unacknowledge", "foretop unacknowledge schedule/nightly"),),
+)

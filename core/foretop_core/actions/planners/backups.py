@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from msgspec.structs import replace
 
 from foretop_core.actions import validation
-from foretop_core.actions.action_catalog import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
+from foretop_core.actions.action_record import LATE, ActionRecord, CommandLine, DialogSpec
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_step, patch_step, stamped, velero, wire
+from foretop_core.actions.velero_pickup import follow_backup, follow_backup_deletion
 from foretop_core.actions.velero_silence import waits_for_velero
-from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Schedule
-from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
+from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Resource, Schedule
+from foretop_core.models.kinds import (
+    BACKUP,
+    DATA_UPLOAD,
+    DELETE_REQUEST,
+    MOVEMENTS,
+    POD_VOLUME_BACKUP,
+    SCHEDULE,
+    RequiredPermission,
+)
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
@@ -113,6 +122,15 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
             refused.append(Refusal(snapshot.ref(backup), why))
         steps += [_cancel(snapshot, backup, movement) for movement in running]
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps), tuple(refused))
+
+
+def plan_cancel(snapshot: ClusterSnapshot, items: Iterable[Backup | DataMovement], now: datetime) -> Plan:
+    """Of backups at first, and of single movements when one is planned again."""
+    asked = list(items)
+    movements = [item for item in asked if isinstance(item, DataMovement)]
+    if movements:
+        return replan_cancel(snapshot, movements, now)
+    return plan_cancel_movements(snapshot, [item for item in asked if isinstance(item, Backup)], now)
 
 
 def replan_cancel(snapshot: ClusterSnapshot, movements: Iterable[DataMovement], now: datetime) -> Plan:
@@ -233,3 +251,102 @@ def _cancel(snapshot: ClusterSnapshot, backup: Backup, movement: DataMovement) -
     before = {"spec": {"cancel": movement.spec.cancel}}
     named = f"{kind.name} {movement.name}"
     return replace(patch_step(where, movement, {"spec": {"cancel": True}}, before, forecast, of=named), progress=share)
+
+
+def _has_ended(item: Resource, _moves: Callable[[], bool]) -> str:
+    ended = isinstance(item, Backup) and item.phase in phases.ENDED and item.phase != "Deleting"
+    return "" if ended else "it has not ended"
+
+
+def _has_movements(_item: Resource, moves: Callable[[], bool]) -> str:
+    return "" if moves() else "nothing of it is being moved"
+
+
+BACK_UP_NOW = ActionRecord(
+    40,
+    "back-up-now",
+    "Back up now",
+    "t",
+    (SCHEDULE,),
+    (RequiredPermission("create", BACKUP),),
+    plan_back_up_now,
+    many=True,
+    short="back up now",
+    footer=LATE,
+    words=("backup now", "run now"),
+    hint="back {} up now",
+    dialog=DialogSpec("Back up {} now", "Back up", ("Back up {} now", "Back up {} now"), names_objects=True),
+    follow=follow_backup,
+    commands=(CommandLine("backup create", "foretop backup create --from-schedule nightly --wait"),),
+    purpose="back up now",
+)
+RUN_AGAIN = ActionRecord(
+    50,
+    "run-again",
+    "Run again",
+    "t",
+    (BACKUP,),
+    (RequiredPermission("create", BACKUP),),
+    plan_run_again,
+    applies=_has_ended,
+    short="run again",
+    footer=LATE,
+    words=("backup now",),
+    hint="run {} again",
+    dialog=DialogSpec("Run {} again", "Run again", ("Run {} again", "Run {} again"), "backup", names_objects=True),
+    follow=follow_backup,
+    commands=(CommandLine("backup create"),),
+)
+CANCEL_MOVEMENTS = ActionRecord(
+    120,
+    "cancel-movements",
+    "Cancel its data movements",
+    "x",
+    (BACKUP,),
+    (RequiredPermission("patch", POD_VOLUME_BACKUP), RequiredPermission("patch", DATA_UPLOAD)),
+    plan_cancel,
+    dangerous=True,
+    applies=_has_movements,
+    short="cancel",
+    footer=LATE,
+    words=("stop",),
+    hint="cancel the data movements of {}",
+    dialog=DialogSpec(
+        "Cancel the data movements of {}",
+        "Cancel transfers",
+        ("Cancel the data movements of {}", "Cancel the data movements of {}"),
+        "data movement",
+        "Back",
+    ),
+    commands=(CommandLine("backup cancel", "foretop backup cancel nightly-20261115010012"),),
+    purpose="cancel data movements",
+)
+DELETE_BACKUP = ActionRecord(
+    160,
+    "delete-backup",
+    "Delete the backup",
+    "ctrl+d",
+    (BACKUP,),
+    (RequiredPermission("create", DELETE_REQUEST),),
+    plan_delete_backup,
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=LATE,
+    dialog=DialogSpec(
+        "Delete backup {}",
+        "Delete permanently",
+        ("Delete backup {} permanently", "Delete {} permanently"),
+        "backup",
+        together=last_copies_warning,
+    ),
+    follow=follow_backup_deletion,
+    commands=(
+        CommandLine(
+            "backup delete",
+            "foretop backup delete nightly-20261115010012",
+            "Delete backups with their data, by a DeleteBackupRequest each; --wait shows its errors.",
+        ),
+    ),
+    purpose="delete backups",
+)

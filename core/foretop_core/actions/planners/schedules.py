@@ -10,12 +10,13 @@ from typing import Any
 import msgspec
 
 from foretop_core.actions import validation
-from foretop_core.actions.action_catalog import CREATE_SCHEDULE, DELETE_SCHEDULE
+from foretop_core.actions.action_record import LATE, ActionRecord, AskedOf, CommandLine, DialogSpec
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_step, delete_step, wire
+from foretop_core.actions.velero_pickup import follow_new_schedule
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
-from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.kinds import SCHEDULE, RequiredPermission
 from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
@@ -202,3 +203,48 @@ def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -
     goes_on = f"; {render(what_continues(running, now, beat), now)}" if running else ""
     forecast = f"no further backup of {schedule.name}{kept}{goes_on}"
     return delete_step(snapshot.ref(schedule), schedule, wire(schedule.spec), forecast, warnings)
+
+
+CREATE_SCHEDULE = ActionRecord(
+    130,
+    "create-schedule",
+    "Create a schedule",
+    "a",
+    (SCHEDULE,),
+    (RequiredPermission("create", SCHEDULE),),
+    plan_create_schedules,
+    asked_of=AskedOf.NEW,
+    page="schedules",
+    short="create",
+    footer=LATE,
+    words=("new", "add"),
+    follow=follow_new_schedule,
+    commands=(
+        CommandLine(
+            "schedule create", "foretop schedule create nightly --schedule '0 1 * * *' --include-namespaces shop"
+        ),
+    ),
+    purpose="create schedules",
+)
+DELETE_SCHEDULE = ActionRecord(
+    150,
+    "delete-schedule",
+    "Delete the schedule",
+    "ctrl+d",
+    (SCHEDULE,),
+    (RequiredPermission("delete", SCHEDULE),),
+    plan_delete_schedule,
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=LATE,
+    dialog=DialogSpec("Delete schedule {}", "Delete", ("Delete schedule {}", "Delete {}")),
+    commands=(
+        CommandLine(
+            "schedule delete",
+            "foretop schedule delete nightly",
+            "Delete schedules; their backups stay, unless they are owned by the schedule.",
+        ),
+    ),
+    purpose="delete schedules",
+)
