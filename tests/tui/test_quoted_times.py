@@ -14,9 +14,8 @@ import pytest
 import foretop
 import foretop_core
 from foretop.app import Dashboard
-from foretop.pages import page_factories
-from foretop.pages.table_spec import TableSpec
 from foretop.panes.detail_sections import SECTIONS, describe_object
+from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.stale_notice import stale_paras
 from foretop.widgets.paragraphs import Paragraph
 from foretop_core.dashboard.state import DashboardState
@@ -37,10 +36,6 @@ from tests.tui.test_findings_agree import source_of
 BERLIN, NEW_YORK, KATHMANDU = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("Asia/Kathmandu")
 QUOTE = "the node failed at 02:30:00Z, last seen 12 Nov 02:14Z"
 _UTC_TIME = re.compile(r"(?<![\w:.+-])\d\d:\d\d(?::\d\d)?Z\b")
-_PAGES: dict[str, TableSpec] = {
-    name: getattr(page_factories, name)
-    for name in ("TRIAGE", "SCHEDULES", "NONADMIN", "QUEUE", "BACKUPS", "RESTORES", "STORAGE_PAGE")
-}
 
 
 def quoting() -> list[Resource]:
@@ -96,7 +91,7 @@ def text(said: tuple[Paragraph, ...] | list[Paragraph]) -> str:
 
 def panes(state: DashboardState, sections: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Every pane of every page, and these sections of the detail of every object."""
-    for name, spec in _PAGES.items():
+    for name, spec in TABLE_PAGES.items():
         rows = spec.rows(state)
         rows.pump()
         for key, _ in rows.table:

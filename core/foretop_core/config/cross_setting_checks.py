@@ -7,9 +7,10 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 
-from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_COLUMNS
+from foretop_core.config.allowed_names import BUILT_IN_THEMES
 from foretop_core.config.config_reader import ConfigReading, SettingPath, nearest, quoted
 from foretop_core.config.settings import DEFAULT_SETTINGS, PageSettings, Settings
+from foretop_core.pages import PAGES
 
 ZONE_WORDS = ("UTC", "local", "expression")
 
@@ -50,7 +51,7 @@ def zone_problem(name: str) -> str:
 
 def _page(found: ConfigReading, page: str, asked: PageSettings) -> PageSettings:
     path: SettingPath = ("pages", page)
-    if page not in PAGE_COLUMNS:
+    if not PAGES[page].view:
         if asked != PageSettings():
             found.note_setting(path, "this page has no columns")
         return PageSettings()
@@ -62,7 +63,7 @@ def _page(found: ConfigReading, page: str, asked: PageSettings) -> PageSettings:
 
 
 def _has(found: ConfigReading, path: SettingPath, at: Iterable[str], name: str) -> bool:
-    known = PAGE_COLUMNS[path[-1]]
+    known = PAGES[path[-1]].columns
     if name in known:
         return True
     line = found.lines.get((*path, *at), 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.config.allowed_names import PAGE_NAMES
+from foretop_core.config.allowed_names import TAB_NAMES
 from foretop_core.config.config_reader import ConfigReading, Mistake, nearest, quoted
 from foretop_core.config.cross_setting_checks import theme_problem, zone_problem
 from foretop_core.config.environment_names import VARIABLES
@@ -44,7 +44,7 @@ def _value(setting: str, text: str) -> Any:
 def _problem(found: ConfigReading, setting: str, text: str) -> str:
     match setting:
         case "page":
-            return "" if text in PAGE_NAMES else f"page {quoted(text)} does not exist{nearest(text, PAGE_NAMES)}"
+            return "" if text in TAB_NAMES else f"page {quoted(text)} does not exist{nearest(text, TAB_NAMES)}"
         case "theme":
             return theme_problem(found.settings, text)
         case "timeZone":

@@ -23,11 +23,11 @@ from foretop.main_screen import tab_bar_text
 from foretop.main_screen.page_history import PageHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tab_registry import DETAIL, SIDE_VIEWS, TABS
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError
+from foretop_core.pages import DETAIL, PAGES, TABS
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
@@ -108,7 +108,7 @@ class MainScreen(Screen[None]):
 
     async def arrive(self) -> None:
         """The frame is painted; loading the rest must not keep keys and paint waiting."""
-        await asyncio.to_thread(importlib.import_module, "foretop.pages.page_factories")
+        await asyncio.to_thread(importlib.import_module, "foretop.pages.make_page")
         if self.query_one("#pages").is_attached:
             await self._enter()
 
@@ -218,7 +218,7 @@ class MainScreen(Screen[None]):
         self._show_top()
         page, under = self.page, self._tab
         self.query_one("#tabs", StyledLine).show(tab_bar_text.tabs(TABS, under, cells))
-        title = next((view.title for view in SIDE_VIEWS if view.id == under), "")
+        title = PAGES[under].title if under in PAGES and not PAGES[under].digit else ""
         self.query_one("#top-rule", Divider).show(tab_bar_text.hint(title, cells, BOLD))
         hint, tone = self._hint(page) if page else ("", Tone.DIM)
         self.query_one("#bottom-rule", Divider).show(tab_bar_text.hint(hint, cells, style_of(tone)))
@@ -316,9 +316,9 @@ class MainScreen(Screen[None]):
     async def _page(self, page_id: str) -> Page:
         if page_id not in self.pages:
             # After the first paint: it draws on the store.
-            from foretop.pages.page_factories import PAGE_FACTORIES
+            from foretop.pages.make_page import make_page
 
-            page = PAGE_FACTORIES[page_id](page_id, self.display_options, self)
+            page = make_page(page_id, self.display_options, self)
             # Until it is the page on the screen: two at once would share the room.
             page.display = False
             await self.query_one("#pages").mount(page)

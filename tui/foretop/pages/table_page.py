@@ -13,11 +13,12 @@ from textual.geometry import Size
 
 from foretop.bindings import Handler, key_name
 from foretop.pages.filterable_page import FilterablePage, filter_line
+from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.pages.table_spec import TableSpec, safely
 from foretop.panes.action_sentences import action_keys_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
+from foretop.panes.page_records import ScreenPage
 from foretop.panes.stale_notice import not_allowed, stale_paras
 from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, span
@@ -66,9 +67,11 @@ class TablePage(FilterablePage):
         Binding("shift+up", "scroll_pane(-1)", show=False),
     ]
 
-    def __init__(self, page_id: str, spec: TableSpec, display_options: DisplayOptions, host: PageHost) -> None:
+    def __init__(self, page_id: str, spec: ScreenPage, display_options: DisplayOptions, host: PageHost) -> None:
         super().__init__(page_id, display_options, host)
         self.spec = spec
+        self.kinds = spec.view.kinds
+        """The names of the kinds without which it has nothing to show."""
         self.rows: TableModel | None = None
         self._problem = ""
         self._page_settings: PageSettings | None = None
@@ -204,16 +207,14 @@ class TablePage(FilterablePage):
         assert self.state is not None
         if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
             return [(span(f"{self._problem}.", Tone.BAD),)] if self._problem else nothing_fits(self.state.focus)
-        nobody = (
-            [_NONE_HERE] if self.rows.table.total else [_NONE] if not self.spec.empty else self.spec.empty(self.state)
-        )
-        out = ways_out(self.state.focus) if self.state.focus.narrows(self.spec.kinds) else []
-        return [*(why_empty(self.state, self.spec.kinds) or nobody), *out]
+        nobody = [_NONE_HERE] if self.rows.table.total else self.spec.why_empty(self.state)
+        out = ways_out(self.state.focus) if self.state.focus.narrows(self.kinds) else []
+        return [*(why_empty(self.state, self.kinds) or nobody), *out]
 
     # What keys do here
 
     def kinds_on_demand(self) -> frozenset[str]:
-        return self.spec.kinds & _ON_DEMAND
+        return self.kinds & _ON_DEMAND
 
     def subject(self) -> ObjectRef | None:
         if self.rows is None or self.table.cursor is None:
@@ -329,8 +330,8 @@ class TablePage(FilterablePage):
             f"{self.rows.held_back} ({key_name('acknowledged')})" if self.rows.held_back else "",
             _marked(len(self.table.marked), counted=bool(self.table.untold_count)),
             f"hidden: {', '.join(self.table.given_up)} ({key_name('wide')} shows)" if self.table.given_up else "",
-            how_far(self.rows.state, self.spec.kinds),
-            not_allowed(self.rows.state) if not self.spec.kinds else "",
+            how_far(self.rows.state, self.kinds),
+            not_allowed(self.rows.state) if not self.kinds else "",
         ]
         return ", ".join(part for part in parts if part)
 
@@ -340,7 +341,7 @@ class TablePage(FilterablePage):
         if self.rows is None or self._problem:
             return super().hint_tone
         less = self.rows.filter_text or self.rows.faults_only or self.rows.state.focus.words or self.table.marked
-        missing = how_far(self.rows.state, self.spec.kinds) or (not self.spec.kinds and not_allowed(self.rows.state))
+        missing = how_far(self.rows.state, self.kinds) or (not self.kinds and not_allowed(self.rows.state))
         return Tone.WARN if less or missing else Tone.DIM
 
     @property
@@ -388,5 +389,4 @@ def _marked(number: int, *, counted: bool) -> str:
     return f"{clears} the marks" if counted else f"{number} marked ({clears})"
 
 
-_NONE: Line = (span("None.", Tone.DIM),)
 _NONE_HERE: Line = (span("None here.", Tone.DIM),)

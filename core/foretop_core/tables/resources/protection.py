@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 import msgspec
 
@@ -33,7 +34,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
-from foretop_core.tables.engine.view import Column, UnreadableRow, View, plain
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
@@ -71,6 +72,12 @@ class ProtectionView(View[ProtectionRow]):
         }
     )
     order = "name"
+    rank = ("state", "newest", "copies", "expires", "next", "by", "covers", "tried", "volumes", "storage", "repository")
+    least: ClassVar[Mapping[str, int]] = {"name": 16, "by": 12, "covers": 8, "tried": 8}
+    narrow: ClassVar[Mapping[str, int]] = {"name": 12}
+    with_velero = True
+    missing = Namespace()
+    """Copies of a namespace that is gone are still there."""
     in_groups = False
     fields = (*View.fields, "covers", "by")
 
@@ -83,13 +90,6 @@ class ProtectionView(View[ProtectionRow]):
         unreadable = (key for key, item in store.items(context, NAMESPACE.name) if _readable(item) is None)
         known = (namespace_ref(context, name) for name in self._index(store, context).names)
         return list(dict.fromkeys((*known, *unreadable)))
-
-    def derive(self, store: Store, key: ObjectRef) -> ProtectionRow | UnreadableRow | None:
-        """Also of a namespace that is gone: its copies are still there."""
-        item = store.get(key)
-        if isinstance(item, UnreadableObject):
-            return UnreadableRow(key, item.problem)
-        return self.entry(store, key, item or Namespace())
 
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
         return protection_row(store, key, self._index(store, key.context))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
@@ -31,6 +31,8 @@ class BackupsView(View[Backup]):
     name = "backups"
     kinds = watched = frozenset({BACKUP.name})
     order = "started"
+    rank = ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage")
+    least: ClassVar[Mapping[str, int]] = {"name": 22, "expires": 7, "storage": 8}
     fields = (*View.fields, "schedule", "owner", "storage")
 
     def __init__(self) -> None:
@@ -69,6 +71,8 @@ class RestoresView(View[Restore]):
     name = "restores"
     kinds = watched = frozenset({RESTORE.name})
     order = "started"
+    rank = ("phase", "backup", "started", "errors", "warnings", "items", "took", "from")
+    narrow: ClassVar[Mapping[str, int]] = {"phase": 11, "name": 20}
     fields = (*View.fields, "backup", "schedule", "owner")
 
     def __init__(self) -> None:

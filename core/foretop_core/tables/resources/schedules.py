@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from foretop_core.cron import CronError, shown
 from foretop_core.models import Backup, Schedule
@@ -50,6 +51,8 @@ class SchedulesView(View[ScheduleRow]):
     watched = frozenset({SCHEDULE.name, BACKUP.name, *VERSION_KINDS})
     context_kinds = frozenset({STORAGE.name})
     order = "name"
+    rank = ("next", "last", "cron", "runs", "skip", "meaning")
+    least: ClassVar[Mapping[str, int]] = {"last": 6, "cron": 12, "next": 12}
     fields = (*View.fields, "cron", "paused", "outcome")
 
     def __init__(self) -> None:
