@@ -96,7 +96,7 @@ def panes(state: DashboardState, sections: Sequence[str] = ()) -> Iterator[tuple
         rows.pump()
         for key, _ in rows.table:
             yield f"{name} {key}", text(spec.pane(rows, key, state))
-            for section in sections if name != "TRIAGE" else ():
+            for section in sections if name != "triage" else ():
                 yield f"{section} {key}", text([*describe_object(state, key, section)])
 
 
@@ -106,8 +106,8 @@ def test_no_pane_changes_a_time_that_it_quotes(zone: ZoneInfo) -> None:
     sections = [section for section in SECTIONS if section != "yaml"]
     plain, zoned = (dict(panes(state_of(source, one), sections)) for one in (UTC, zone))
     quoted = {name: said.count(QUOTE) for name, said in plain.items() if QUOTE in said}
-    assert {name.split()[0] for name in quoted} >= {"TRIAGE", "SCHEDULES", "NONADMIN", "BACKUPS", "RESTORES"}
-    assert {name.split()[0] for name in quoted} >= {"STORAGE_PAGE", "overview", "conditions", "results", "describe"}
+    assert {name.split()[0] for name in quoted} >= {"triage", "schedules", "nonadmin", "backups", "restores"}
+    assert {name.split()[0] for name in quoted} >= {"storage", "overview", "conditions", "results", "describe"}
     assert {name: zoned[name].count(QUOTE) for name in quoted} == quoted
     assert [name for name, said in zoned.items() if _UTC_TIME.search(said.replace(QUOTE, ""))] == []
 

@@ -65,7 +65,8 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     the same shorter and shorter, so that words are left out before letters are. Of those that `fall` what stands
     there runs downwards in their usual order: the newest start, the greatest age comes first. `cells` is what its
     texts come to sooner or later, kept free from the start so that no column goes when one of them grows. In a
-    column whose cells are `alike` all of them are shortened where one of them has to be.
+    column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
+    clock, which is not a change of the object.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     briefs: Callable[[Shown, RenderContext], tuple[str, ...]] | None = None
     cells: int = 0
     alike: bool = False
+    ticks: bool = False
 
 
 def plain(

@@ -137,6 +137,7 @@ COLUMNS: tuple[Column[Finding], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
     Column("what", "WHAT", lambda found, render: render.text(found.what), lambda found: sort_key(found.what)),

@@ -259,6 +259,7 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         lambda entry: -entry.item.created.timestamp() if entry.item.created else None,
         right=True,
         cells=6,
+        ticks=True,
     ),
     plain("object", "VELERO OBJECT", lambda entry: entry.item.velero.name, wide=True, from_middle=True),
 )

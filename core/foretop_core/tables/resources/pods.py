@@ -143,5 +143,6 @@ _COLUMNS: tuple[Column[Pod], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
 )

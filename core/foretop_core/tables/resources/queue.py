@@ -161,6 +161,6 @@ _COLUMNS: tuple[Column[Run], ...] = (
         cells=10,
         alike=True,
     ),
-    Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone),
+    Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone, ticks=True),
     Column("waits", "WAITS FOR", lambda run, render: render.facts(run).waits_for, _kind_first),
 )

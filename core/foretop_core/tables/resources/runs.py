@@ -248,7 +248,9 @@ FROM: Column[Run] = Column(
     alike=True,
 )
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
-_TOOK: Column[Run] = Column("took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True, cells=6)
+_TOOK: Column[Run] = Column(
+    "took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True, cells=6, ticks=True
+)
 PHASE: Column[Run] = plain(
     "phase",
     "PHASE",
@@ -279,6 +281,7 @@ _BACKUPS: tuple[Column[Backup], ...] = (
         briefs=lambda run, render: (_expires(run, render.now).removeprefix("in "),),
         cells=9,
         alike=True,
+        ticks=True,
     ),
     FROM,
     plain("storage", "LOCATION", lambda run: run.spec.storage_location, from_middle=True),

@@ -228,6 +228,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         lambda entry: entry.next_run,
         _next_tone,
         briefs=lambda entry, render: _next_briefs(_next(entry, render)),
+        ticks=True,
     ),
     Column(
         "last",
@@ -237,6 +238,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         _last_tone,
         falls=True,
         briefs=lambda entry, render: (_age(entry, render),),
+        ticks=True,
     ),
     Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters, _runs_tone),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),

@@ -246,6 +246,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
     Column(
         "synced",
@@ -255,6 +256,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
     Column(
         "mode",
