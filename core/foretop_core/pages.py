@@ -43,6 +43,11 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
     first_kind: str = ""
     """The kind whose first rows are not kept waiting by the others; without one all kinds are needed."""
 
+    @property
+    def brief_title(self) -> str:
+        """In a word or two, as its tab has it or its title begins."""
+        return self.name or self.title.partition(":")[0]
+
     def load_view(self) -> Any:
         """The class of its view; the module is imported now."""
         module, _, name = self.view.partition(":")

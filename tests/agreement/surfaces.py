@@ -15,7 +15,7 @@ import click
 import msgspec
 from click.testing import CliRunner
 
-from foretop.commands import next_runs, report
+from foretop.commands import forecast, next_runs, report
 from foretop.commands.report_metrics import metrics_text
 from foretop.dialogs.pause_dialogs import choice_summary
 from foretop.main_screen.status_line_text import status
@@ -242,6 +242,13 @@ class Surfaces:
         said = self._command(next_runs.command, "--from", self.now.isoformat(), "--count", "4", "-o", "json")
         items = msgspec.json.decode(said)["items"]
         return {(item["namespace"], item["name"]): item for item in items if item["kind"] == SCHEDULE.name}
+
+    @cached_property
+    def foreseen(self) -> Sequence[Mapping[str, Any]]:
+        """What `forecast -f` says of each server."""
+        said = self._command(forecast.command, "--at", self.now.isoformat(), "--hours", "1", "-o", "json")
+        found: Sequence[Mapping[str, Any]] = msgspec.json.decode(said)["servers"]
+        return found
 
     @cached_property
     def dialogs(self) -> Mapping[ObjectRef, Mapping[Choice, tuple[str, str]]]:

@@ -19,8 +19,7 @@ from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
-from foretop_core.actions.plan_executor import PlanExecutor, whoami
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result, whoami
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.run_files import RunFile, file_plan
 from foretop_core.actions.schedules import plan_delete_schedule

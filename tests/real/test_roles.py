@@ -24,8 +24,7 @@ from foretop_core.actions.journal import Journal
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.roles import SUBJECT, RoleHolder, RoleNeeds, role_intents, role_needs, role_rules

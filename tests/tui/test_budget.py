@@ -166,7 +166,7 @@ async def test_behind_a_window_too_the_clock_alone_is_written(keys: tuple[str, .
 
 
 async def test_behind_a_dialog_too_the_clock_alone_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, made_by=Writing) as at:
+    async with stand("maintenance", tmp_path, monkeypatch, made_by=Writing, painted=True) as at:
         app = at.shown.app
         assert isinstance(app, Writing)
         await at.stop_velero()

@@ -17,7 +17,7 @@ from foretop.dialogs.create_dialogs import other_copies
 from foretop.dialogs.plan_text import StepReport
 from foretop.dialogs.too_small_screen import TooSmallScreen
 from foretop_core.actions.action_catalog import DELETE_BACKUP, RESTORE_FROM
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.plans import Plan, Refusal
 from foretop_core.actions.step_builders import create_step
 from foretop_core.actions.velero_pickup import ProgressReport

@@ -46,7 +46,9 @@ def unseen(at: Stand) -> Iterator[str]:
             yield f"{one.id}: {seen} of {one.region}"
 
 
-@pytest.mark.parametrize("size", [TINY, SMALL], ids=["40x12", "80x24"])
+@pytest.mark.parametrize(
+    "size", [pytest.param(TINY, id="40x12"), pytest.param(SMALL, id="80x24", marks=pytest.mark.sweep)]
+)
 async def test_every_dialog_shows_its_focused_field_and_its_buttons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:

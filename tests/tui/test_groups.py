@@ -29,7 +29,7 @@ def _many(number: int) -> list[Resource]:
 
 
 def _heads(shown: Screen) -> list[str]:
-    return [line.strip() for line in shown.lines[4:] if line.startswith((" ▾", " ▸"))]
+    return [line[1:].rstrip() for line in shown.lines[3:] if line[1:3] in ("▾ ", "▸ ")]
 
 
 def _head(namespace: str, context: str = "prod-eu") -> ObjectRef:
@@ -183,4 +183,4 @@ async def test_without_our_signs_heads_have_letters() -> None:
     async with screen(display_options=DisplayOptions(ascii=True, flash=False)) as shown:
         await shown.press("3", "b", "home", "enter")
         assert shown.text.isascii()
-        assert " > team-ml  1  1 refused" in shown.lines
+        assert ">> team-ml  1  1 refused" in shown.lines

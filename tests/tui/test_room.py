@@ -134,6 +134,12 @@ def _etcd(hour: int, minutes: int, phase: str = "Completed", **more: Any) -> Res
     )
 
 
+def test_a_pause_is_not_counted_as_a_run() -> None:
+    """As in the table, where it takes no outcome's place."""
+    paused = schedule("etcd", "0 * * * *", last="00:00:03", paused=True)
+    assert "the last 1 run, oldest first" in _text(_strip([paused, _etcd(0, 5)])[2])
+
+
 def test_a_strip_of_runs_is_as_high_as_they_took_and_marks_failures_besides_their_colour() -> None:
     runs = [_etcd(0, 5), _etcd(1, 30, "Failed"), _etcd(2, 10)]
     lines = _strip([schedule("etcd", "0 * * * *", last="02:00:03"), *runs])

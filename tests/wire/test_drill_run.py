@@ -25,8 +25,8 @@ from foretop_core.actions.plans import Plan
 from foretop_core.errors import ForetopError
 from foretop_core.models import Restore, from_builtins
 from foretop_core.models.velero import DRILL_LABEL
+from foretop_core.rules.drills import KindCount
 from foretop_core.rules.protection.copies import drills_of
-from foretop_core.rules.protection.drill_report import KindCount
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.access import Rule, User
 from foretop_demo.change_log import ChangeType

@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.nonadmin import plan_delete_nar
-from foretop_core.actions.plan_executor import whoami
-from foretop_core.actions.plan_sender import MOST_TRIES, Outcome, Result
+from foretop_core.actions.plan_executor import MOST_TRIES, Outcome, Result, whoami
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.restores import RestoreRequest, plan_restore
 from foretop_core.errors import ForetopError

@@ -26,8 +26,7 @@ from foretop_core.actions.backups import (
 from foretop_core.actions.drills import DrillRequest, plan_cleanup, plan_note
 from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import MOST_TRIES, Outcome
+from foretop_core.actions.plan_executor import MOST_TRIES, Outcome, PlanExecutor
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.run_files import RunFile, file_plan

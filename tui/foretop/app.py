@@ -17,10 +17,12 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.geometry import Size
+from textual.widget import Widget
 
 from foretop.bindings import key_name
 from foretop.main_screen import tab_bar_text
 from foretop.main_screen.main_screen import MainScreen
+from foretop.pages.size_classes import HEIGHT_CLASSES, SIZE_CLASSES
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resize_in_the_loop, resume_only_after_suspend
 from foretop.terminal.serial_keys import SerialKeyApp
@@ -72,6 +74,8 @@ class Dashboard(SerialKeyApp):
     ENABLE_COMMAND_PALETTE = False
     TITLE = "foretop"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
+    HORIZONTAL_BREAKPOINTS = SIZE_CLASSES
+    VERTICAL_BREAKPOINTS = HEIGHT_CLASSES
 
     def __init__(
         self,
@@ -359,7 +363,20 @@ class Dashboard(SerialKeyApp):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Where colours are not wanted at all, a theme has none to give."""
         filters = super().get_line_filters()
-        return filters if self._theme_filter is None or self.no_color else [*filters, self._theme_filter]
+        if self.no_color:
+            # Only here: the terminal's own colours need none of it.
+            from foretop.terminal.themes import ColourlessFilter
+
+            self._colourless = self._colourless or ColourlessFilter()
+            return [self._colourless, *filters]
+        return filters if self._theme_filter is None else [*filters, self._theme_filter]
+
+    _colourless: LineFilter | None = None
+
+    @property
+    def raises_cursor(self) -> bool:
+        """Whether the row under the cursor keeps its colours, on a background of its own; else it is reversed."""
+        return self._theme_filter is not None and self._theme_filter.raises_cursor and not self.no_color
 
     def show_theme(self, name: str, *, afresh: bool = False) -> None:
         """The terminal's own colours, or those of a theme or skin; `afresh` where its colours may have changed."""
@@ -373,6 +390,9 @@ class Dashboard(SerialKeyApp):
         self._theme_filter = None if colours is None else ThemeFilter(colours)
         if self._is_up:
             self._draw_again()
+            for widget in (one for screen in self.screen_stack for one in screen.walk_children(Widget)):
+                # What it drew is kept, and the row under the cursor is drawn for a theme.
+                widget.refresh()
 
     def cycle_theme(self) -> None:
         """A choice that the configuration goes over holds until the end."""

@@ -15,7 +15,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Resource
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.acknowledging import LONGEST, annotation_of, statement

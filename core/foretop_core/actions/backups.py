@@ -20,8 +20,8 @@ from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNO
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
+from foretop_core.rules.last_copies import namespaces_losing_all_together, namespaces_losing_last_copy
 from foretop_core.rules.pauses import ANNOTATIONS
-from foretop_core.rules.protection.last_copies import namespaces_losing_all_together, namespaces_losing_last_copy
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -104,7 +104,7 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
-        movements = snapshot.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
+        movements = snapshot.movements_of(backup)
         moving = [one for one in movements if isinstance(one, PodVolumeBackup | DataUpload)]
         active = [one for one in moving if one.phase not in _ENDED_MOVEMENTS]
         running = [one for one in active if not one.spec.cancel]

@@ -28,9 +28,8 @@ from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.cron_dialects import Release
+from foretop_core.rules.drills import DRILLED_KINDS, LONGEST_DRILL, SECRETS, DrillRecord
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
-from foretop_core.rules.protection.drill_leftovers import LONGEST_DRILL, DrillRecord
-from foretop_core.rules.protection.drill_report import DRILLED_KINDS, SECRETS
 from foretop_core.rules.repository_readiness import unready_sources
 from foretop_core.rules.snapshot import ClusterSnapshot
 

@@ -16,8 +16,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Backup
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION
 from foretop_core.rules import humanize
-from foretop_core.rules.go_durations import read_duration
-from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.humanize import read_duration, rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _HOW = "write it as 30d or 720h, or as a date such as 2027-01-31"

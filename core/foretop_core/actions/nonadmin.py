@@ -13,7 +13,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import credential_text, where_text
-from foretop_core.rules.nonadmin_lifecycle.paths import Path, path_of
+from foretop_core.rules.nonadmin_lifecycle import Path, path_of
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 Decision = Literal["approve", "reject"]

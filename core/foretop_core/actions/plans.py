@@ -104,6 +104,14 @@ class Plan(msgspec.Struct, frozen=True):
             if (right := (VERBS[step.write.method], step.target.kind)) not in declared:
                 raise ValueError(f"{self.intent.id} writes what its record does not declare: {right[0]} {right[1]}")
 
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(step.target.context for step in self.steps))
+
+    def part(self, context: str) -> Plan:
+        """What of it is sent to one cluster."""
+        return replace(self, steps=tuple(step for step in self.steps if step.target.context == context))
+
 
 Planner: TypeAlias = Callable[[ClusterSnapshot, Iterable[Any], datetime], Plan]
 """An intent with all that a person has chosen: what it comes to for these objects of that snapshot, as of a moment."""

@@ -8,8 +8,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from foretop_core.actions.action_catalog import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES, RESULTS, ActionRecord
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.signed_url_download import MOST_BYTES, Progress, TlsTrust, fetch
 from foretop_core.actions.step_builders import create_step, velero
@@ -18,10 +17,10 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import Unreachable
-from foretop_core.kube.watching.list_watch_codec import read_event
+from foretop_core.kube.connection.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
-from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
+from foretop_core.models.velero import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.snapshot import ClusterSnapshot

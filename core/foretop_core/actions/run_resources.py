@@ -5,7 +5,7 @@ from __future__ import annotations
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.run_files import Run, RunFile, run_file
 from foretop_core.actions.signed_url_download import Progress, TlsTrust
-from foretop_core.rules.resource_list import ResourceList, parse_resource_list
+from foretop_core.rules.results import ResourceList, parse_resource_list
 
 
 async def resources_of(

@@ -21,7 +21,7 @@ from foretop_core.models.velero import ScheduleSpec
 from foretop_core.models.wire import Wire
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
-from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 

@@ -15,7 +15,21 @@ from foretop_core.pages import PAGES, TABS
 
 ACTION_NAMES_FILE = Path(__file__).with_name("action_names.json")
 TAB_NAMES: tuple[str, ...] = tuple(page.id for page in TABS)
-ThemeTone = Literal["foreground", "background", "border", "dim", "good", "running", "waiting", "paused", "warn", "bad"]
+ThemeTone = Literal[
+    "foreground",
+    "background",
+    "border",
+    "dim",
+    "bright",
+    "faint",
+    "raised",
+    "good",
+    "running",
+    "waiting",
+    "paused",
+    "warn",
+    "bad",
+]
 """What a theme gives colours to: the screen, and the tones of what stands on it."""
 BUILT_IN_THEMES = ("terminal", "dark", "light", "high-contrast", "colour-blind")
 

@@ -1,8 +1,10 @@
-"""Times and durations as text in a sentence."""
+"""Times, durations and numbers as text in a sentence."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, tzinfo
+
+from foretop_core.cron.go_compat import GoError, parse_duration
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAY = 86400
@@ -109,3 +111,22 @@ def join(names: list[str] | tuple[str, ...], most: int = 3) -> str:
 
 def _plural(number: int, thing: str) -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+_SERVERS_DEFAULT = "the server's default"
+
+
+def read_duration(text: str) -> timedelta | None:
+    """None where there is none or it cannot be read: the API server has let it through, so nobody is told here."""
+    try:
+        return timedelta(microseconds=parse_duration(text) // 1000)
+    except GoError:
+        return None
+
+
+def duration_setting(text: str, default: str = _SERVERS_DEFAULT) -> str:
+    """`30 days (720h0m0s)`; a setting that is zero, or not there, leaves it to the server."""
+    length = read_duration(text)
+    if not text or length == timedelta():
+        return default
+    return f"{duration(length)} ({text})" if length is not None else text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import msgspec
@@ -23,9 +23,17 @@ class PauseWindow(msgspec.Struct, frozen=True):
 
     @property
     def pause(self) -> PauseInfo:
-        """Who, why and until when: one request wrote the same on all of them."""
-        told = [pause_info(schedule) for schedule in self.schedules]
-        return next((one for one in told if one.until is not None), told[0])
+        """Who, why and until when: one request wrote the same on all of them, one after the other."""
+        return next((one for one in self._pauses if one.until is not None), self._pauses[0])
+
+    @property
+    def told(self) -> Text:
+        """Since when it is paused, by whom, why and until when."""
+        return sentence(_since_first(self._pauses), pause_reason(self.pause))
+
+    @property
+    def _pauses(self) -> list[PauseInfo]:
+        return [pause_info(schedule) for schedule in self.schedules]
 
     def overrun(self, now: datetime) -> timedelta | None:
         """How long ago it should have ended; None where it has time left, or no end."""
@@ -34,7 +42,7 @@ class PauseWindow(msgspec.Struct, frozen=True):
 
     def note(self, now: datetime) -> Text:
         late = self.overrun(now)
-        return sentence(pause_note(self.pause), sentence(", overrun by ", late) if late is not None else "")
+        return sentence(self.told, sentence(", overrun by ", late) if late is not None else "")
 
 
 def pause_windows(schedules: Iterable[Schedule]) -> tuple[PauseWindow, ...]:
@@ -49,10 +57,19 @@ def pause_windows(schedules: Iterable[Schedule]) -> tuple[PauseWindow, ...]:
     )
 
 
+def first_pause(pauses: Iterable[PauseInfo]) -> datetime | None:
+    """Since when several are paused: since the first of them was; each has its own time besides."""
+    return min((one.since for one in pauses if one.since is not None), default=None)
+
+
+def _since_first(pauses: Sequence[PauseInfo]) -> Text:
+    first, differ = first_pause(pauses), len({one.since for one in pauses}) > 1
+    return sentence("since ", first, " or later" if differ else "") if first else "at an unknown time"
+
+
 def pause_note(paused: PauseInfo) -> Text:
-    """Since when it is paused, by whom, why, and until when that was meant to last."""
-    since = sentence("since ", paused.since) if paused.since else "at an unknown time"
-    return sentence(since, pause_reason(paused))
+    """Since when one is paused, by whom, why, and until when that was meant to last."""
+    return sentence(_since_first((paused,)), pause_reason(paused))
 
 
 def pause_reason(paused: PauseInfo) -> Text:
@@ -79,11 +96,8 @@ def other_pauses(schedules: Iterable[Schedule]) -> Text:
 
 
 def _paused_alike(group: list[tuple[Schedule, PauseInfo]]) -> Text:
-    first = min((info.since for _, info in group if info.since), default=None)
-    differ = len({info.since for _, info in group}) > 1
     who = group[0][0].name if len(group) == 1 else humanize.count(len(group), "schedule")
-    since = sentence("since ", first, " or later" if differ else "") if first else "at an unknown time"
-    return sentence(f"{who} ", since, pause_reason(group[0][1]))
+    return sentence(f"{who} ", _since_first([info for _, info in group]), pause_reason(group[0][1]))
 
 
 def window_line(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> str:

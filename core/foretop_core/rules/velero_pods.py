@@ -137,6 +137,24 @@ def why_not_ready(pod: Pod) -> str:
     return said[0] if said else pod.status.message
 
 
+def server_pod(pods: Iterable[Pod], namespace: str) -> Pod | None:
+    """The pod that runs the server of a namespace: one that is ready, else the newest; None where none was seen."""
+    found = [pod for pod in pods if pod.namespace == namespace and pod_role(pod) is PodRole.SERVER]
+    alive = [pod for pod in found if pod_health(pod) is not PodHealth.ENDED]
+    return max(
+        alive,
+        key=lambda pod: (pod_health(pod) is PodHealth.READY, pod.created.timestamp() if pod.created else 0.0, pod.name),
+        default=None,
+    )
+
+
+def server_started(pod: Pod) -> datetime | None:
+    """When the server in its pod was last started; None while it does not run."""
+    name = main_container(pod)
+    running = [one.state.running for one in pod.status.container_statuses if one.name == name]
+    return next((one.started_at for one in running if one is not None), None)
+
+
 def failing_server(pods: Iterable[Pod], namespace: str) -> Pod | None:
     """The server's pod that fails, of those of one namespace; the newest where there are several."""
     found = [

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from foretop_core.models import BackupStorageLocation, Resource
 from foretop_core.models.kinds import BACKUP, STORAGE
-from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.humanize import read_duration
 from foretop_demo.change_log import Key
 from foretop_demo.controllers.controller_client import ControllerClient
 from foretop_demo.controllers.engine import Process, ProcessGroup

@@ -28,8 +28,8 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Namespace, Resource
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata
+from foretop_core.rules.drills import DrillReport
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome
-from foretop_core.rules.protection.drill_report import DrillReport
 from foretop_core.rules.snapshot import QUEUE_FIELD, ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, nab, restore
 

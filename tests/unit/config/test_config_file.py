@@ -247,5 +247,6 @@ def test_the_names_are_those_of_the_screen_and_the_rules() -> None:
         "foreground",
         "background",
         "border",
+        "raised",
     }
     assert ThresholdSettings.__struct_fields__ == Thresholds.__struct_fields__

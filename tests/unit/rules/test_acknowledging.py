@@ -31,8 +31,7 @@ from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity, aggregated, ungathered, with_acknowledgements
 from foretop_core.rules.triage.acknowledging import LONGEST, acknowledged, annotation_of, statement
-from foretop_core.rules.triage.correlate import link_causes
-from foretop_core.rules.triage.ranking import rank
+from foretop_core.rules.triage.ranking import link_causes, rank
 from tests.objects import NOW, backup, location, schedule
 from tests.tui.fake_source import CONTEXT, FilledSource
 

@@ -376,6 +376,33 @@ def test_only_backups_of_the_same_velero_share_its_slots(number: int, said: str)
     assert said in told
 
 
+def test_a_run_that_velero_refuses_takes_no_slot() -> None:
+    """The lane of one that is refused says so, and not beside it that Velero takes it."""
+    schedules = [
+        schedule("s0", "0 3 * * *", last="2026-11-14T03:00:03Z"),
+        schedule("s1", "0 3 * * *", last="2026-11-14T03:00:03Z"),
+        schedule("gone", "0 3 * * *", last="2026-11-14T03:00:03Z", template={"storageLocation": "offsite"}),
+    ]
+    places = [location(), location("offsite", phase="Unavailable")]
+    container = {"name": "velero", "image": "velero/velero:v1.18.3", "args": ["server", "--concurrent-backups=3"]}
+    body = {
+        "metadata": {"name": "velero", "namespace": "velero"},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+    shown = Shown("schedules", [*places, from_builtins(Deployment, body), *schedules])
+    lanes = TimelineModel(shown.store, ("prod",))
+    lanes.pump(NOW)
+    load = StartLoad(lanes.items, axis_over(NOW, timedelta(hours=6), 100))
+    snapshot = shown.store.snapshot("prod")
+    told = {
+        one.name: ["".join(piece.text for piece in line.spans) for line in lane_pane(lanes[key], load, shown.state)]
+        for one in schedules
+        if (key := snapshot.ref(one))
+    }
+    assert "03:00 together with gone and s1; Velero takes 2 at once and refuses 1" in told["s0"]
+    assert "03:00 together with s0 and s1" in told["gone"]
+
+
 def test_thresholds_move_what_counts_as_overdue_everywhere() -> None:
     """The limit of Triage is that of the table too."""
     late = schedule("h", "0 * * * *", last="01:00:03")

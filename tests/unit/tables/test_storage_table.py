@@ -154,6 +154,7 @@ def test_the_item_of_a_storage_location_says_who_uses_it() -> None:
         "severity": None,
         "schedules": ["daily"],
         "backups": 2,
+        "runningBackups": 0,
     }
     assert "backups" not in found["theirs"]
     assert (found["asked"]["accessMode"], found["asked"]["provider"]) == (None, "aws")

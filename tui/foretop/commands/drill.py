@@ -41,9 +41,8 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
+from foretop_core.rules.drills import DrillReport, LeftDrill
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.protection.drill_leftovers import LeftDrill
-from foretop_core.rules.protection.drill_report import DrillReport
 from foretop_core.tables.text.terminal_text import clean
 
 _LISTS = "foretop drill --clean-up --dry-run lists what is left"

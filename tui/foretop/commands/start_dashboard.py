@@ -87,7 +87,7 @@ def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def _check_theme(name: str, context: click.Context) -> None:
     if name and name not in BUILT_IN_THEMES:
         # Only for a name of the person's own: the built-in ones are known without the parser.
-        from foretop_core.config.cross_setting_checks import theme_problem
+        from foretop_core.config.config_reader import theme_problem
 
         if problem := theme_problem(config_of(context).settings, name):
             raise click.UsageError(f"--theme: {problem}")

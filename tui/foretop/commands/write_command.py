@@ -21,8 +21,7 @@ from foretop.commands.output import say_to, warn
 from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.guard import ActionRefused, check_confirmed
 from foretop_core.actions.journal import Journal, default_path
-from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result, login, whoami
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.actions.velero_pickup import PICKED_UP_WITHIN, Probe, follow_write
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from textual import work
@@ -177,10 +177,9 @@ class AcknowledgeDialog(FindingsDialog):
             paragraph("Nothing is written to the cluster.", label=" "),
         ]
 
-    def _send(self, planned: TrackedPlan) -> None:
+    def send(self, planned: TrackedPlan) -> Coroutine[Any, Any, None] | None:
         if self.is_shared:
-            super()._send(planned)
-            return
+            return super().send(planned)
         found = self.findings
         new = [self.request(one.context).of(one, self.service.now(one.context), one.context) for one in found]
 
@@ -189,6 +188,7 @@ class AcknowledgeDialog(FindingsDialog):
             self.finish(f"{humanize.count(len(found), self.noun)} acknowledged; {key} shows what is acknowledged")
 
         self.keep(self._state.acknowledge(new), done)
+        return None
 
 
 class UnacknowledgeDialog(FindingsDialog):
@@ -226,13 +226,14 @@ class UnacknowledgeDialog(FindingsDialog):
         )
         return [*mine, *(super()._proposal(plan) if plan.steps or plan.refused else [])]
 
-    def _send(self, planned: TrackedPlan) -> None:
-        own, send = self._own, super()._send
+    def send(self, planned: TrackedPlan) -> Coroutine[Any, Any, None] | None:
+        own, send = self._own, super().send
 
         def done() -> None:
-            if planned.plan.steps:
-                send(planned)
+            if planned.plan.steps and (work := send(planned)) is not None:
+                self.app.run_worker(work)
             else:
                 self.finish(f"{humanize.count(len(own), self.noun)} open again")
 
         self.keep(self._state.unacknowledge([(one.context, one.id) for one in own]), done)
+        return None

@@ -206,11 +206,10 @@ class DownloadScreen(BaseModal[None]):
 
     # Keys
 
-    @on(DialogButton.Pressed)
-    def _pressed(self, event: DialogButton.Pressed) -> None:
-        event.stop()
+    def action_press(self) -> None:
+        """Does what the button with the focus says."""
         wanted = self._protection.name
-        if event.knob.id != "go":
+        if not self.query_one("#go").has_focus:
             self.action_leave()
         elif wanted and self.query_one("#confirm", Prompt).value != wanted:
             self.app.notify(f"Type {wanted} first", severity="warning")

@@ -16,12 +16,12 @@ from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.drill_run import deletion_planner, leftovers, plan_deletion
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.rules import humanize
+from foretop_core.rules.drills import DELETED_IN_ORDER, LeftDrill
 from foretop_core.rules.failure_record import failure_line
-from foretop_core.rules.protection.drill_leftovers import DELETED_IN_ORDER, LeftDrill
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _CHOICES = ("left alone", "deleted")

@@ -34,7 +34,7 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
-from foretop_core.rules.protection.drill_leftovers import LeftDrill
+from foretop_core.rules.drills import LeftDrill
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _SECRETS = ("left out", "restored too: who may read them there can read a second copy of them meanwhile")
@@ -138,22 +138,22 @@ class DrillDialog(ActionDialog):
 
     # Under way, and afterwards
 
-    def _send(self, planned: TrackedPlan) -> None:
+    def send(self, planned: TrackedPlan) -> Coroutine[Any, Any, None] | None:
         try:
             backup, limit = self._backup(), self._limit()
         except ForetopError:
             self.replan()  # It says what has changed since.
-            return
+            return None
         self.progress = DrillProgress(
             self.confirmed_service, planned.plan, backup, self._request(), limit, _toast(self.app)
         )
-        self._go_on(self.progress.run())
+        return self._go_on(self.progress.run())
 
     def press_again(self) -> None:
         if self.progress is not None and self.progress.deletion is not None:
-            self._go_on(self.progress.delete())
+            self.app.run_worker(self._go_on(self.progress.delete()))
 
-    def _go_on(self, work: Coroutine[Any, Any, None]) -> None:
+    def _go_on(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None]:
         assert self.progress is not None
         self.dialog_state = DialogState.SENDING
         self.progress.listener = self._moved
@@ -161,7 +161,7 @@ class DrillDialog(ActionDialog):
         self.show_fields(False)
         self.cancel.focus()
         self.draw()
-        self.app.run_worker(work)
+        return work
 
     def _moved(self) -> None:
         if self.progress is not None and not self.progress.is_running:

@@ -20,7 +20,7 @@ from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.journal import default_path
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Planner
 from foretop_core.actions.schedule_edits import (
     ScheduleEdit,

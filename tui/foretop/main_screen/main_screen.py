@@ -24,10 +24,10 @@ from foretop.main_screen.page_history import PageHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
-from foretop.widgets.styles import BOLD, style_of
+from foretop.widgets.styles import style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError
-from foretop_core.pages import DETAIL, PAGES, TABS
+from foretop_core.pages import DETAIL, TABS
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
@@ -101,7 +101,6 @@ class MainScreen(Screen[None]):
             yield StyledLine(ascii=ascii, id="status")
             yield StyledLine(ascii=ascii, id="clock")
         yield StyledLine(ascii=ascii, id="tabs")
-        yield Divider(ascii=ascii, id="top-rule")
         yield Container(id="pages")
         yield Divider(ascii=ascii, id="bottom-rule")
         yield StyledLine(ascii=ascii, id="footer")
@@ -218,10 +217,10 @@ class MainScreen(Screen[None]):
         self._show_top()
         page, under = self.page, self._tab
         self.query_one("#tabs", StyledLine).show(tab_bar_text.tabs(TABS, under, cells))
-        title = PAGES[under].title if under in PAGES and not PAGES[under].digit else ""
-        self.query_one("#top-rule", Divider).show(tab_bar_text.hint(title, cells, BOLD))
-        hint, tone = self._hint(page) if page else ("", Tone.DIM)
-        self.query_one("#bottom-rule", Divider).show(tab_bar_text.hint(hint, cells, style_of(tone)))
+        hint, tone = self._hint(page) if page and not page.has_frames else ("", Tone.DIM)
+        rule = self.query_one("#bottom-rule", Divider)
+        rule.show(tab_bar_text.hint(hint, cells, style_of(tone)))
+        rule.display = bool(hint)
         self.query_one("#footer", StyledLine).show(key_line(self._key_hints(), cells))
 
     @property
@@ -256,8 +255,11 @@ class MainScreen(Screen[None]):
 
     @property
     def hint_cells(self) -> int:
-        """How much of the line above the keys is taken."""
-        return width(self.query_one("#bottom-rule", Divider).text) if self.is_mounted else 0
+        """How much of the line above the keys is taken: all of it where that is a line of the page."""
+        if not self.is_mounted:
+            return 0
+        rule = self.query_one("#bottom-rule", Divider)
+        return width(rule.text) if rule.display else self.size.width
 
     def _show_top(self) -> None:
         cells = self.size.width

@@ -88,6 +88,11 @@ class Page(Widget):
         """The object that opening, copying and jumping are about."""
         return None
 
+    @property
+    def has_frames(self) -> bool:
+        """Whether it has lines of its own that tell how it is narrowed, and as of when its rows are."""
+        return False
+
     def hint(self) -> str:
         """What the rule above the footer says: how the page is narrowed."""
         return ""

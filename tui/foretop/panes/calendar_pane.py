@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
@@ -73,7 +74,7 @@ def _company(item: TimelineItem, load: StartLoad | None, state: DashboardState) 
         others = [key for key in load.together(item.key.context, run) if key != item.key and _shares(key, item.key)]
         if others:
             names = humanize.join([key.name for key in others], 4)
-            said = f"{when(run, now, zone)} together with {names}{_slots(item.key, len(others) + 1, state)}"
+            said = f"{when(run, now, zone)} together with {names}{_slots(item.key, others, state)}"
             return (paragraph(said, label="With"),)
     if not runs:
         return ()
@@ -88,11 +89,18 @@ def _shares(other: ObjectRef, key: ObjectRef) -> bool:
     return key.kind != SCHEDULE.name or (other.kind, other.namespace) == (key.kind, key.namespace)
 
 
-def _slots(key: ObjectRef, together: int, state: DashboardState) -> str:
-    at_once = state.store.snapshot(key.context).server(key.namespace).concurrency if key.kind == SCHEDULE.name else None
-    if not at_once:
+def _slots(key: ObjectRef, others: Sequence[ObjectRef], state: DashboardState) -> str:
+    """How many of those that start together Velero takes; "" where it does not take this one."""
+    render = state.render_context(key.context)
+    schedules = [one for one in map(state.store.get, (key, *others)) if isinstance(one, Schedule)]
+    at_once = render.server(key.namespace).slots if key.kind == SCHEDULE.name else None
+    if not at_once or not schedules or render.schedule(schedules[0]).obstacle:
         return ""
-    return f"; Velero takes {at_once} at a time" if together > at_once else f"; Velero takes all {together} at once"
+    refused = sum(bool(render.schedule(one).refusal) for one in schedules)
+    taken = len(schedules) - refused
+    every = taken if refused else f"all {taken}"
+    takes = f"; Velero takes {at_once} at a time" if taken > at_once else f"; Velero takes {every} at once"
+    return f"{takes} and refuses {refused}" if refused else takes
 
 
 def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:

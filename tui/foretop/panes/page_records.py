@@ -50,9 +50,9 @@ def _status(**meanings: str) -> tuple[Sign, ...]:
 
 _RUNS = _status(
     healthy="completed",
-    running="running",
+    running="running, or being deleted",
     waiting="waiting",
-    look="partly failed, or being deleted",
+    look="partly failed",
     broken="failed",
     unset="a phase that foretop does not know",
 )
@@ -142,10 +142,10 @@ _RECORDS = (
         signs=(
             *_status(
                 healthy="Velero's object completed",
-                running="running",
+                running="running, or being deleted",
                 waiting="waiting",
-                look="partly failed, or being deleted",
-                broken="refused or failed",
+                look="refused, lost, partly failed, not picked up, or stuck in its deletion",
+                broken="failed",
             ),
             _RESTORE,
             _PROGRESS,

@@ -8,8 +8,13 @@ import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, go_compat, parse
 from foretop_core.cron.wall_clock_calendar import day_masks
-from foretop_core.rules.primer.errors import PrimerError
-from foretop_core.rules.primer.missed_warmups import missed_and_extra
+from foretop_core.errors import BadInput
+from foretop_core.rules.primer.run_bits import missed_and_extra
+
+
+class PrimerError(BadInput):
+    """A schedule without a primed schedule."""
+
 
 _STEPPED = re.compile(r"(\*|[^*,/-]+)/([^,/-]+)")
 _RANGE = re.compile(r"([^,/-]+)-([^,/-]+)")

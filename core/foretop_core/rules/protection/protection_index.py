@@ -24,14 +24,15 @@ from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import invalid, next_run
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.copies import (
+    CopyGroup,
     CopySummary,
     DrillOutcome,
     Place,
     drills_of,
+    group_key,
     is_copy,
     nab_copies,
 )
-from foretop_core.rules.protection.copy_group import CopyGroup, group_key
 from foretop_core.rules.protection.coverage import (
     NamespaceFilter,
     content_coverage,

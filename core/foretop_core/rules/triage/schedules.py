@@ -12,7 +12,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.facts.pause_facts import count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, DelayReason, ScheduleFacts, schedule_facts
-from foretop_core.rules.pause_windows import PauseWindow, other_pauses, pause_note, pause_reason, pause_windows
+from foretop_core.rules.pause_windows import PauseWindow, first_pause, other_pauses, pause_reason, pause_windows
 from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
@@ -195,7 +195,7 @@ def _pause_finding(
         code,
         Severity.WARNING,
         ObjectRef(snapshot.context, QUEUE, namespace, ""),
-        min((facts.pause.since for facts in paused if facts.pause and facts.pause.since), default=None),
+        first_pause(facts.pause for facts in paused if facts.pause is not None),
         what,
         sentence(lead, *notes, other_pauses(items), at_once),
         f"Unpause {them} when the work is done; choose skip if an immediate backup would be a problem.",
@@ -234,7 +234,7 @@ def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             sentence("overrun by ", late, f", {count} still paused"),
             sentence(
                 f"{humanize.join([schedule.name for schedule in window.schedules])} paused ",
-                pause_note(window.pause),
+                window.told,
                 f". {counts.due} of {len(window.schedules)} {'is' if counts.due == 1 else 'are'} due; resumed now, "
                 f"{counts.started}.",
             ),

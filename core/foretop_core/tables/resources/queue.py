@@ -135,7 +135,8 @@ def _ends(facts: RunFacts, render: RenderContext) -> str:
     """How long it has run, and until when it should."""
     so_far, at = _so_far(facts), facts.expected_end
     if at is not None:
-        return f"{so_far}→ {render.estimate(at, facts.run)}"
+        guess = "?" if facts.item is not None and facts.item.is_guess else ""
+        return f"{so_far}→ {render.estimate(at, facts.run)}{guess}"
     return f"{so_far}finishing" if facts.run.phase not in HOLDS_SLOT else f"{so_far}→ ?"
 
 

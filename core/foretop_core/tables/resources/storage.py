@@ -136,6 +136,7 @@ def _used(item: Resource, render: RenderContext) -> Item:
         "credential": {"secret": credential.name, "key": credential.key} if credential is not None else None,
         "schedules": list(facts.schedules),
         "backups": facts.backups,
+        "runningBackups": facts.running,
     }
 
 

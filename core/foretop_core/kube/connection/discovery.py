@@ -64,7 +64,7 @@ async def _ask(client: ApiClient, path: str, shape: type[T]) -> T | None:
 
 
 def _without_discovery(problem: ApiError, kind: Kind) -> str:
-    """Who may not ask is left with the version that foretop knows."""
+    """The version that foretop knows, for those who may not ask."""
     if problem.status == 403:
         return kind.version
     raise problem

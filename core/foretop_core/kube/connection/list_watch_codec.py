@@ -1,8 +1,9 @@
-"""The shapes that lists and watches wrap objects in; the objects stay raw for their own decoders."""
+"""The shapes that lists and watches wrap objects in, read whole or as they come; the objects stay raw."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -12,11 +13,12 @@ import msgspec
 
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection import api_paths
-from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.connection.error_answers import api_error
+from foretop_core.kube.connection.connection_errors import ApiError, api_error, too_long
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource, decode
 
+LIST_LIMIT = 600.0
+"""Seconds for all pages of a list."""
 MOST_OBJECTS = 100_000
 _LEAST_OF_A_PAGE = 100
 _LONGEST_TYPE = 100
@@ -43,7 +45,7 @@ class WatchEvent(msgspec.Struct, frozen=True):
 
 
 class TypeMeta(msgspec.Struct, rename="camel", frozen=True):
-    """What an object says that it is."""
+    """The kind and version that an object says it has."""
 
     api_version: str = ""
     kind: str = ""
@@ -177,5 +179,67 @@ def identify(raw: msgspec.Raw) -> ObjectIdentity:
 
 
 def error_of(event: WatchEvent) -> ApiError:
-    """What an ERROR event says: the Status that a request would have been refused with."""
+    """The error in an ERROR event: the Status that a request would have been refused with."""
     return api_error(500, bytes(event.object), "", None)
+
+
+LONGEST_OBJECT = 16 * 2**20
+"""Bytes without the end of an object; etcd takes objects of 1.5 MiB."""
+_LEAST = 2**16
+"""Bytes that are worth a search for the end of an object."""
+_TRIES = 32
+_ITEMS = re.compile(rb'"items"\s*:\s*\[')
+_OBJECTS = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class ListStream:
+    """Splits the answer to a list into its objects.
+
+    Two objects meet where one ends and the next begins with the key that the first began with. That also happens
+    inside an object, but what is cut there is not valid JSON, so that every cut is proven by reading it.
+    """
+
+    def __init__(self, kind: Kind, least: int = _LEAST) -> None:
+        self._kind = kind
+        self._least = least
+        self._head = b""
+        self._meeting: bytes | bytearray = b""
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> list[msgspec.Raw]:
+        """The objects that are complete now."""
+        self._rest += data
+        if len(self._rest) < self._least or not self._has_begun():
+            return []
+        end = len(self._rest)
+        for _ in range(_TRIES):
+            end = self._rest.rfind(self._meeting, None, end)
+            if end == -1:
+                break
+            try:
+                found = _OBJECTS.decode(b"[" + self._rest[: end + 1] + b"]")
+            except (ValueError, RecursionError):
+                continue
+            del self._rest[: end + 2]
+            return found
+        if len(self._rest) > LONGEST_OBJECT:
+            raise too_long("an object of the list", LONGEST_OBJECT)
+        return []
+
+    def end(self) -> ListPage:
+        """The last objects, and what the list says of itself, which may come before its objects or after them."""
+        return read_page(self._head + self._rest, self._kind)
+
+    def _has_begun(self) -> bool:
+        """True if the first object is there at least as far as its first key."""
+        if not self._head:
+            items = _ITEMS.search(self._rest)
+            if items is None:
+                return False
+            self._head = bytes(self._rest[: items.end()])
+            del self._rest[: items.end()]
+        if not self._meeting:
+            opening, colon, _ = self._rest.partition(b":")
+            if colon:
+                self._meeting = b"}," + opening + colon
+        return bool(self._meeting)

@@ -1,15 +1,17 @@
-"""What objects show of their Velero server over time: when it last wrote to one, and the second of its beat."""
+"""Trackers of a Velero server over time: its last write, the second of its beat, and its free slots."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import msgspec
 
-from foretop_core.models import BackupStorageLocation, DataMovement
+from foretop_core.models import Backup, BackupStorageLocation, DataMovement
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.heartbeat import PERIOD, SERVER_WRITES, LifeSign, signs_in
+from foretop_core.rules.phases import HOLDS_SLOT
 
 _REMEMBERED = 16
 _LONGEST_WAIT = timedelta(minutes=5)
@@ -24,7 +26,7 @@ class _PulseRecord(msgspec.Struct):
     restarted: datetime | None = None
 
 
-class RestartDetector:
+class BeatTracker:
     """Accepts a second once two pulses whole minutes apart show it.
 
     Slow storage shifts single pulses, and a location's checks stay shifted for a while, but its syncs do not: so one
@@ -132,3 +134,37 @@ class ActivityTracker:
 def _did(before: Resource | None, after: Resource) -> str:
     phase = getattr(after, "phase", "")
     return f"is {phase}" if phase and phase != getattr(before, "phase", "") else "has changed"
+
+
+class SlotTracker:
+    """Counts the backups of each Velero that hold a slot, and records when the count fell."""
+
+    def __init__(self) -> None:
+        self._holding: dict[tuple[str, str], int] = {}
+        self._at_most: dict[tuple[str, str], dict[int, datetime]] = {}
+
+    def free_since(self, context: str, concurrency: Callable[[str], int]) -> dict[str, datetime]:
+        """By namespace, since when; missing if no slot is free, or one was free before this run began."""
+        return {
+            namespace: since[free]
+            for (where, namespace), since in self._at_most.items()
+            if where == context and (free := concurrency(namespace) - 1) in since
+        }
+
+    def note(self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime) -> None:
+        held, holds = _holds(before), _holds(after)
+        if held == holds:
+            return
+        velero = (key.context, key.namespace)
+        count = self._holding.get(velero, 0)
+        since = self._at_most.setdefault(velero, {})
+        if holds:
+            since.pop(count, None)
+            self._holding[velero] = count + 1
+        else:
+            since[count - 1] = at
+            self._holding[velero] = count - 1
+
+
+def _holds(resource: Resource | None) -> bool:
+    return isinstance(resource, Backup) and resource.status.phase in HOLDS_SLOT

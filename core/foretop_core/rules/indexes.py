@@ -1,9 +1,10 @@
-"""The lookups that the rules need, each updated change by change."""
+"""The indexes of objects that rules and tables look things up in, each updated change by change."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from foretop_core.models import Backup, DataMovement, Event, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
@@ -15,20 +16,15 @@ from foretop_core.models.nonadmin import (
 )
 from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.lookups import (
-    day_expiring,
-    has_faulty_copy,
-    hour_created,
-    hour_moved,
-    is_faulty,
-    is_open,
-    is_unsettled,
-    reports_place,
-)
+from foretop_core.rules.phases import ENDED, FAULTY
 from foretop_core.rules.queue import has_ended
 
 M = TypeVar("M", bound=Resource)
 Bucket = tuple[Hashable, ...]
+Run = Backup | Restore
+SETTLED = "Created"
+HOUR, DAY = 3600, 86_400
+"""In seconds: the buckets that runs are kept in by time."""
 
 
 class Index(Generic[M]):
@@ -246,6 +242,13 @@ class Indexes:
             self.backups_by_namespace,
         )
 
+    def fill(self, objects: Iterable[tuple[ObjectRef, Resource]]) -> None:
+        """Take in objects that were read at once; of two with the same key the later one counts."""
+        held: dict[ObjectRef, Resource] = {}
+        for key, item in objects:
+            self.move(key, held.get(key), item)
+            held[key] = item
+
     def move(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
         """An object that becomes readable or unreadable leaves the indexes of the one and enters those of the other."""
         if before is not None and after is not None and type(before) is not type(after):
@@ -272,6 +275,46 @@ class Indexes:
         return found
 
 
+def is_open(run: Run) -> bool:
+    return run.status.phase not in ENDED or run.status.completion_timestamp is None
+
+
+def is_faulty(run: Run) -> bool:
+    return run.status.phase in FAULTY
+
+
+def hour_created(run: Run) -> int | None:
+    moment = run.metadata.creation_timestamp
+    return None if moment is None else int(moment.timestamp() // HOUR)
+
+
+def hour_moved(run: Run) -> int | None:
+    started, ended = run.status.start_timestamp, run.status.completion_timestamp
+    moment = started if ended is None or (started is not None and started > ended) else ended
+    return None if moment is None else int(moment.timestamp() // HOUR)
+
+
+def day_expiring(backup: Backup) -> int | None:
+    moment = backup.status.expiration
+    return None if moment is None else day_of(moment)
+
+
+def day_of(moment: datetime) -> int:
+    return int(moment.timestamp() // DAY)
+
+
+def is_unsettled(item: NonAdmin) -> bool:
+    return item.phase != SETTLED or item.metadata.deletion_timestamp is not None
+
+
+def has_faulty_copy(item: NonAdmin) -> bool:
+    return item.velero.status is not None and item.velero.status.phase in FAULTY
+
+
+def reports_place(item: NonAdmin) -> bool:
+    return item.state.queue_info is not None and bool(item.state.queue_info.estimated_queue_position)
+
+
 def _named(*bucket: str) -> Bucket | None:
     """One bucket for each name; none for an object that names nothing."""
     return bucket if bucket[-1] else None
@@ -290,5 +333,5 @@ def _annotated(annotation: str) -> Callable[[Resource], Bucket | None]:
     return lambda item: (value,) if (value := item.metadata.annotations.get(annotation)) else None
 
 
-def _while_unfinished(item: Backup | Restore) -> Bucket | None:
+def _while_unfinished(item: Run) -> Bucket | None:
     return None if has_ended(item) else (item.namespace,)

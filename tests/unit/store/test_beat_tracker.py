@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from foretop_core.models import BackupStorageLocation
 from foretop_core.models.wire import ObjectRef
-from foretop_core.store.restart_detector import RestartDetector
+from foretop_core.store.beat_tracker import BeatTracker
 from tests.objects import at, location
 
 KEY = ObjectRef("prod", "BackupStorageLocation", "velero", "default")
@@ -19,7 +19,7 @@ class Beats:
     """A detector, and the last version of its one location."""
 
     def __init__(self) -> None:
-        self.detector = RestartDetector()
+        self.detector = BeatTracker()
         self.before: BackupStorageLocation | None = None
 
     def show(self, *, checked: str = "", synced: str = "", created: str | None = "02:00:00") -> None:
@@ -89,7 +89,7 @@ def test_a_time_that_is_repeated_is_no_new_pulse() -> None:
 
 
 def test_each_server_has_a_second_of_its_own() -> None:
-    detector = RestartDetector()
+    detector = BeatTracker()
     for context, namespace, moments in (
         ("prod", "velero", ("02:10:30", "02:11:30")),
         ("prod", "oadp", ("02:12:45", "02:13:45")),
