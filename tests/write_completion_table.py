@@ -1,12 +1,11 @@
-"""Writes what is made from the commands and the actions: `python -m tests.write_completion_table` after a change.
+"""Writes the table of words that the shell completes, and the names that the configuration has for actions.
 
-The words that the shell completes, and the names of actions that a configuration may use.
+`python -m tests.write_completion_table` after a change of a command or an action.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ from foretop.bindings import ACTIONS
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
 from foretop.commands.output_form import OutputFormType
-from foretop_core.config import allowed_names
+from foretop_core.config.allowed_names import ACTION_NAMES_FILE
 
 _BY_NAME = {
     "contexts": "context",
@@ -29,6 +28,8 @@ _BY_NAME = {
 }
 _BY_METAVAR = {"FILE": "file", "SCHEDULE": "object:schedule", "BACKUP": "object:backup"}
 _NAMED = ("name", "names")
+_FIXED = ("edit", "edit_minutes", "section", "copy_primed", "escape", "leave")
+"""Actions whose keys stay as they are."""
 
 
 def table() -> dict[str, Any]:
@@ -96,22 +97,11 @@ def text() -> str:
     return '{\n  "commands": {\n' + ",\n".join(lines) + '\n  },\n  "options": [\n' + ",\n".join(kept) + "\n  ]\n}\n"
 
 
-FIXED_KEYS = frozenset({"escape", "leave", "edit", "edit_minutes", "section", "copy_primed"})
-"""Actions whose keys stay as they are."""
-
-
-def action_names() -> list[str]:
-    return [action.id.replace("_", "-") for action in ACTIONS if action.id not in FIXED_KEYS]
-
-
-def _write_action_names() -> None:
-    path = Path(allowed_names.__file__)
-    held = path.read_text(encoding="utf-8")
-    lines = "".join(f'    "{name}",\n' for name in action_names())
-    head, _, rest = held.partition("ActionName = Literal[\n")
-    path.write_text(f"{head}ActionName = Literal[\n{lines}{rest[rest.index(']') :]}", encoding="utf-8")
+def action_names() -> str:
+    """The names that the configuration has for actions, as the palette has them."""
+    return json.dumps([action.id.replace("_", "-") for action in ACTIONS if action.id not in _FIXED], indent=2) + "\n"
 
 
 if __name__ == "__main__":
     TABLE.write_text(text(), encoding="utf-8")
-    _write_action_names()
+    ACTION_NAMES_FILE.write_text(action_names(), encoding="utf-8")

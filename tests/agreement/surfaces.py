@@ -41,11 +41,11 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import KINDS, SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGES
 from foretop_core.rules.cron_dialects import GivenVersions
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
-from foretop_core.tables.engine.view_registry import VIEWS
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.agreement.situations import Situation
 from tests.tui.fake_source import FilledSource
@@ -88,7 +88,7 @@ class Surfaces:
 
     def model(self, page: str) -> StoreTableModel:
         if page not in self._models:
-            self._models[page] = StoreTableModel(self.state, VIEWS[page]())
+            self._models[page] = StoreTableModel(self.state, PAGES[page].load_view()())
         return self._models[page]
 
     def rows(self, page: str) -> Mapping[ObjectRef, Mapping[str, str]]:
@@ -118,7 +118,7 @@ class Surfaces:
         """The pane below a page for some of its rows."""
         if page not in self._panes:
             model, render = self.model(page), self.state.render_context(CONTEXT)
-            entries = [(key, held[1]) for key, held in model.ordered()]
+            entries = [*model.ordered()]
             if page == "nonadmin":  # Most of them ended long ago, and there is little to say of those.
                 queued = {key for key, row in self.rows(page).items() if row["queue"] != "–"}
                 waiting = self._some([one for one in entries if one[0] in queued])

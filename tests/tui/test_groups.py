@@ -147,10 +147,10 @@ async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
         assert isinstance(rows, StoreTableModel)
         shown.source.change(NAB, _nab("team-00", shown.names()[1], "BackingOff"))
         await shown.tick()
-        derived, made = rows.entries.derived, shown.table.strips_made
+        derived, made = rows.table.derived, shown.table.strips_made
         shown.source.change(NAB, _nab("team-00", shown.names()[3], "BackingOff"))
         await shown.tick()
-        assert rows.entries.derived - derived == 1
+        assert rows.table.derived - derived == 1
         assert shown.table.strips_made - made == 2
         assert _heads(shown)[0] == "▾ team-00  75  2 refused"
         made = shown.table.strips_made

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from foretop.main_screen.tab_bar_text import tab_at, tabs
-from foretop.pages.tab_registry import TABS
 from foretop.widgets.line_widgets import key_at, key_line
+from foretop_core.pages import TABS
 from tests.tui.pilot import Screen, screen
 
 HINTS = (("enter", "open"), ("/", "filter"), ("q", "back"))

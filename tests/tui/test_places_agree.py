@@ -60,7 +60,7 @@ def moment(name: str, passed: timedelta) -> Moment:
 
 
 def entries(shown: Shown) -> Iterator[tuple[Any, RenderContext]]:
-    for _, (_, entry) in shown.model.table:
+    for _, entry in shown.model.table:
         yield entry, shown.render_context()
 
 

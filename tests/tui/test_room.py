@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from foretop.pages.page_factories import NONADMIN, QUEUE, RESTORES, TRIAGE
 from foretop.pages.table_page import TablePage
-from foretop.pages.table_spec import TableSpec
+from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.run_strip import run_strip
 from foretop.widgets.column_layout import arrange
 from foretop.widgets.paragraphs import Line, Paragraph, span, wrap
@@ -19,11 +18,6 @@ from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContextFactory
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.engine.view import Column
-from foretop_core.tables.resources import findings
-from foretop_core.tables.resources.nonadmin import NonAdminView
-from foretop_core.tables.resources.queue import QueueView
-from foretop_core.tables.resources.runs import RestoresView
 from foretop_core.tables.resources.schedules import SchedulesView
 from tests.objects import NOW, backup, schedule
 from tests.tui.fake_source import FilledSource, calm
@@ -34,23 +28,20 @@ _AT_40 = 36
 
 
 @pytest.mark.parametrize(
-    ("spec", "columns", "natural", "essential"),
+    ("page", "natural", "essential"),
     [
-        (TRIAGE, findings.COLUMNS, {"subject": 40, "what": 60, "severity": 9, "since": 6}, {"subject", "what"}),
-        (
-            NONADMIN,
-            NonAdminView().columns,
-            {"namespace": 12, "name": 26, "velero": 15},
-            {"namespace", "name", "velero"},
-        ),
-        (QUEUE, QueueView().columns, {"position": 4, "name": 60, "when": 13}, {"position", "name", "when"}),
-        (RESTORES, RestoresView().columns, {"name": 60, "backup": 60, "phase": 15}, {"name", "phase"}),
+        ("triage", {"subject": 40, "what": 60, "severity": 9, "since": 6}, {"subject", "what"}),
+        ("nonadmin", {"namespace": 12, "name": 26, "velero": 15}, {"namespace", "name", "velero"}),
+        ("queue", {"position": 4, "name": 60, "when": 13}, {"position", "name", "when"}),
+        ("restores", {"name": 60, "backup": 60, "phase": 15}, {"name", "phase"}),
     ],
-    ids=["triage", "nonadmin", "queue", "restores"],
+    ids=lambda given: given if isinstance(given, str) else "",
 )
 def test_forty_cells_have_what_a_row_is_about_and_how_it_is(
-    spec: TableSpec, columns: tuple[Column[Any], ...], natural: dict[str, int], essential: set[str]
+    page: str, natural: dict[str, int], essential: set[str]
 ) -> None:
+    spec = TABLE_PAGES[page]
+    columns = spec.view.columns
     sizes = [max(column.cells, natural.get(column.name, len(column.title))) for column in columns]
     slots = arrange(columns, sizes, _AT_40, spec.priorities)
     shown = {columns[slot.index].name: slot.width for slot in slots}

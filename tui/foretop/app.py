@@ -23,7 +23,6 @@ from foretop.bindings import key_name
 from foretop.main_screen import tab_bar_text
 from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.size_classes import HEIGHT_CLASSES, SIZE_CLASSES
-from foretop.pages.tab_registry import FIRST_KINDS
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resize_in_the_loop, resume_only_after_suspend
 from foretop.terminal.serial_keys import SerialKeyApp
@@ -37,6 +36,7 @@ from foretop.terminal.textual_internals import (
 )
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError, let_through
+from foretop_core.pages import PAGES
 from foretop_core.tables.text.terminal_text import clean
 
 if TYPE_CHECKING:
@@ -182,7 +182,8 @@ class Dashboard(SerialKeyApp):
             from foretop_core.dashboard.drill_journal import DrillJournal
             from foretop_core.dashboard.state import DashboardState
 
-            self._source.start(FIRST_KINDS.get(self.display_options.page, frozenset()))
+            first = PAGES[self.display_options.page].first_kind
+            self._source.start(frozenset({first} if first else ()))
             own = acknowledgements_of(os.environ)
             drills = DrillJournal(os.environ, waits=False)
             state = DashboardState(self._source, asyncio.get_running_loop().time, own, drills)

@@ -366,23 +366,6 @@ UNLISTED = (
 )
 """Keys of the table itself, for the help."""
 
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "triage": ("triage", "findings"),
-    "schedules": ("schedules", "schedule", "sched"),
-    "nonadmin": ("nab", "nar", "nonadmin"),
-    "queue": ("queue",),
-    "calendar": ("calendar", "cal"),
-    "primer": ("primer",),
-    "backups": ("backups", "backup"),
-    "restores": ("restores", "restore"),
-    "storage": ("bsl", "storage"),
-    "pods": ("pods", "po"),
-    "movements": ("movements", "datauploads", "datadownloads", "podvolumebackups", "podvolumerestores"),
-    "repositories": ("repositories", "backuprepositories"),
-    "protection": ("protection", "namespaces"),
-}
-"""Page by page, what one types after the colon."""
-
 
 def use_keys(actions: Iterable[Action]) -> None:
     """From now on sentences name these keys; there is one dashboard in a process."""

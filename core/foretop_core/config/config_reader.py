@@ -14,8 +14,9 @@ from zoneinfo import ZoneInfo, available_timezones
 import msgspec
 import yaml
 
-from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_COLUMNS, PAGE_NAMES
+from foretop_core.config.allowed_names import BUILT_IN_THEMES, TAB_NAMES
 from foretop_core.config.settings import DEFAULT_SETTINGS, VARIABLES, ConfigSection, PageSettings, Settings, Version
+from foretop_core.pages import PAGES
 from foretop_core.yaml_guard import check_yaml, scalar_value
 
 SettingPath = tuple[str, ...]
@@ -269,7 +270,7 @@ def zone_problem(name: str) -> str:
 
 def _page(found: ConfigReading, page: str, asked: PageSettings) -> PageSettings:
     path: SettingPath = ("pages", page)
-    if page not in PAGE_COLUMNS:
+    if not PAGES[page].view:
         if asked != PageSettings():
             found.note_setting(path, "this page has no columns")
         return PageSettings()
@@ -281,7 +282,7 @@ def _page(found: ConfigReading, page: str, asked: PageSettings) -> PageSettings:
 
 
 def _has(found: ConfigReading, path: SettingPath, at: Iterable[str], name: str) -> bool:
-    known = PAGE_COLUMNS[path[-1]]
+    known = PAGES[path[-1]].columns
     if name in known:
         return True
     line = found.lines.get((*path, *at), 1)
@@ -320,7 +321,7 @@ def _value(setting: str, text: str) -> Any:
 def _problem(found: ConfigReading, setting: str, text: str) -> str:
     match setting:
         case "page":
-            return "" if text in PAGE_NAMES else f"page {quoted(text)} does not exist{nearest(text, PAGE_NAMES)}"
+            return "" if text in TAB_NAMES else f"page {quoted(text)} does not exist{nearest(text, TAB_NAMES)}"
         case "theme":
             return theme_problem(found.settings, text)
         case "timeZone":

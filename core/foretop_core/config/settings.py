@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from foretop_core.config.allowed_names import ActionName, PageName, ThemeTone
+from foretop_core.config.allowed_names import ActionName, PageName, TabName, ThemeTone
 
 Duration = Annotated[
     str,
@@ -105,7 +105,7 @@ class NotifySettings(ConfigSection, frozen=True):
 class Settings(ConfigSection, frozen=True):
     """The whole file."""
 
-    page: PageName = "triage"
+    page: TabName = "triage"
     default_contexts: tuple[Name, ...] = ()
     groups: dict[Name, tuple[Name, ...]] = {}
     contexts: dict[Name, ContextSettings] = {}

@@ -52,7 +52,7 @@ def test_a_location_that_may_not_be_seen_is_not_said_to_be_missing() -> None:
 def test_row_and_pane_say_that_the_next_run_is_refused() -> None:
     shown = Shown("schedules", [BAD, copy()])
     assert shown.text("next") == [["▲", "in 18m, refused"]]
-    ((_, (_, entry)),) = shown.model.table
+    ((_, entry),) = shown.model.table
     pane = ["".join(span.text for span in one.spans) for one in schedule_pane(entry, shown.render_context())]
     assert f"Next run 03:00:00Z, in 18 minutes, but Velero refuses it while {WHY}." in pane
     (item,) = shown.items()

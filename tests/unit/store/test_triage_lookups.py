@@ -201,10 +201,10 @@ def test_one_event_derives_one_row() -> None:
     sink.page(_ended(BACKUP, number) for number in range(200))
     sink.replace_end()
     model = StoreTableModel(DashboardState(source, lambda: 0.0), BackupsView())
-    derived = model.entries.derived
+    derived = model.table.derived
     sink.apply("MODIFIED", _changed(_ended(BACKUP, 7)))
     model.pump()
-    assert model.entries.derived - derived == 1
+    assert model.table.derived - derived == 1
 
 
 def _judging_calls(number: int) -> int:

@@ -166,7 +166,7 @@ def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     shown = Shown("nonadmin", [SILENT, mine, tenant])
     assert shown.text("queue") == [["▲", "not picked up"]]
     assert shown.cells("queue")["orders"].briefs == ("not yet",)
-    _, (_, entry) = next(iter(shown.model.table))
+    _, entry = next(iter(shown.model.table))
     context = shown.render_context()
     told = context.text(entry.facts(context).why)
     assert told.endswith(

@@ -11,7 +11,7 @@ from foretop_core.models import Backup, NonAdmin, Resource, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.triage import triage
-from foretop_core.tables.engine.derived_rows import DerivedRows
+from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from tests.objects import NOW, backup, condition, nab, nar, restore
 from tests.unit.tables.test_storage_table import standings
@@ -213,23 +213,23 @@ def test_a_change_derives_the_rows_that_it_moves_and_no_other(
     kind: Any, event: EventType, item: Resource, derived: int, queue: dict[str, str]
 ) -> None:
     table = Shown("nonadmin", _line())
-    before = table.model.entries.derived
+    before = table.model.table.derived
     table.store.sink(WatchScope("prod", kind), table.clock).apply(event, item)
     table.model.pump()
-    assert table.model.entries.derived - before == derived
+    assert table.model.table.derived - before == derived
     assert {name: text for name, text in _queue(table).items() if name in queue} == queue
-    fresh: DerivedRows[Any] = DerivedRows(table.model.view, table.store, ["prod"])
-    assert sorted(table.model.table) == sorted(fresh.table)
+    fresh: ObjectRows[Any] = ObjectRows(table.model.view, table.store, ["prod"])
+    assert sorted(table.model.table) == sorted(fresh)
 
 
 def test_a_backup_without_the_mark_of_a_tenant_is_in_no_row() -> None:
     table = Shown("nonadmin", [mine("x", 1), backup("v-1", "Completed", created="01:00:00")])
     assert table.cells("velero")["x"].text == "–"
-    before = table.model.entries.derived
+    before = table.model.table.derived
     for kind, item in ((BACKUP, backup("v-1", "Failed", created="01:00:00")), (RESTORE, restore("v-1", "Failed"))):
         table.store.sink(WatchScope("prod", kind), table.clock).apply("MODIFIED", item)
         table.model.pump()
-    assert table.model.entries.derived == before
+    assert table.model.table.derived == before
 
 
 def test_the_progress_is_that_of_the_velero_object_or_of_the_copy_of_its_status() -> None:
@@ -255,7 +255,7 @@ def test_the_progress_is_that_of_the_velero_object_or_of_the_copy_of_its_status(
         "e-none": ("", Tone.PLAIN),
     }
     assert table.names("progress") == ["a-half", "b-live", "c-full", "d-empty", "e-none"]
-    shares = [table.model.view.column("progress").sort(entry) for _, (_, entry) in table.model.table]
+    shares = [table.model.view.column("progress").sort(entry) for _, entry in table.model.table]
     assert sorted(share for share in shares if share is not None) == [0.5, 0.75, 1.0]
     assert len(shares) == 5
     table.model.narrow("75%")

@@ -57,7 +57,7 @@ def _running(**more: Any) -> list[Resource]:
 
 def _eta(table: Shown, name: str) -> tuple[str, str, str]:
     """What a row and its pane say."""
-    run = next(entry for key, (_, entry) in table.model.table if key.name == name)
+    run = next(entry for key, entry in table.model.table if key.name == name)
     found = table.render_context().facts(run)
     return run_eta(run, table.render_context()), render(found.told, NOW), found.waits_for
 
@@ -212,7 +212,7 @@ def test_runs_sort_by_their_progress() -> None:
         ],
     )
     assert table.names("items")[:2] == ["b", "a"]
-    shares = [QueueView().column("items").sort(entry) for _, (_, entry) in table.model.table]
+    shares = [QueueView().column("items").sort(entry) for _, entry in table.model.table]
     assert sorted(share for share in shares if share is not None) == [0.5, 0.75]
     assert shares.count(None) == 2
     assert table.cells("items")["a"].briefs == ("▇▇▁ 75%",)

@@ -199,7 +199,7 @@ def _pane(shown: Shown, run: Backup) -> str:
 
 
 def _tenants_pane(shown: Shown) -> str:
-    _, (_, entry) = next(iter(shown.model.table))
+    _, entry = next(iter(shown.model.table))
     result = nonadmin_pane(entry, shown.render_context())
     return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
 
@@ -230,6 +230,6 @@ def test_places_are_told_as_ordinals(number: int, word: str) -> None:
 @pytest.mark.parametrize(("ttl", "words"), [("0s", "default (30 days)"), ("", "default (30 days)"), ("72h", "3 days")])
 def test_a_lifetime_of_nothing_is_the_default(ttl: str, words: str) -> None:
     shown = Shown("nonadmin", [nab(spec={"backupSpec": {"ttl": ttl}})])
-    _, (_, entry) = next(iter(shown.model.table))
+    _, entry = next(iter(shown.model.table))
     told = tenant_facts(entry, shown.render_context())
     assert f"TTL {words} ·" in " ".join(piece.text for paragraph in told for piece in paragraph.spans)

@@ -50,7 +50,7 @@ def repository(name: str, phase: str = "Ready", *, failed: str = "", maintained:
 def standings(table: Shown) -> dict[str, StatusLabel | None]:
     """What the head of a group says of each row."""
     view: View[Any] = table.model.view
-    return {key.name: view.standing(entry) for key, (_, entry) in table.model.table}
+    return {key.name: view.standing(entry) for key, entry in table.model.table}
 
 
 def test_each_kind_of_storage_says_how_it_is_and_why() -> None:

@@ -23,11 +23,11 @@ from foretop.main_screen import tab_bar_text
 from foretop.main_screen.page_history import PageHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tab_registry import DETAIL, TABS
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
 from foretop.widgets.styles import style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError, let_through
+from foretop_core.pages import DETAIL, TABS
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
@@ -107,7 +107,7 @@ class MainScreen(Screen[None]):
 
     async def arrive(self) -> None:
         """The frame is painted; loading the rest must not keep keys and paint waiting."""
-        await asyncio.to_thread(importlib.import_module, "foretop.pages.page_factories")
+        await asyncio.to_thread(importlib.import_module, "foretop.pages.make_page")
         if self.query_one("#pages").is_attached:
             await self._enter()
 
@@ -319,9 +319,9 @@ class MainScreen(Screen[None]):
     async def _page(self, page_id: str) -> Page:
         if page_id not in self.pages:
             # After the first paint: it draws on the store.
-            from foretop.pages.page_factories import PAGE_FACTORIES
+            from foretop.pages.make_page import make_page
 
-            page = PAGE_FACTORIES[page_id](page_id, self.display_options, self)
+            page = make_page(page_id, self.display_options, self)
             # Until it is the page on the screen: two at once would share the room.
             page.display = False
             await self.query_one("#pages").mount(page)

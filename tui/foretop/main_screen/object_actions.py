@@ -9,7 +9,6 @@ from foretop.bindings import Handler, handlers_by_name
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tab_registry import DETAIL
 from foretop.pages.table_page import TablePage
 from foretop.pages.triage_selection import (
     finding_under_cursor,
@@ -20,10 +19,11 @@ from foretop.pages.triage_selection import (
 )
 from foretop.panes.results_section import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
-from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
+from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import CRON_JOB, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.triage import ungathered

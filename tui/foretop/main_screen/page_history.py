@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tab_registry import DETAIL
+from foretop_core.pages import DETAIL
 
 _MOST = 50
 

@@ -13,9 +13,9 @@ from textual.binding import Binding, BindingType
 from foretop.bindings import Handler
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.pages.filterable_page import FilterablePage, filter_line
+from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.pages.table_spec import safely
 from foretop.panes.calendar_pane import lane_pane, when
 from foretop.panes.empty_state import nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane

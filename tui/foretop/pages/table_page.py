@@ -14,13 +14,13 @@ from textual.containers import Container, Vertical
 
 from foretop.bindings import Handler, key_name
 from foretop.pages.filterable_page import FilterablePage, filter_line
+from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
 from foretop.pages.size_classes import LOW, WIDE
-from foretop.pages.tab_registry import page_title
-from foretop.pages.table_spec import TableSpec, safely
 from foretop.panes.action_sentences import action_keys_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
+from foretop.panes.page_records import ScreenPage
 from foretop.panes.stale_notice import not_allowed, seen_ago, stale_paras
 from foretop.widgets.line_widgets import FrameLine, ReadablePane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, span
@@ -33,6 +33,7 @@ from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 
@@ -67,9 +68,11 @@ class TablePage(FilterablePage):
         Binding("tab", "read_pane", show=False),
     ]
 
-    def __init__(self, page_id: str, spec: TableSpec, display_options: DisplayOptions, host: PageHost) -> None:
+    def __init__(self, page_id: str, spec: ScreenPage, display_options: DisplayOptions, host: PageHost) -> None:
         super().__init__(page_id, display_options, host)
         self.spec = spec
+        self.kinds = spec.view.kinds
+        """The names of the kinds without which it has nothing to show."""
         self.rows: TableModel | None = None
         self._problem = ""
         self._page_settings: PageSettings | None = None
@@ -203,7 +206,7 @@ class TablePage(FilterablePage):
         assert self.rows is not None
         counts = self._state_counts(self.rows)
         states = [Span(f" {mark.value}{number}", style_of_mark(mark)) for mark, number in counts.items()]
-        return (Span(page_title(self.page_id), BOLD), Span(f" {len(self.rows.table):,} ", DIM), *states)
+        return (Span(PAGES[self.page_id].brief_title, BOLD), Span(f" {len(self.rows.table):,} ", DIM), *states)
 
     def _state_counts(self, rows: TableModel) -> Mapping[StatusGlyph, int]:
         table, now = rows.table, rows.state.now()
@@ -283,16 +286,14 @@ class TablePage(FilterablePage):
         assert self.state is not None
         if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
             return [(span(f"{self._problem}.", Tone.BAD),)] if self._problem else nothing_fits(self.state.focus)
-        nobody = (
-            [_NONE_HERE] if self.rows.table.total else [_NONE] if not self.spec.empty else self.spec.empty(self.state)
-        )
-        out = ways_out(self.state.focus) if self.state.focus.narrows(self.spec.kinds) else []
-        return [*(why_empty(self.state, self.spec.kinds) or nobody), *out]
+        nobody = [_NONE_HERE] if self.rows.table.total else self.spec.why_empty(self.state)
+        out = ways_out(self.state.focus) if self.state.focus.narrows(self.kinds) else []
+        return [*(why_empty(self.state, self.kinds) or nobody), *out]
 
     # What keys do here
 
     def kinds_on_demand(self) -> frozenset[str]:
-        return self.spec.kinds & _ON_DEMAND
+        return self.kinds & _ON_DEMAND
 
     def subject(self) -> ObjectRef | None:
         if self.rows is None or self.table.cursor is None:
@@ -411,8 +412,8 @@ class TablePage(FilterablePage):
             f"{self.rows.held_back} ({key_name('acknowledged')})" if self.rows.held_back else "",
             f"{key_name('clear_marks')} clears the marks" if self.table.marked else "",
             f"hidden: {', '.join(self.table.given_up)} ({key_name('wide')} shows)" if self.table.given_up else "",
-            how_far(self.rows.state, self.spec.kinds),
-            not_allowed(self.rows.state) if not self.spec.kinds else "",
+            how_far(self.rows.state, self.kinds),
+            not_allowed(self.rows.state) if not self.kinds else "",
         ]
         return ", ".join(part for part in parts if part)
 
@@ -422,7 +423,7 @@ class TablePage(FilterablePage):
         if self.rows is None or self._problem:
             return super().hint_tone
         less = self.rows.filter_text or self.rows.faults_only or self.rows.state.focus.words or self.table.marked
-        missing = how_far(self.rows.state, self.spec.kinds) or (not self.spec.kinds and not_allowed(self.rows.state))
+        missing = how_far(self.rows.state, self.kinds) or (not self.kinds and not_allowed(self.rows.state))
         return Tone.WARN if less or missing else Tone.DIM
 
     @property
@@ -464,5 +465,4 @@ def _listed(*words: Span) -> Line:
     return tuple(part for place, word in enumerate(said) for part in ((Span(", ", DIM), word) if place else (word,)))
 
 
-_NONE: Line = (span("None.", Tone.DIM),)
 _NONE_HERE: Line = (span("None here.", Tone.DIM),)

@@ -11,9 +11,9 @@ from foretop.widgets.paragraphs import Paragraph, Span, span
 from foretop.widgets.styles import BOLD
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.planners.pausing import UNPAUSE
-from foretop_core.dashboard.related_objects import PAGE_OF
 from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGE_OF
 from foretop_core.rules import humanize
 
 _SENTENCES = {

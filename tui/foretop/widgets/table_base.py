@@ -120,8 +120,6 @@ class RowSelection:
 
 
 _FLASHED = 0.6
-_TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})
-"""Their text changes with the clock, which is not a change of the object."""
 
 
 class TableBase(Widget):
@@ -276,7 +274,7 @@ class TableBase(Widget):
         changed = frozenset(
             place
             for place, (old, cell) in enumerate(zip(was.cells, new.cells, strict=True))
-            if old.text != cell.text and self.rows.columns[place].name not in _TELLS_TIME
+            if old.text != cell.text and not self.rows.columns[place].ticks
         )
         if changed:
             self._lit[new.key] = changed

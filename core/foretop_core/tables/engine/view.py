@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from foretop_core.errors import BadInput, let_through
+from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.failure_record import problem_text
-from foretop_core.store import Change, Store, UnreadableObject
+from foretop_core.pages import PageConflict, PageRecord
+from foretop_core.store import Change, Store
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_standing
 from foretop_core.tables.resources.json_items import Item
-from foretop_core.tables.text.terminal_text import ELLIPSIS, clean, cut, cut_end, width
+from foretop_core.tables.text.terminal_text import ELLIPSIS, cut, cut_end, width
 
 LONGEST_CELL = 1024
 """So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""
@@ -58,14 +58,6 @@ RenderContextOf = Callable[[str], RenderContext]
 """The moment in a cluster."""
 
 
-def _untoned(_entry: object, _scene: object) -> Tone:
-    return Tone.PLAIN
-
-
-def _no_briefs(_entry: object, _scene: object) -> tuple[str, ...]:
-    return ()
-
-
 class Column(msgspec.Struct, Generic[Shown], frozen=True):
     """`text` and `tone` may use the time, and are asked for what is on the screen only; `sort` may not.
 
@@ -73,29 +65,23 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     the same shorter and shorter, so that words are left out before letters are. Of those that `fall` what stands
     there runs downwards in their usual order: the newest start, the greatest age comes first. `cells` is what its
     texts come to sooner or later, kept free from the start so that no column goes when one of them grows. In a
-    column whose cells are `alike` all of them are shortened where one of them has to be.
+    column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
+    clock, which is not a change of the object.
     """
 
     name: str
     title: str
     text: Callable[[Shown, RenderContext], str]
     sort: Callable[[Shown], Any]
-    tone: Callable[[Shown, RenderContext], Tone] = _untoned
+    tone: Callable[[Shown, RenderContext], Tone] | None = None
     right: bool = False
     wide: bool = False
     from_middle: bool = False
     falls: bool = False
-    briefs: Callable[[Shown, RenderContext], tuple[str, ...]] = _no_briefs
+    briefs: Callable[[Shown, RenderContext], tuple[str, ...]] | None = None
     cells: int = 0
     alike: bool = False
-
-    def cell(self, entry: Shown, render: RenderContext) -> Cell:
-        briefs = (
-            ()
-            if self.briefs is _no_briefs
-            else tuple(clean(text[:LONGEST_CELL]) for text in self.briefs(entry, render))
-        )
-        return Cell(clean(self.text(entry, render)[:LONGEST_CELL]), self.tone(entry, render), briefs)
+    ticks: bool = False
 
 
 def plain(
@@ -103,7 +89,7 @@ def plain(
     title: str,
     get: Callable[[Shown], str],
     *,
-    tone: Callable[[Shown, RenderContext], Tone] = _untoned,
+    tone: Callable[[Shown, RenderContext], Tone] | None = None,
     wide: bool = False,
     from_middle: bool = False,
     cells: int = 0,
@@ -118,7 +104,7 @@ def plain(
         tone,
         wide=wide,
         from_middle=from_middle,
-        briefs=(lambda entry, _: briefs(entry)) if briefs is not None else _no_briefs,
+        briefs=(lambda entry, _: briefs(entry)) if briefs is not None else None,
         cells=cells,
     )
 
@@ -143,14 +129,6 @@ def fit(cell: Cell, column: Column[Any], size: int, ellipsis: str = ELLIPSIS, le
     return cut(text, size, ellipsis) if column.from_middle else cut_end(text, size, ellipsis)
 
 
-def find_column(columns: Sequence[Column[Shown]], name: str, view: str) -> Column[Shown]:
-    found = next((column for column in columns if column.name == name.lower()), None)
-    if found is None:
-        known = ", ".join(column.name for column in columns)
-        raise BadInput(f"{name!r} is not a column of {view}", f"the columns are {known}")
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
     """The entry of an object that could not be read, or of which no row could be made."""
@@ -161,28 +139,23 @@ class UnreadableRow:
     """The failure of foretop's own, where it was one."""
 
 
-class View(ABC, Generic[E]):
-    """One table: which objects it shows, how a change finds its rows, and how they look."""
+class TableView(ABC, Generic[E]):
+    """One table: its columns, and how a row of it looks, whatever the row is made from."""
 
     name: ClassVar[str]
-    kinds: ClassVar[frozenset[str]]
-    """The names of the kinds whose objects are rows here."""
-    watched: ClassVar[frozenset[str]]
-    """Those and the ones whose changes show in the rows."""
-    context_kinds: ClassVar[frozenset[str]] = frozenset()
-    """What the rows are painted against: without these kinds they say less."""
+    kinds: ClassVar[frozenset[str]] = frozenset()
+    """The names of the kinds whose objects are rows here; none where the rows are of all sorts."""
     columns: tuple[Column[E], ...]
     order: ClassVar[str]
-    in_groups: ClassVar[bool] = True
-    """Whether its rows may be put under their namespaces."""
+    rank: ClassVar[tuple[str, ...]] = ()
+    """The columns that are given up last where there is no room for all; one that is not named here goes first."""
+    least: ClassVar[Mapping[str, int]] = {}
+    """By column, how much of it is kept when it is cut, where that is not the usual."""
+    narrow: ClassVar[Mapping[str, int]] = {}
+    """On a narrow line: the columns that stay, by rank, and how much of them is kept."""
     fields: ClassVar[tuple[str, ...]] = ("context", "namespace", "name", "phase")
-
-    @abstractmethod
-    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> E | None:
-        """What the row of an object is made from; None where the view does not show the object."""
-
-    @abstractmethod
-    def resource(self, entry: E) -> Resource: ...
+    with_velero: ClassVar[bool] = False
+    """Whether it tells of a team's namespace what Velero's objects alone know, wherever Velero is."""
 
     @abstractmethod
     def mark(self, entry: E, render: RenderContext) -> StatusGlyph: ...
@@ -190,6 +163,33 @@ class View(ABC, Generic[E]):
     @abstractmethod
     def item(self, entry: E, render: RenderContext) -> Item:
         """What `-o json` prints of it."""
+
+    def column(self, name: str) -> Column[E]:
+        found = next((column for column in self.columns if column.name == name.lower()), None)
+        if found is None:
+            known = ", ".join(column.name for column in self.columns)
+            raise BadInput(f"{name!r} is not a column of {self.name}", f"the columns are {known}")
+        return found
+
+
+class View(TableView[E]):
+    """A table of objects: which it shows, and how a change finds its rows."""
+
+    watched: ClassVar[frozenset[str]]
+    """Its kinds and the ones whose changes show in the rows."""
+    context_kinds: ClassVar[frozenset[str]] = frozenset()
+    """What the rows are painted against: without these kinds they say less."""
+    missing: ClassVar[Resource | None] = None
+    """What a row is made from where the object is gone; None where no row is left of it."""
+    in_groups: ClassVar[bool] = True
+    """Whether its rows may be put under their namespaces."""
+
+    @abstractmethod
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> E | None:
+        """What the row of an object is made from; None where the view does not show the object."""
+
+    @abstractmethod
+    def resource(self, entry: E) -> Resource: ...
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """The rows that may look different after a change of any watched object."""
@@ -229,71 +229,11 @@ class View(ABC, Generic[E]):
         """What the cell of a column says."""
         return next((column.text(entry, render) for column in self.columns if column.name == name), "")
 
-    def column(self, name: str) -> Column[E]:
-        return find_column(self.columns, name, self.name)
-
-    def derive(self, store: Store, key: ObjectRef) -> E | UnreadableRow | None:
-        resource = store.get(key)
-        if resource is None or key.kind not in self.kinds:
-            return None
-        if isinstance(resource, UnreadableObject):
-            return UnreadableRow(key, resource.problem)
-        try:
-            return self.entry(store, key, resource)
-        except Exception as fault:
-            let_through(fault)
-            return UnreadableRow(key, f"no row can be made: {problem_text(fault)}", fault)
-
     def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
         """Of all rows of a cluster."""
         return (key for kind in sorted(self.kinds) for key, _ in store.items(context, kind))
 
-    def all(self, store: Store, context: str) -> Iterator[tuple[ObjectRef, E | UnreadableRow]]:
-        for key in self.keys(store, context):
-            entry = self.derive(store, key)
-            if entry is not None:
-                yield key, entry
 
-    def paint(self, key: ObjectRef, entry: E | UnreadableRow, render: RenderContext) -> Row:
-        """A row that cannot be painted says so and costs itself only."""
-        if isinstance(entry, UnreadableRow):
-            return Row(key, StatusGlyph.BROKEN, self._spoiled(entry), fault=entry.fault)
-        try:
-            mark = self.mark(entry, render)
-            if mark is StatusGlyph.HEALTHY and render.snapshot.is_loading:
-                mark = StatusGlyph.UNSET  # Nothing is known to be well before all that speaks against it has come in.
-            return Row(key, mark, tuple(column.cell(entry, render) for column in self.columns))
-        except Exception as fault:
-            let_through(fault)
-            spoiled = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}")
-            return Row(key, StatusGlyph.BROKEN, self._spoiled(spoiled), fault=fault)
-
-    def describe(self, key: ObjectRef, entry: E | UnreadableRow, render: RenderContext) -> Item:
-        """The item of a row; an object that cannot be read or shown says so in its own."""
-        if not isinstance(entry, UnreadableRow):
-            try:
-                return self.item(entry, render)
-            except Exception as fault:
-                let_through(fault)
-                entry = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}", fault)
-        names = {"context": key.context, "kind": key.kind}
-        return {**names, "namespace": key.namespace, "name": key.name, "unreadable": entry.problem}
-
-    def _spoiled(self, entry: UnreadableRow) -> tuple[Cell, ...]:
-        """Its name where names stand, and what is wrong in the first place after it."""
-        known = {"namespace": entry.key.namespace, "name": entry.key.name}
-        told = False
-        cells: list[Cell] = []
-        for column in self.columns:
-            text = known.get(column.name, "")
-            if not text and not told and any(cell.text for cell in cells):
-                told = True
-                text = entry.problem if entry.problem.startswith(_OUR_FAULT) else f"unreadable: {entry.problem}"
-            cells.append(Cell(clean(text), Tone.BAD))
-        return tuple(cells)
-
-
-_OUR_FAULT = ("no row can be made", "cannot be shown")
 _KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
 
 
@@ -346,3 +286,11 @@ class _SpoiledFacets(msgspec.Struct, frozen=True):
 
     def labels(self) -> Mapping[str, str]:
         return {}
+
+
+def table_view(page: PageRecord) -> TableView[Any]:
+    """The table of a page."""
+    view = page.load_view()
+    if not (isinstance(view, type) and issubclass(view, TableView)):
+        raise PageConflict(f"page {page.id} has no view: {page.view} is none")
+    return view()

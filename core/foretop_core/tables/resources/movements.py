@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import ClassVar
 
 from foretop_core.models import DataMovement
 from foretop_core.models.kinds import DATA_DOWNLOAD, DATA_UPLOAD, MOVEMENTS, POD_VOLUME_BACKUP, POD_VOLUME_RESTORE
@@ -44,6 +45,8 @@ class MovementsView(View[DataMovement]):
     name = "movements"
     kinds = watched = frozenset(kind.name for kind in MOVEMENTS)
     order = "phase"
+    rank = ("phase", "progress", "left", "run", "rate", "node", "size")
+    least: ClassVar[Mapping[str, int]] = {"name": 14, "run": 16, "progress": 4}
     fields = (*View.fields, "kind", "volume", "run", "node")
 
     def __init__(self) -> None:

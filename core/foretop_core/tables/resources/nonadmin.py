@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
@@ -54,6 +54,10 @@ class NonAdminView(View[NonAdminRow]):
     watched = kinds | {BACKUP.name, RESTORE.name}
     context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "namespace"
+    rank = ("namespace", "velero", "phase", "queue", "age", "progress", "conditions")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "queue": 7}
+    narrow: ClassVar[Mapping[str, int]] = {"namespace": 8, "velero": 9, "name": 12}
+    with_velero = True
     fields = (*View.fields, "kind", "velero", "veleroPhase", "object")
 
     def __init__(self) -> None:
@@ -254,6 +258,7 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         lambda entry: -entry.item.created.timestamp() if entry.item.created else None,
         right=True,
         cells=6,
+        ticks=True,
     ),
     plain("object", "VELERO OBJECT", lambda entry: entry.item.velero.name, wide=True, from_middle=True),
 )

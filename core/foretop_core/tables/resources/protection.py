@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from foretop_core.models import Namespace, Resource
 from foretop_core.models.kinds import (
@@ -30,7 +31,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
-from foretop_core.tables.engine.view import Column, UnreadableRow, View, plain
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
@@ -67,6 +68,12 @@ class ProtectionView(View[ProtectionRow]):
         }
     )
     order = "name"
+    rank = ("state", "newest", "copies", "expires", "next", "by", "covers", "tried", "volumes", "storage", "repository")
+    least: ClassVar[Mapping[str, int]] = {"name": 16, "by": 12, "covers": 8, "tried": 8}
+    narrow: ClassVar[Mapping[str, int]] = {"name": 12}
+    with_velero = True
+    missing = Namespace()
+    """Copies of a namespace that is gone are still there."""
     in_groups = False
     fields = (*View.fields, "covers", "by")
 
@@ -79,13 +86,6 @@ class ProtectionView(View[ProtectionRow]):
         unreadable = (key for key, item in store.items(context, NAMESPACE.name) if _readable(item) is None)
         known = (namespace_ref(context, name) for name in self._index(store, context).names)
         return list(dict.fromkeys((*known, *unreadable)))
-
-    def derive(self, store: Store, key: ObjectRef) -> ProtectionRow | UnreadableRow | None:
-        """Also of a namespace that is gone: its copies are still there."""
-        item = store.get(key)
-        if isinstance(item, UnreadableObject):
-            return UnreadableRow(key, item.problem)
-        return self.entry(store, key, item or Namespace())
 
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
         return protection_row(store, key, self._index(store, key.context))
@@ -295,8 +295,8 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         cells=6,
     ),
     Column("copies", "COPIES", lambda row, _: _copies(row), lambda row: row.protection.copies.good, right=True),
-    Column("expires", "EXPIRES", _expires, lambda row: row.protection.copies.next_expiry),
-    Column("next", "NEXT RUN", _next, lambda row: row.protection.next_run, _next_tone),
+    Column("expires", "EXPIRES", _expires, lambda row: row.protection.copies.next_expiry, ticks=True),
+    Column("next", "NEXT RUN", _next, lambda row: row.protection.next_run, _next_tone, ticks=True),
     plain("by", "COVERED BY", lambda row: covered_by(row.protection)),
     plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs),
     plain("volumes", "VOLUMES", lambda row: row.volumes, wide=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
@@ -28,6 +28,9 @@ class QueueView(View[Run]):
     kinds = watched = frozenset({BACKUP.name, RESTORE.name})
     context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "position"
+    rank = ("position", "phase", "when", "items", "from", "waits")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "from": 8, "when": 11, "waits": 16, "items": 10}
+    narrow: ClassVar[Mapping[str, int]] = {"position": 4, "when": 11, "name": 14}
     in_groups = False
     fields = (*View.fields, "owner")
 
@@ -159,6 +162,6 @@ _COLUMNS: tuple[Column[Run], ...] = (
         cells=10,
         alike=True,
     ),
-    Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone),
+    Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone, ticks=True),
     Column("waits", "WAITS FOR", lambda run, render: render.facts(run).waits_for, _kind_first),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from foretop_core.models import BackupRepository
 from foretop_core.models.kinds import REPOSITORY
@@ -27,6 +28,8 @@ class RepositoriesView(View[BackupRepository]):
     name = "repositories"
     kinds = watched = frozenset({REPOSITORY.name})
     order = "volumes"
+    rank = ("phase", "volumes", "storage", "maintained", "type", "what")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "what": 16}
     fields = (*View.fields, "volumes", "storage", "type")
 
     def __init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import ClassVar
 
 import msgspec
 
@@ -68,6 +69,8 @@ class StorageView(View[StorageRow]):
     kinds = watched = frozenset({STORAGE.name, NABSL.name, NABSL_REQUEST.name, REPOSITORY.name})
     context_kinds = frozenset({SCHEDULE.name, BACKUP.name})
     order = "name"
+    rank = ("phase", "what", "checked", "synced", "default", "mode", "kind")
+    least: ClassVar[Mapping[str, int]] = {"what": 16, "mode": 4}
     fields = (*View.fields, "kind", "provider", "bucket", "mode")
 
     def __init__(self) -> None:
@@ -244,6 +247,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
     Column(
         "synced",
@@ -253,6 +257,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
     Column(
         "mode",

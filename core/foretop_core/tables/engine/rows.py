@@ -1,4 +1,7 @@
-"""Rows in order, kept so change by change: finding a place costs O(log n), a new order or filter O(n)."""
+"""Rows in order, kept so change by change: finding a place costs O(log n), a new order or filter O(n).
+
+Those of a view follow the store: only the ones that a change touches are derived again.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sortedcontainers import SortedList
 
+from foretop_core.errors import let_through
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failure_record import problem_text
+from foretop_core.store import Change, Store, UnreadableObject
+from foretop_core.tables.engine.view import UnreadableRow, View
 
 E = TypeVar("E")
 Counted = TypeVar("Counted", contravariant=True)
@@ -30,7 +37,7 @@ class Counting(Protocol[Counted]):
     def changed(self, key: ObjectRef, before: Counted, after: Counted) -> None: ...
 
 
-def everything(_: object) -> bool:
+def everything(_key: ObjectRef, _entry: object) -> bool:
     return True
 
 
@@ -41,7 +48,7 @@ def by_key(_: object) -> None:
 class SortedRows(Generic[E]):
     """All rows by key, and the visible ones in order; reversed order is read from the other end."""
 
-    def __init__(self, sort: Callable[[E], Any] = by_key, keep: Callable[[E], bool] = everything) -> None:
+    def __init__(self, sort: Callable[[E], Any] = by_key, keep: Callable[[ObjectRef, E], bool] = everything) -> None:
         self._sort = sort
         self._keep = keep
         self._reverse = False
@@ -88,7 +95,7 @@ class SortedRows(Generic[E]):
         before = self._entries.get(key)
         if before is not None and before == entry:
             return False
-        if not self._keep(entry):
+        if self._keep is not everything and not self._keep(key, entry):
             gone = self._hide(key)
             self._entries[key] = entry
             return gone
@@ -124,13 +131,13 @@ class SortedRows(Generic[E]):
         gone: dict[ObjectRef, E | None] = {key: None for key in self._entries if key not in wanted}
         return self.update({**gone, **wanted})
 
-    def filter(self, keep: Callable[[E], bool], *, narrows: bool = False) -> None:
+    def filter(self, keep: Callable[[ObjectRef, E], bool], *, narrows: bool = False) -> None:
         """Shows what fits; one that `narrows` the last one is put to the visible rows only, which keep their order."""
         self._keep = keep
         if not narrows:
             self._arrange()
             return
-        visible = [place for place in self._order if keep(self._entries[place[-1]])]
+        visible = [place for place in self._order if keep(place[-1], self._entries[place[-1]])]
         self._places = {place[-1]: place for place in visible}
         self._order = SortedList(visible)
         self._count()
@@ -160,7 +167,7 @@ class SortedRows(Generic[E]):
     def _arrange(self) -> None:
         keep, place = self._keep, self._place
         shown = self._entries.items()
-        self._places = {key: place(key, entry) for key, entry in shown if keep is everything or keep(entry)}
+        self._places = {key: place(key, entry) for key, entry in shown if keep is everything or keep(key, entry)}
         self._order = SortedList(self._places.values())
         self._count()
 
@@ -193,3 +200,101 @@ class SortedRows(Generic[E]):
         value = self._sort(entry)
         place = ((value is None) != self._reverse, value, key)
         return place if self._group is None else (self._group(key), *place)
+
+
+class ObjectRows(SortedRows[E | UnreadableRow]):
+    """The rows of one view over some clusters; `pump` brings them up to date."""
+
+    def __init__(self, view: View[E], store: Store, contexts: Iterable[str]) -> None:
+        super().__init__(self._sort_value)
+        self.view = view
+        self._store = store
+        self._contexts = frozenset(contexts)
+        self._changes = store.feed.subscribe(view.watched)
+        self._column = view.column(view.order)
+        self.derived = 0
+        """How often a row was derived since the first ones were."""
+        self._bases = self._known_bases()
+        first = (key for context in sorted(self._contexts) for key in view.keys(store, context))
+        self.replace((key, entry) for key in first if (entry := self._derive(key)) is not None)
+
+    @property
+    def sorted_by(self) -> str:
+        return self._column.name
+
+    def sort_by(self, column: str, *, reverse: bool = False) -> None:
+        self._column = self.view.column(column)
+        self.sort(self._sort_value, reverse=reverse)
+
+    def close(self) -> None:
+        """Takes in no more changes."""
+        self._store.feed.unsubscribe(self._changes)
+
+    def pump(self) -> bool:
+        """Takes what changed since the last time; whether a visible row is other than before.
+
+        Each row touched is derived once, however often it changed.
+        """
+        changes = self._changes.drain()
+        if not changes:
+            return False
+        touched = self._based_anew()
+        for key, change in changes.items():
+            touched.update(dict.fromkeys(self._touched(key, change)))
+        rows: dict[ObjectRef, E | UnreadableRow | None] = {}
+        for key in touched:
+            if key.context in self._contexts:
+                self.derived += 1
+                rows[key] = self._derive(key)
+        return self.update(rows)
+
+    def _derive(self, key: ObjectRef) -> E | UnreadableRow | None:
+        """What the row of an object is made from; one that fails to be made is a row that says so."""
+        resource = self._store.get(key) or self.view.missing
+        if resource is None or key.kind not in self.view.kinds:
+            return None
+        if isinstance(resource, UnreadableObject):
+            return UnreadableRow(key, resource.problem)
+        try:
+            return self.view.entry(self._store, key, resource)
+        except Exception as fault:
+            let_through(fault)
+            return UnreadableRow(key, f"no row can be made: {problem_text(fault)}", fault)
+
+    def _touched(self, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        """Where it fails to say whom a change concerns, it concerns all."""
+        try:
+            return tuple(self.view.touched(self._store, key, change))
+        except Exception:
+            return tuple(self.view.keys(self._store, key.context))
+
+    def _based_anew(self) -> dict[ObjectRef, None]:
+        """Every row of the clusters in which what all rows are made from has changed."""
+        before, self._bases = self._bases, self._known_bases()
+        if before == self._bases:
+            return {}
+        return {
+            key: None
+            for context in sorted(self._contexts)
+            if before[context] != self._bases[context]
+            for key in self.view.keys(self._store, context)
+        }
+
+    def _known_bases(self) -> dict[str, object]:
+        """A basis that cannot be had is another one each time, so that no row stays as it was."""
+        found: dict[str, object] = {}
+        for context in self._contexts:
+            try:
+                found[context] = self.view.basis(self._store, context)
+            except Exception:
+                found[context] = object()
+        return found
+
+    def _sort_value(self, entry: E | UnreadableRow) -> Any:
+        """None, which comes last, where there is no value or it fails to be had."""
+        if isinstance(entry, UnreadableRow):
+            return None
+        try:
+            return self._column.sort(entry)
+        except Exception:
+            return None

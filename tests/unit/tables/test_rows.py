@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.models.wire import ObjectRef
-from foretop_core.tables.engine.sorted_rows import SortedRows
+from foretop_core.tables.engine.rows import SortedRows, everything
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def by_size(row: Row) -> int | None:
     return row.size
 
 
-def small(row: Row) -> bool:
+def small(_key: ObjectRef, row: Row) -> bool:
     return row.size is None or row.size < 5
 
 
@@ -143,7 +143,7 @@ def test_one_change_derives_only_one_row(rows: int) -> None:
 def test_a_filter_that_narrows_asks_for_visible_rows_only_and_sorts_none() -> None:
     sort, asked = Counted(), list[int | None]()
 
-    def keep_below(limit: int, row: Row) -> bool:
+    def keep_below(limit: int, _key: ObjectRef, row: Row) -> bool:
         asked.append(row.size)
         return row.size is not None and row.size < limit
 
@@ -186,7 +186,7 @@ def test_incremental_rows_equal_those_sorted_and_filtered_from_scratch(steps: li
             case ("filter", wanted):
                 narrows = wanted >= only_small
                 only_small = wanted
-                table.filter(small if wanted else lambda _: True, narrows=narrows)
+                table.filter(small if wanted else everything, narrows=narrows)
             case ("replace", rows):
                 model = {key(name): Row(size) for name, size in rows.items()}
                 reported = table.replace(model.items())
@@ -198,7 +198,7 @@ def test_incremental_rows_equal_those_sorted_and_filtered_from_scratch(steps: li
 
 
 def anew(model: dict[ObjectRef, Row], by_value: bool, reverse: bool, only_small: bool) -> list[ObjectRef]:
-    kept = {row_key: row for row_key, row in model.items() if small(row) or not only_small}
+    kept = {row_key: row for row_key, row in model.items() if small(row_key, row) or not only_small}
     if not by_value:
         return sorted(kept, reverse=reverse)
     valued = [row_key for row_key in kept if kept[row_key].size is not None]
