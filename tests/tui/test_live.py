@@ -45,7 +45,7 @@ async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None
         await shown.tick()
         assert rows.table.derived - derived == 1
         assert shown.table.strips_made - made == 1
-        assert "Failed" in shown.lines[2 + 1 + 3]
+        assert "Failed" in shown.lines[3 + 1 + 3]
 
 
 async def test_a_change_that_is_not_on_the_screen_draws_no_line() -> None:

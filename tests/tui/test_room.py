@@ -21,7 +21,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.schedules import SchedulesView
 from tests.objects import NOW, backup, schedule
 from tests.tui.fake_source import FilledSource, calm
-from tests.tui.pilot import MIDDLE, TINY, screen
+from tests.tui.pilot import LARGE, TINY, screen
 
 _AT_40 = 36
 """What a line of 40 cells has for columns."""
@@ -83,9 +83,9 @@ async def test_a_name_takes_the_room_that_a_shorter_wording_beside_it_leaves() -
         )
         for name in names
     ]
-    async with screen(FilledSource([*calm(), *owned]), MIDDLE) as shown:
+    async with screen(FilledSource([*calm(), *owned]), LARGE) as shown:
         await shown.press("7")
-        assert any(line.endswith("nab team-a") for line in shown.lines), shown.text
+        assert any(line.endswith("nab team-a") for line in shown.table_lines), shown.text
         assert all(any(name in line for line in shown.lines) for name in names), shown.text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.color import Color, ColorSystem
@@ -205,7 +206,7 @@ def test_dim_text_is_dim_in_the_terminals_own_colours() -> None:
     assert DIM.color is None
 
 
-_COLUMNS = (
+_COLUMNS: tuple[Column[Any], ...] = (
     Column("name", "NAME", lambda entry, _: "", lambda _: ""),
     Column("last", "LAST", lambda *_: "", lambda _: ""),
 )

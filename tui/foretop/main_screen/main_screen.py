@@ -218,6 +218,8 @@ class MainScreen(Screen[None]):
         self._show_top()
         page, under = self.page, self._tab
         self.query_one("#tabs", StyledLine).show(tab_bar_text.tabs(TABS, under, cells))
+        if page is not None:
+            page.show_frames()
         hint, tone = self._hint(page) if page and not page.has_frames else ("", Tone.DIM)
         rule = self.query_one("#bottom-rule", Divider)
         rule.show(tab_bar_text.hint(hint, cells, style_of(tone)))

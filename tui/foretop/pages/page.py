@@ -94,6 +94,9 @@ class Page(Widget):
         """Whether it has lines of its own that tell how it is narrowed, and as of when its rows are."""
         return False
 
+    def show_frames(self) -> None:
+        """Draws those lines anew where something that they tell has changed."""
+
     def hint(self) -> str:
         """What the rule above the footer says: how the page is narrowed."""
         return ""

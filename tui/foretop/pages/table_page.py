@@ -135,6 +135,8 @@ class TablePage(FilterablePage):
         if self.rows is not None and self.rows.is_out_of_focus:
             self._renew()
         self.table.pulse()
+        # A page that was hidden has its room only when it has been laid out.
+        self.call_after_refresh(self._tell)
 
     def take_keys(self) -> None:
         self.screen.set_focus(self.table, scroll_visible=False)
@@ -143,7 +145,7 @@ class TablePage(FilterablePage):
         self.table.action_move(by)
 
     def on_resize(self, event: events.Resize) -> None:
-        self._show_frames()
+        self.show_frames()
 
     @property
     def pane(self) -> ReadablePane:
@@ -166,7 +168,7 @@ class TablePage(FilterablePage):
     @on(events.DescendantBlur)
     def _focus_moved(self) -> None:
         self.set_class(self.pane.has_focus, "-reading")
-        self._show_frames()
+        self.show_frames()
 
     def action_read_pane(self) -> None:
         """Into the pane, to read what does not fit; and back."""
@@ -177,7 +179,7 @@ class TablePage(FilterablePage):
             self.add_class("-reading")
             self.screen.set_focus(self.pane, scroll_visible=False)
 
-    def _show_frames(self) -> None:
+    def show_frames(self) -> None:
         """The lines around table and pane: titles, order, which rows are in sight."""
         if not self.size.width or self.rows is None:
             return
@@ -264,7 +266,7 @@ class TablePage(FilterablePage):
         subject = rows.subject(key) or key
         said = safely(lambda: self._said(rows, key, state), f"the pane of {self.page_id}", subject, state)
         pane.show(said, keep_place=not moved)
-        self._show_frames()
+        self.show_frames()
 
     _pane_key: ObjectRef | None = None
 
