@@ -1,4 +1,4 @@
-"""Writes the table of words that the shell completes, and the names that the configuration has for actions.
+"""Writes the words that the shell completes, the keys of actions, and the names that the configuration has for them.
 
 `python -m tests.write_completion_table` after a change of a command or an action.
 """
@@ -6,14 +6,19 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from typing import Any
 
 import click
+import msgspec
 
-from foretop.bindings import ACTIONS
+from foretop.bindings import ACTIONS, WRITE_ACTIONS_FILE, Action, ActionGroup
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
 from foretop.commands.output_form import OutputFormType
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE
 
 _BY_NAME = {
@@ -102,6 +107,33 @@ def action_names() -> str:
     return json.dumps([action.id.replace("_", "-") for action in ACTIONS if action.id not in _FIXED], indent=2) + "\n"
 
 
+def _action_of(record: ActionRecord) -> Action:
+    return Action(
+        record.id,
+        (record.key,) if record.key else (),
+        record.key,
+        record.title[0].lower() + record.title[1:],
+        ActionGroup.ACT,
+        record.short,
+        record.footer,
+        record.words,
+        tuple(kind.plural for kind in record.kinds),
+        record.instead_of,
+    )
+
+
+def write_actions() -> str:
+    """The keys and words of what acts on the cluster, from the records; what is empty is left out."""
+    made = (msgspec.to_builtins(_action_of(record)) for record in RECORDS)
+    kept = ({name: given for name, given in one.items() if given or name in ("keys", "shown")} for one in made)
+    lines = (json.dumps(one, ensure_ascii=False) for one in kept)
+    return "[\n  " + ",\n  ".join(lines) + "\n]\n"
+
+
 if __name__ == "__main__":
+    if WRITE_ACTIONS_FILE.read_text(encoding="utf-8") != (made := write_actions()):
+        WRITE_ACTIONS_FILE.write_text(made, encoding="utf-8")
+        # The other tables are made from the bindings, which were imported with the old one.
+        os.execv(sys.executable, [sys.executable, "-m", "tests.write_completion_table"])
     TABLE.write_text(text(), encoding="utf-8")
     ACTION_NAMES_FILE.write_text(action_names(), encoding="utf-8")

@@ -22,7 +22,7 @@ class PageConflict(Exception):
 
 
 class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What a page is called, how it is reached, and which table it shows."""
+    """The name of a page, how it is reached, and which table it shows."""
 
     id: str
     title: str

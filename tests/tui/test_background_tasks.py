@@ -39,9 +39,9 @@ def probe_that_raises(*_: Any, **__: Any) -> Any:
 @pytest.mark.parametrize(
     ("place", "failing"),
     [
-        ("foretop.dialogs.plan_run.probe_for", raises),
+        ("foretop_core.actions.planners.pausing.unpause_probe", raises),
         ("foretop.dialogs.plan_run.follow_write", raises),
-        ("foretop.dialogs.plan_run.probe_for", probe_that_raises),
+        ("foretop_core.actions.planners.pausing.unpause_probe", probe_that_raises),
     ],
 )
 async def test_a_probe_that_fails_ends_in_a_result_and_the_write_is_made(

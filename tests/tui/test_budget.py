@@ -102,7 +102,7 @@ def test_the_first_row_waits_for_no_library_that_it_does_not_need() -> None:
     assert not set(_NOT_FOR_ROWS) & set(modules)
     ours = [name for name in modules if name.startswith(("foretop_core.", "foretop."))]
     assert "foretop.pages.table_page" in ours
-    assert len(ours) <= 252
+    assert len(ours) <= 275
 
 
 def test_the_version_is_told_without_the_libraries_that_few_need() -> None:
@@ -243,7 +243,7 @@ async def test_sizes_that_the_terminal_no_longer_has_do_not_take_turns(monkeypat
         assert here.size == Size(*MIDDLE)
 
 
-async def test_a_pane_of_another_height_has_the_screen_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_row_with_more_to_say_lays_nothing_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
     laid_out = _count_layouts(monkeypatch)
     async with screen() as shown:
         await shown.press("2")
@@ -252,8 +252,8 @@ async def test_a_pane_of_another_height_has_the_screen_laid_out_once(monkeypatch
         before = shown.table.height
         await shown.press("down")
         await shown.settle()
-        assert shown.table.height != before, "the pane has another height"
-        assert laid_out == ["MainScreen"]
+        assert shown.table.height == before
+        assert laid_out == []
 
 
 def _count_layouts(monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -14,7 +14,6 @@ STILL_TO_DO = frozenset(
     {
         "foretop.__main__",
         "foretop.app",
-        "foretop.bindings",
         "foretop.cli",
         "foretop.commands",
         "foretop.dialogs",

@@ -14,7 +14,7 @@ from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import Fate
 from foretop_core.rules.night.outlook import wait_of
-from foretop_core.rules.night.what_if import Comparison, Longer, Move, Pause, Slots, what_if
+from foretop_core.rules.night.what_if import Longer, Move, NightComparison, Pause, Slots, what_if
 from tests.objects import NOW, backup, location, schedule
 
 GIVEN = ("--velero-version", "1.18.3", "--at", NOW.isoformat())
@@ -30,7 +30,7 @@ def _objects() -> list[Any]:
     return [location(), *runs, *schedules]
 
 
-def _compared(*changes: Any) -> Comparison:
+def _compared(*changes: Any) -> NightComparison:
     snapshot = assemble(_objects(), given_versions={"": "1.18.3"})
     return what_if(snapshot, "velero", NOW, changes, timedelta(hours=3))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from foretop.bindings import WRITE_ACTIONS_FILE
 from foretop.commands.complete_words import PATIENCE, TABLE, complete, completions
 from foretop.commands.completion import SCRIPTS
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE
@@ -46,6 +47,7 @@ def test_the_table_has_what_the_commands_have() -> None:
         "run python -m tests.write_completion_table"
     )
     assert ACTION_NAMES_FILE.read_text(encoding="utf-8") == write_completion_table.action_names()
+    assert WRITE_ACTIONS_FILE.read_text(encoding="utf-8") == write_completion_table.write_actions()
 
 
 @pytest.mark.parametrize(

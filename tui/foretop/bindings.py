@@ -2,9 +2,9 @@
 
 An action is carried out by what the page on the screen has for its id in `handlers()`, or else the main screen and
 those behind it; an action for which nobody has a handler, or whose page says `offers(id)` is false just now, is shown
-nowhere. What acts on the cluster has its record in `foretop_core.actions.action_catalog`, and is made from that; it
-opens its dialog. To add another kind of action, add it here and its handler to one of those tables. Two actions on one
-key in one view are an error when this is imported.
+nowhere. What acts on the cluster has its record beside its planner in `foretop_core.actions.planners`, and is made from
+that by `python -m tests.write_completion_table`; it opens its dialog. To add another kind of action, add it here and
+its handler to one of those tables. Two actions on one key in one view are an error when this is imported.
 """
 
 from __future__ import annotations
@@ -12,14 +12,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from enum import Enum
 from itertools import combinations
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.actions.action_catalog import RECORDS
-from foretop_core.actions.action_record import ActionRecord
-from foretop_core.actions.planners.pausing import UNPAUSE
-from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
 from foretop_core.models.kinds import POD, SCHEDULE
 
 Handler = Callable[[], Awaitable[None] | None]
@@ -71,22 +68,6 @@ class KeyConflict(Exception):
     """Two actions on one key in one view; raised when the program is imported."""
 
 
-def action_of(intent: ActionRecord) -> Action:
-    """What a person can ask for of the clusters; `foretop.main_screen.write_actions` opens its dialog."""
-    return Action(
-        intent.id,
-        (intent.key,) if intent.key else (),
-        intent.key,
-        intent.title[0].lower() + intent.title[1:],
-        ActionGroup.ACT,
-        intent.short,
-        intent.footer,
-        intent.words,
-        tuple(kind.plural for kind in intent.kinds),
-        intent.instead_of,
-    )
-
-
 RESUME = "resume"
 _RESUME = Action(
     RESUME,
@@ -101,10 +82,14 @@ _RESUME = Action(
 )
 
 
+WRITE_ACTIONS_FILE = Path(__file__).with_name("write_actions.json")
+"""What acts on the cluster, written from the records of the actions: the first frame needs keys, not planners."""
+
+
 def _write_actions() -> Iterator[Action]:
-    for intent in RECORDS:
-        yield action_of(intent)
-        if intent is UNPAUSE:
+    for action in msgspec.json.decode(WRITE_ACTIONS_FILE.read_bytes(), type=tuple[Action, ...]):
+        yield action
+        if action.id == "unpause":
             yield _RESUME
 
 
@@ -136,7 +121,7 @@ ACTIONS: tuple[Action, ...] = (
         "results",
         13,
         ("errors", "warnings"),
-        instead_of=(EDIT_SCHEDULE.id,),
+        instead_of=("edit-schedule",),
         disabled_reason="Only backups and restores have results",
     ),
     Action("pod_log", ("l",), "l", "its log", ActionGroup.OBJECT, "log", 2, kinds=(POD.plural,)),

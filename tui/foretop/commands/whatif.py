@@ -24,9 +24,9 @@ from foretop_core.rules.night.outlook import Outlook, words
 from foretop_core.rules.night.what_if import (
     Add,
     Change,
-    Comparison,
     Longer,
     Move,
+    NightComparison,
     Pause,
     Slots,
     Stopped,
@@ -161,7 +161,7 @@ def _print(
     return 1 if _lost(found.after) else 0
 
 
-def _say(found: Comparison) -> None:
+def _say(found: NightComparison) -> None:
     for title, one in (("As it is:", found.before), ("After the change:", found.after)):
         say(title)
         for line in words(one):

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SuspendNotSupported
 
 from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name
 from foretop.dialogs.choice_list import ChoicePicker
-from foretop.dialogs.command_palette import CommandPalette, PaletteEntry
-from foretop.dialogs.explanation_screen import ExplanationScreen
-from foretop.dialogs.help_screen import HelpScreen
-from foretop.dialogs.messages_screen import MessagesScreen
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
 from foretop.pages.page import Page
@@ -36,9 +32,14 @@ from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 
+if TYPE_CHECKING:
+    from foretop.dialogs.command_palette import PaletteEntry
+
 
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     """The pages, the commands that take a name, what can be done here, and what can be done to other objects."""
+    from foretop.dialogs.command_palette import PaletteEntry
+
     pages = [PaletteEntry(f"go {page.id}", page.commands, page.title) for page in PAGES.values()]
     others = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
@@ -56,6 +57,8 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
 
 
 def _entry(action: Action, *, works: bool = True) -> PaletteEntry:
+    from foretop.dialogs.command_palette import PaletteEntry
+
     names = (action.id.replace("_", "-"), *action.words)
     return PaletteEntry(f"do {action.id}", names, action.title, action.shown if works else "", works)
 
@@ -181,6 +184,8 @@ class ScreenActions:
             self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
 
     def do_help(self) -> None:
+        from foretop.dialogs.help_screen import HelpScreen
+
         self.host.app.push_screen(
             HelpScreen(
                 self.host.available(),
@@ -191,9 +196,13 @@ class ScreenActions:
         )
 
     def do_messages(self) -> None:
+        from foretop.dialogs.messages_screen import MessagesScreen
+
         self.host.app.push_screen(MessagesScreen(self.app_host.told, self.host.display_options.ascii))
 
     def do_palette(self) -> None:
+        from foretop.dialogs.command_palette import CommandPalette
+
         self.host.app.push_screen(
             CommandPalette(entries(self.host.available()), self.host.display_options.ascii), self._said
         )
@@ -215,6 +224,8 @@ class ScreenActions:
             case "ns" | "ctx" if self.host.state is not None:
                 await ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
             case "explain" if rest in EXPLANATIONS:
+                from foretop.dialogs.explanation_screen import ExplanationScreen
+
                 screen = ExplanationScreen(EXPLANATIONS[rest], self.host.display_options.ascii)
                 self.host.app.push_screen(screen)
             case "q":

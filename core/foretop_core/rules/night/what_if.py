@@ -76,7 +76,7 @@ class Stopped(msgspec.Struct, frozen=True):
 Change: TypeAlias = Move | Pause | Unpause | Slots | Add | Longer | Stopped
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class NightComparison(msgspec.Struct, frozen=True):
     """The night as it will be, and as it would be; `differences` has each that a person would notice."""
 
     before: Outlook
@@ -92,7 +92,7 @@ def what_if(
     length: timedelta = DAY,
     zone: tzinfo = UTC,
     draws: int = FEWEST_DRAWS,
-) -> Comparison:
+) -> NightComparison:
     """The coming hours of a server with and without changes; both are drawn from the same streams.
 
     Raises BadInput for a change that cannot be, or that changes nothing.
@@ -105,7 +105,7 @@ def what_if(
     if then == now_model:
         raise BadInput("That changes nothing", "the coming runs are the same with it", "")
     before, after = _outlook(now_model, draws), _outlook(then, draws)
-    return Comparison(before, after, tuple(_differences(before, after)))
+    return NightComparison(before, after, tuple(_differences(before, after)))
 
 
 def _outlook(model: ServerModel, draws: int) -> Outlook:
