@@ -310,7 +310,7 @@ async def test_a_lane_has_the_sign_that_the_coming_run_has_on_the_page_of_schedu
         assert signs == {"late": "✗", "hourly": "▲"}
         await shown.press("2")
         await shown.until(
-            lambda: all(re.search(rf"(?m)^ {sign} .*\b{name} ", shown.text) for name, sign in signs.items())
+            lambda: all(re.search(rf"(?m)^[ ▌]{sign} .*\b{name} ", shown.text) for name, sign in signs.items())
         )
 
 

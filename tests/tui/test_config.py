@@ -180,7 +180,7 @@ async def test_a_cluster_that_cannot_be_told_from_a_protected_one_wants_its_name
     (tmp_path / "foretop").mkdir()
     file = tmp_path / "foretop" / "config.yaml"
     file.write_text("contexts: {prod: {production: true}}\n")
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet", tmp_path, monkeypatch, painted=True) as at:
         assert "PRODUCTION?" in at.shown.lines[0]
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("t")

@@ -12,7 +12,7 @@ from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
 from tests.objects import backup, location, nab, schedule
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, calm
-from tests.tui.pilot import screen
+from tests.tui.pilot import LARGE, screen
 
 
 async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
@@ -96,7 +96,7 @@ async def test_header_and_triage_count_what_is_paused_and_overdue_alike() -> Non
     """A run of a minute ago is due, and not overdue yet: neither of them counts it."""
     window = [schedule(name, "0 * * * *", last="01:00:03", paused=True) for name in ("a", "b")]
     just_due = schedule("c", "40 * * * *", last="01:40:03", paused=True)
-    async with screen(FilledSource([location(), *window, just_due]), (120, 40)) as shown:
+    async with screen(FilledSource([location(), *window, just_due]), LARGE) as shown:
         assert "‖ 3 of 3 paused, 2 overdue" in shown.status
         assert "all 3 schedules are paused, 2 overdue" in shown.text
 

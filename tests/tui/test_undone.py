@@ -19,13 +19,13 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
 from tests.tui.dashboard_on_box import CONTEXT, stand
-from tests.tui.pilot import MIDDLE
+from tests.tui.pilot import LARGE, MIDDLE
 
 
 async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("gitops", tmp_path, monkeypatch, size=MIDDLE, speed=5.0) as at:
+    async with stand("gitops", tmp_path, monkeypatch, size=LARGE, speed=5.0) as at:
         await at.go("2", at.key(SCHEDULE, "orders-hourly"))
         await at.shown.press("s")
         await at.see("Pause orders-hourly", "It is managed by Argo CD (argocd-controller has written it)")
