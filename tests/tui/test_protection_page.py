@@ -13,6 +13,7 @@ from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
 from foretop_demo.access import Rule, User
 from tests.tui.dashboard_on_box import HOME, stand
+from tests.tui.pilot import LARGE
 from tests.tui.test_pods import command
 
 NO_NAMESPACES = User(
@@ -35,7 +36,7 @@ async def test_each_namespace_says_whether_it_can_be_brought_back(
 async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("protection", tmp_path, monkeypatch, user=NO_NAMESPACES) as at:
+    async with stand("protection", tmp_path, monkeypatch, size=LARGE, user=NO_NAMESPACES) as at:
         await command(at, "protection")
         await at.see("crm-daily", "You may not list namespaces")
         assert "deleted" not in at.shown.text
