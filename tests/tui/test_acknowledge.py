@@ -9,13 +9,13 @@ import pytest
 
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from tests.tui.dashboard_on_box import stand
-from tests.tui.pilot import MIDDLE
+from tests.tui.pilot import LARGE, MIDDLE
 
 
 async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("default", tmp_path, monkeypatch, size=LARGE) as at:
         await at.see("h acknowledge")
         first, before = at.shown.names()[0], len(at.shown.names())
         await at.shown.press("h")

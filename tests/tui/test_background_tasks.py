@@ -13,7 +13,7 @@ from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.models.kinds import SCHEDULE
 from tests.tui.dashboard_on_box import Stand, stand
-from tests.tui.pilot import MIDDLE
+from tests.tui.pilot import LARGE
 from tests.unit.actions.test_journal import hold
 from tests.wire.watching import fails_once
 
@@ -47,7 +47,7 @@ def probe_that_raises(*_: Any, **__: Any) -> Any:
 async def test_a_probe_that_fails_ends_in_a_result_and_the_write_is_made(
     place: str, failing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
         monkeypatch.setattr(place, failing)
         await unpause(at)
         await at.see("Not followed: Internal error in foretop: RuntimeError: once")
@@ -57,7 +57,7 @@ async def test_a_probe_that_fails_ends_in_a_result_and_the_write_is_made(
 async def test_a_watch_for_undoing_that_fails_is_told_in_the_dialog_and_in_triage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
         monkeypatch.setattr("foretop_core.dashboard.action_service.watch_for_undoing", raises)
         await unpause(at)
         await at.see("etcd-hourly: not watched for who undoes it. Internal error in foretop: RuntimeError: once")
@@ -69,7 +69,7 @@ async def test_a_watch_for_undoing_that_fails_is_told_in_the_dialog_and_in_triag
 async def test_a_dialog_that_cannot_be_drawn_does_not_stop_what_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see("Unpause etcd-hourly")
@@ -96,7 +96,7 @@ async def test_a_task_of_the_screen_that_fails_is_told_and_starts_again(
         return failing(*arguments)
 
     monkeypatch.setattr(Dashboard, TASKS[name], counted)
-    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
         await at.shown.until(lambda: any(f"{name} failed: RuntimeError: once" in text for _, text in at.shown.app.told))
         await at.shown.until(lambda: len(calls) > 1)
         await at.see(f"{name} failed")
@@ -105,7 +105,7 @@ async def test_a_task_of_the_screen_that_fails_is_told_and_starts_again(
 async def test_a_follower_of_the_session_that_fails_is_in_the_header_and_in_triage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
         cluster = next(iter(at.session.clusters.values()))
         monkeypatch.setattr(cluster, "follow_movements", raises)
         at.patch("Schedule", DUE, {"metadata": {"labels": {"touched": "yes"}}})
@@ -119,7 +119,7 @@ async def test_a_follower_of_the_session_that_fails_is_in_the_header_and_in_tria
 async def test_a_lock_that_another_process_holds_refuses_the_write_and_keys_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
         journal = Journal(default_path({"XDG_STATE_HOME": str(tmp_path)}))
         with hold(journal.path) as lock:
             await unpause(at)
@@ -136,7 +136,7 @@ async def test_a_lock_that_another_process_holds_refuses_the_write_and_keys_go_o
 async def test_acknowledgements_that_another_process_has_locked_are_one_line_in_the_dialog(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
         await at.shown.until(lambda: at.shown.app.main_screen.page is not None and bool(at.shown.names()))
         file = acknowledgements_of({"XDG_STATE_HOME": str(tmp_path)})
         with hold(file.path.with_name(f"{file.path.name}.lock")):

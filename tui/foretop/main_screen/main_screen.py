@@ -24,10 +24,11 @@ from foretop.main_screen.page_history import PageHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
+from foretop.widgets.paragraphs import Line
 from foretop.widgets.styles import style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError, let_through
-from foretop_core.pages import DETAIL, TABS
+from foretop_core.pages import DETAIL, PAGES, TABS
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
@@ -216,8 +217,8 @@ class MainScreen(Screen[None]):
         if not cells or not self.is_mounted:
             return
         self._show_top()
-        page, under = self.page, self._tab
-        self.query_one("#tabs", StyledLine).show(tab_bar_text.tabs(TABS, under, cells))
+        page = self.page
+        self.query_one("#tabs", StyledLine).show(self._tab_line(cells))
         if page is not None:
             page.show_frames()
         hint, tone = self._hint(page) if page and not page.has_frames else ("", Tone.DIM)
@@ -231,9 +232,13 @@ class MainScreen(Screen[None]):
         """The page that is shown, or the one below a detail."""
         return self.history.tab if self.current == DETAIL else self.current
 
+    def _tab_line(self, cells: int) -> Line:
+        shown = PAGES.get(self._tab)
+        return tab_bar_text.tabs(TABS, self._tab, cells, shown.brief_title if shown and not shown.digit else "")
+
     @on(StyledLine.Clicked, "#tabs")
     async def _tab_clicked(self, event: StyledLine.Clicked) -> None:
-        page_id = tab_bar_text.tab_at(tab_bar_text.tabs(TABS, self._tab, self.size.width), TABS, event.x)
+        page_id = tab_bar_text.tab_at(self._tab_line(self.size.width), TABS, event.x)
         if page_id:
             await self.action_tab(page_id)
 

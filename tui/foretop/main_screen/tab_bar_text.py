@@ -28,8 +28,16 @@ def cannot_start(trouble: ForetopError, cells: int) -> Line:
 
 
 @lru_cache(maxsize=64)
-def tabs(pages: tuple[PageRecord, ...], current: str, cells: int) -> Line:
-    """The tabs, by their full names where there is room; at the least the digits and the name of the current one."""
+def tabs(pages: tuple[PageRecord, ...], current: str, cells: int, beside: str = "") -> Line:
+    """The tabs, by their full names where there is room; at the least the digits and the name of the current one.
+
+    A page that has no tab is `beside` them while it is shown, by its name.
+    """
+    last = (Span(" "), Span(f" :{beside} ", CURSOR + BOLD)) if beside else ()
+    return (*_fitting(pages, current, cells - line_width(last)), *last)
+
+
+def _fitting(pages: tuple[PageRecord, ...], current: str, cells: int) -> Line:
     full, short = [tab.name for tab in pages], [tab.short for tab in pages]
     alone = [tab.short if tab.id == current else "" for tab in pages]
     layouts = ((full, " ", "  "), (full, "", "  "), (full, "", " "), (short, " ", "  "), (short, "", " "))
@@ -52,7 +60,8 @@ def _tabs(pages: Sequence[PageRecord], names: Sequence[str], current: str, betwe
 def tab_at(line: Line, pages: Sequence[PageRecord], x: int) -> str:
     """The page whose tab stands at this cell of `tabs`; "" where none does."""
     at = 0
-    for tab, gap, digit, name in zip(pages, line[::3], line[1::3], line[2::3], strict=True):
+    own = line[: 3 * len(pages)]
+    for tab, gap, digit, name in zip(pages, own[::3], own[1::3], own[2::3], strict=True):
         at += width(gap.text)
         stop = at + width(digit.text) + width(name.text)
         if at <= x < stop:
