@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.dialogs.dialog_registry import _DIALOGS
+from foretop_core.actions.action_catalog import BY_ID
 from tests.tour.seen import (
     Promise,
     Seen,
@@ -114,7 +115,9 @@ def _lists_collisions(before: Seen, after: Seen) -> bool:
 def _write_actions() -> Iterator[tuple[str, Doing]]:
     for action in WRITE_ACTIONS:
         if (dialog := _DIALOGS.get(action.id)) is not None:
-            yield action.id, _window(dialog.__name__, dialog.headline.partition("{}")[0])
+            described = BY_ID[action.id].dialog
+            headline = dialog.headline if described is None else described.headline
+            yield action.id, _window(dialog.__name__, headline.partition("{}")[0])
     yield "resume", Doing(_resumes)
     for action_id in ("logs", "nonadmin-logs"):
         yield action_id, _window("LogViewer", "Log of ")
@@ -202,6 +205,7 @@ _TO_AND_FRO: Mapping[str, Promise] = {
     "scroll_by": scrolls,
     "by": scrolls,
     "aside": scrolls,
+    "scroll": scrolls,
     "section": goes_elsewhere,
     "step": changes,
     "turn": changes,
@@ -217,7 +221,8 @@ _OWN: Mapping[str, Doing] = {
     "leave": Doing(closes, None),
     "step_back": Doing(closes, None),
     "leave_by_letter": Doing(closes, None),
-    "press": Doing(closes, None),
+    "screen.press": Doing(closes, None),
+    "read_pane": Doing(_goes_on, ("tab",)),
     "drop": Doing(leaves_the_field, None),
     "copy": Doing(copies, ()),
     "fold": Doing(changes, ("space",)),
@@ -233,13 +238,16 @@ def own_step(key: str, action: str, here: Where) -> Step:
     if found := _BY.fullmatch(action):
         name, back = found[1], bool(found[2])
         assert name in _TO_AND_FRO, f"{key} ({action}) wants a promise"
-        promise = scrolls if here.window in _READ_WINDOWS else _TO_AND_FRO[name]
+        is_text = here.window in _READ_WINDOWS or here.focus.startswith("ReadablePane")
+        promise = scrolls if is_text else _TO_AND_FRO[name]
         opposite = _opposite(action, here)
         return Step(key, action, promise, () if back else (opposite,), (opposite,) if back else ())
     if action.startswith("screen.do("):
         return registered_step(key, action.split("'")[1], here)
     if action == "other_knob":
         return Step(key, action, _goes_on, (key,))
+    if action == "read_pane" and here.field:
+        return Step(key, f"{action} from a field", leaves_the_field, None)
     assert action in _OWN, f"{key} ({action}) wants a promise"
     doing = _OWN[action]
     return Step(key, action, doing.promise, doing.undo, doing.first)

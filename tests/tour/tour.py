@@ -135,6 +135,10 @@ def _situation(
     return Place(name, "row", base, way, arrived, frozenset(only), own=False)
 
 
+def _in_pane(seen: Seen) -> bool:
+    return seen.where.focus.startswith("ReadablePane") and not seen.where.window
+
+
 _ROWS = (
     _row("a backup whose volumes are on their way", _filtered("7", "videos phase:InP"), _on("videos")),
     _row("a tenant's restore", _filtered("3", "lost-one"), _on("lost-one")),
@@ -166,6 +170,18 @@ _ROWS = (
             "group",
         ),
         leave=("b", "home"),
+    ),
+    Place(
+        "reading the pane",
+        "pane",
+        _SCHEDULES,
+        ("tab",),
+        _in_pane,
+        frozenset({"escape", "back"}),
+        otherwise={
+            action_id: Doing(lambda before, after: _in_pane(before) and bool(after.where.cursor), ("tab",))
+            for action_id in ("escape", "back")
+        },
     ),
     _situation("where one has gone back", ("2", "7", "left_square_bracket"), (), _in("schedules"), "next"),
 )
@@ -419,7 +435,7 @@ def _differs(before: Seen, seen: Seen) -> bool:
 def _arrive(place: Place, seen: Seen, *, is_near: bool) -> Walk:
     """From near by only windows are to be left; the row that they are about is still there."""
     why = f"{place.name}: the way there"
-    while (before := seen).where.window or before.where.field or before.where.page == "detail":
+    while (before := seen).where.window or before.where.field or _in_pane(before) or before.where.page == "detail":
         # One escape ends a search, the next one leaves the window.
         is_other = partial(_differs, before)
         seen = yield Ask(("escape",), is_other, f"{why}, out of {before.at}")

@@ -17,9 +17,10 @@ NARROW = 50
 _LEAST = 12
 _LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
 """A column that may be cut keeps at least this much."""
+_TIGHT = 16
+"""What a column that may be cut keeps where a wide table would show no further column otherwise."""
 _ALWAYS = ("name", "subject", "context")
 _ESSENTIAL = 3
-"""So many of the first in rank stay when further columns are asked for."""
 _NAME = 26
 """Up to here a name is served before the others are."""
 K9S_LETTERS = {
@@ -44,6 +45,10 @@ class ColumnPriorities(msgspec.Struct, frozen=True):
 
     rank: tuple[str, ...] = ()
     wide: bool = False
+    tight: bool = False
+    """A wide table with little room: columns are cut further."""
+    essential: int = _ESSENTIAL
+    """So many of the first in rank stay when further columns are asked for."""
     selected: str = ""
     least: Mapping[str, int] = msgspec.field(default_factory=dict)
     """By column, how much of it is kept when it is cut, where that is not the usual."""
@@ -66,16 +71,16 @@ def arrange(
 ) -> tuple[ColumnSlot, ...]:
     """Places the columns in their own order; what does not fit goes by rank, and long ones are cut before that."""
     priorities = priorities.for_room(room)
-    least = [_least(column, size, priorities) for column, size in zip(columns, natural, strict=True)]
     shown = [place for place in range(len(columns)) if is_wanted(columns[place].name, priorities)]
-    order = sorted(shown, key=lambda place: _rank(columns, place, priorities))
-    taken: list[int] = []
-    for place in order:
-        asked_for = columns[place].name == priorities.selected or columns[place].name in priorities.chosen
-        modest = columns[place].wide and not priorities.wide and not asked_for
-        sizes = natural if modest else least
-        if _total([sizes[other] for other in (*taken, place)]) <= room:
-            taken.append(place)
+    order, least, taken = _fitting(columns, natural, room, priorities, shown)
+    if priorities.wide:
+        # Beside the pane there may be no room for a further column: others are cut more, and then left out.
+        hidden = [place for place in shown if columns[place].wide]
+        for essential in reversed(range(_ESSENTIAL + 1)):
+            if not hidden or any(place in taken for place in hidden):
+                break
+            tight = replace(priorities, tight=True, essential=essential)
+            order, least, taken = _fitting(columns, natural, room, tight, shown)
     if not taken and order:
         return (ColumnSlot(order[0], 0, max(1, room)),)
     sizes_of = {place: least[place] for place in taken}
@@ -84,6 +89,26 @@ def arrange(
     spare = _share_out(sizes_of, [min(natural[place], _NAME) for place in range(len(columns))], spare, names)
     _share_out(sizes_of, natural, spare, taken)
     return _placed(sizes_of, columns, priorities)
+
+
+def _fitting(
+    columns: Sequence[Column[Any]],
+    natural: Sequence[int],
+    room: int,
+    priorities: ColumnPriorities,
+    shown: Sequence[int],
+) -> tuple[list[int], list[int], list[int]]:
+    """The columns by rank, how much of each is kept at least, and which of them fit so."""
+    order = sorted(shown, key=lambda place: _rank(columns, place, priorities))
+    least = [_least(column, size, priorities) for column, size in zip(columns, natural, strict=True)]
+    taken: list[int] = []
+    for place in order:
+        asked_for = columns[place].name == priorities.selected or columns[place].name in priorities.chosen
+        modest = columns[place].wide and not priorities.wide and not asked_for
+        sizes = natural if modest else least
+        if _total([sizes[other] for other in (*taken, place)]) <= room:
+            taken.append(place)
+    return order, least, taken
 
 
 def is_wanted(name: str, priorities: ColumnPriorities) -> bool:
@@ -127,7 +152,7 @@ def _least(column: Column[Any], natural: int, priorities: ColumnPriorities) -> i
     kept = priorities.least.get(column.name, _LEAST_OF.get(column.name))
     if kept is not None and priorities.wide:
         # Whoever asks for more columns gets them by narrower ones.
-        kept = min(kept, 2 * _LEAST)
+        kept = min(kept, _TIGHT if priorities.tight else 2 * _LEAST)
     flexible = column.from_middle or kept is not None or natural > 2 * _LEAST
     return min(natural, max(kept or _LEAST, width(column.title))) if flexible else natural
 
@@ -141,7 +166,7 @@ def _rank(columns: Sequence[Column[Any]], place: int, priorities: ColumnPrioriti
     if column.name == priorities.selected:
         return 0, 1, place
     listed = priorities.rank.index(column.name) if column.name in priorities.rank else len(priorities.rank)
-    if priorities.wide and listed < _ESSENTIAL:
+    if priorities.wide and listed < priorities.essential:
         return 1, listed, place
     if column.wide:
         return (2 if priorities.wide else 4), listed, place
