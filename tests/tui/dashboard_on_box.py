@@ -124,8 +124,13 @@ def _paint_nothing(compositor: Compositor, simplify: bool = False) -> None:
 
 
 def unfolded(lines: Sequence[str]) -> str:
-    """The screen as one line, without the frames of windows: text is found wherever it was folded."""
-    return " ".join(" ".join(line.strip(" │|─") for line in lines).split())
+    """The screen as one line, without the frames of windows: text is found wherever it was folded.
+
+    A pane beside the table is read after it.
+    """
+    parts = [line.partition("││") for line in lines]
+    in_order = [left for left, _, _ in parts] + [right for _, between, right in parts if between]
+    return " ".join(" ".join(part.strip(" │|─") for part in in_order).split())
 
 
 @asynccontextmanager

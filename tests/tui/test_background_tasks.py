@@ -111,6 +111,8 @@ async def test_a_follower_of_the_session_that_fails_is_in_the_header_and_in_tria
         at.patch("Schedule", DUE, {"metadata": {"labels": {"touched": "yes"}}})
         backup = at.box.storage.list(at.box.storage.kind("Backup"))[0]["metadata"]["name"]
         at.patch("Backup", backup, {"metadata": {"labels": {"touched": "yes"}}})
+        await at.see("a fault of foretop ended")
+        await at.shown.press("G")
         await at.see("a fault of foretop ended the watch of datauploads.velero.io")
         monkeypatch.undo()
         await at.shown.until(lambda: "a fault of foretop" not in "\n".join(at.shown.lines))

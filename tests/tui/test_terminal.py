@@ -17,6 +17,7 @@ from textual.events import Key
 
 from foretop.terminal.probe import typed_in
 from foretop.terminal.textual_internals import parse_keys
+from foretop.widgets.table_strips import MARKED
 from tests.terminal import Terminal
 from tests.tui.filled_dashboard import CHANGED, TOKEN
 
@@ -89,9 +90,9 @@ def test_keys_come_as_terminals_send_them() -> None:
         terminal.press("2")
         terminal.shows("CRON")
         terminal.press(" jj" + _CTRL_SPACE)
-        terminal.shows(lambda lines: sum(line.startswith("▪") for line in lines) == 4)
+        terminal.shows(lambda lines: sum(line.startswith(MARKED) for line in lines) == 4)
         terminal.press(_CTRL_BACKSLASH)
-        terminal.shows(lambda lines: not any(line.startswith("▪") for line in lines))
+        terminal.shows(lambda lines: not any(line.startswith(MARKED) for line in lines))
         terminal.press("A")
         terminal.shows("LAST↓")
         terminal.press("A")
