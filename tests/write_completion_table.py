@@ -107,7 +107,8 @@ def action_names() -> str:
     return json.dumps([action.id.replace("_", "-") for action in ACTIONS if action.id not in _FIXED], indent=2) + "\n"
 
 
-def _action_of(record: ActionRecord) -> Action:
+def action_of(record: ActionRecord) -> Action:
+    """What a person can ask for of the clusters; `foretop.main_screen.write_actions` opens its dialog."""
     return Action(
         record.id,
         (record.key,) if record.key else (),
@@ -124,7 +125,7 @@ def _action_of(record: ActionRecord) -> Action:
 
 def write_actions() -> str:
     """The keys and words of what acts on the cluster, from the records; what is empty is left out."""
-    made = (msgspec.to_builtins(_action_of(record)) for record in RECORDS)
+    made = (msgspec.to_builtins(action_of(record)) for record in RECORDS)
     kept = ({name: given for name, given in one.items() if given or name in ("keys", "shown")} for one in made)
     lines = (json.dumps(one, ensure_ascii=False) for one in kept)
     return "[\n  " + ",\n  ".join(lines) + "\n]\n"

@@ -9,7 +9,7 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from foretop.bindings import ACTIONS, KeyConflict, action_of, check_keys, check_letters, footer_order
+from foretop.bindings import ACTIONS, KeyConflict, check_keys, check_letters, footer_order
 from foretop.commands import (
     acknowledge,
     backup,
@@ -60,6 +60,7 @@ from tests.objects import nab as a_nab
 from tests.objects import nar as a_nar
 from tests.objects import restore as a_restore
 from tests.objects import schedule as schedule_of
+from tests.write_completion_table import action_of
 
 
 def test_two_actions_on_one_key_of_one_kind_are_refused() -> None:

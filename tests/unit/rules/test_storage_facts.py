@@ -55,7 +55,7 @@ def test_what_was_refused_or_waits_is_not_kept_there() -> None:
 def test_the_pane_says_apart_what_is_still_being_written() -> None:
     offsite = place("offsite")
     shown = Shown("storage", [offsite, backup("b-1", "offsite"), backup("b-2", "offsite", phase="Finalizing")])
-    _, (_, row) = next(iter(shown.model.table))
+    _, row = next(iter(shown.model.table))
     told = [piece.text for one in place_pane(row, shown.render_context()) for piece in one.spans]
     assert "1 backup kept there, 1 being written" in told
 
