@@ -141,10 +141,8 @@ class DownloadScreen(BaseModal[None]):
     @work(exclusive=True)
     async def _fetch(self) -> None:
         """A window that was left has nothing more to show: what ends while it closes is dropped."""
-        if self.is_left:
-            return
         self.download_state = DownloadState.FETCHING
-        self.draw()
+        self._redraw()
         try:
             await self.get()
         except Exception as problem:
@@ -164,6 +162,9 @@ class DownloadScreen(BaseModal[None]):
 
     def came(self, done: int, total: int) -> None:
         self._came_in = (done, total)
+        self._redraw()
+
+    def _redraw(self) -> None:
         if not self.is_left:
             self.draw()
 
