@@ -67,7 +67,7 @@ def test_no_key_on_any_page_lets_a_sequence_of_an_object_through(pages: str, tmp
             terminal.settled()
             assert terminal.is_running, str(terminal)
         terminal.press("2")
-        terminal.shows("CRON")
+        terminal.shows("┌─ Schedules")
         # What is still on its way would be read in the middle of a sequence.
         terminal.settled()
         output = bytes(terminal.output)
