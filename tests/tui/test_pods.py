@@ -33,7 +33,7 @@ async def test_pods_are_watched_while_they_are_shown_and_their_logs_are_read(
     async with stand("dead", tmp_path, monkeypatch) as at:
         assert not watches_pods(at)
         await command(at, "pods")
-        await at.see("CrashLoopBackOff", "node-agent-4w8zt", "exit code 1", "Pods: the Velero server")
+        await at.see("CrashLoopBackOff", "node-agent-4w8zt", "exit code 1", "Pods, 5 of 5")
         await at.shown.on(at.key(POD, SERVER))
         assert "l log" in at.shown.footer
         await at.shown.press("l")

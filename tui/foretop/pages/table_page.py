@@ -157,7 +157,7 @@ class TablePage(FilterablePage):
         return self.screen.size.height >= LOW and not self.has_class("-empty")
 
     def hint(self) -> str:
-        return self._hint_words()
+        return ", ".join(part for part in (self._hint_words(), self._name_without_tab) if part)
 
     @property
     def is_framed(self) -> bool:
@@ -198,7 +198,14 @@ class TablePage(FilterablePage):
             self._frame("#pane-bottom", (), (), framed, in_pane)
             self._frame("#pane-top", self._pane_title(), (), framed, in_pane)
         else:
-            self._frame("#pane-top", self._pane_title(), _listed(stale, hint, count), framed, in_pane)
+            name = Span(self._name_without_tab, BOLD)
+            self._frame("#pane-top", self._pane_title(), _listed(stale, hint, name, count), framed, in_pane)
+
+    @property
+    def _name_without_tab(self) -> str:
+        """The name of a page that no tab and no frame names."""
+        page = PAGES[self.page_id]
+        return "" if page.digit or self.is_framed else page.brief_title
 
     def _frame(self, name: str, left: Line, right: Line, framed: bool, focused: bool) -> None:
         self.query_one(name, FrameLine).show(left, right, framed=framed, focused=focused)
