@@ -83,7 +83,10 @@ async def test_who_may_not_list_pods_is_told_which_permission_is_missing(
 async def test_movements_show_the_time_left_of_each_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("volumes", tmp_path, monkeypatch) as at:
         await command(at, "movements")
-        await at.see("InProgress", "LEFT", "left")
+        await at.see("InProgress", "LEFT", "mongo-0")
+        await at.shown.press("slash", *"mongo-0", "enter")
+        await at.see("mongo-0 InProgress", " left")
+        await at.shown.press("escape")
         await command(at, "repositories")
         await at.see("The latest maintenance failed")
         await at.shown.press("q", "q")

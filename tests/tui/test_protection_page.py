@@ -38,7 +38,9 @@ async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(
 ) -> None:
     async with stand("protection", tmp_path, monkeypatch, size=LARGE, user=NO_NAMESPACES) as at:
         await command(at, "protection")
-        await at.see("crm-daily", "You may not list namespaces")
+        await at.see("crm-daily")
+        await at.shown.press("tab", "G")
+        await at.see("You may not list namespaces")
         assert "deleted" not in at.shown.text
 
 
