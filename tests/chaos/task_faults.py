@@ -17,6 +17,7 @@ import pytest
 
 from foretop_core.clock import ManualClock
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import TableModel
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher
@@ -138,7 +139,7 @@ async def _live(dice: random.Random, folder: Path, mischief: Mischief, patch: py
     return lost
 
 
-async def _until_equal(box: LocalApiServer, session: Session, state: DashboardState, rows: list[Any]) -> list[str]:
+async def _until_equal(box: LocalApiServer, session: Session, state: DashboardState, rows: list[TableModel]) -> list[str]:
     wrong = "nothing was looked at"
     try:
         async with asyncio.timeout(_PATIENCE):
@@ -152,7 +153,7 @@ async def _until_equal(box: LocalApiServer, session: Session, state: DashboardSt
     return []
 
 
-def _difference(box: LocalApiServer, session: Session, state: DashboardState, rows: list[Any]) -> str:
+def _difference(box: LocalApiServer, session: Session, state: DashboardState, rows: list[TableModel]) -> str:
     (context,) = session.contexts
     fresh: list[Resource] = []
     for kind in _KINDS:
@@ -175,7 +176,7 @@ def _difference(box: LocalApiServer, session: Session, state: DashboardState, ro
     other = DashboardState(FilledSource(fresh, (context,), state.clock(context)), time.monotonic)
     for spec, live in zip(SPECS, rows, strict=True):
         if painted(live) != painted(spec.rows(other)):
-            return f"rows of {live.name} differ"
+            return f"rows of {spec.id} differ"
     return ""
 
 
