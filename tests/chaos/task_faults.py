@@ -142,7 +142,9 @@ async def _live(dice: random.Random, folder: Path, mischief: Mischief, patch: py
     return lost
 
 
-async def _until_equal(box: LocalApiServer, session: Session, state: DashboardState, rows: list[TableModel]) -> list[str]:
+async def _until_equal(
+    box: LocalApiServer, session: Session, state: DashboardState, rows: list[TableModel]
+) -> list[str]:
     wrong = "nothing was looked at"
     try:
         async with asyncio.timeout(_PATIENCE):
