@@ -23,8 +23,9 @@ from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import BACKUP, DEFINITION, NAB, NAR, RESTORE, SCHEDULE, STORAGE, Kind
 from foretop_core.models.wire import Resource, decode
+from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
 from foretop_core.session import Session
 from tests.chaos.fault_proxy import (
     Break,
@@ -272,7 +273,8 @@ class FaultRun:
         began = time.monotonic()
         fresh = await asyncio.to_thread(self._fresh)
         versions = {(kind.name, item.namespace, item.name): item.metadata.resource_version for kind, item in fresh}
-        while difference := self._difference(versions, [item for _, item in fresh]):
+        definition = await asyncio.to_thread(self._definition)
+        while difference := self._difference(versions, [definition, *(item for _, item in fresh)]):
             if time.monotonic() - began > PATIENCE:
                 self._outcome.lost.append(f"seed {self._seed}, after {', '.join(since)}: {difference}")
                 self._say(self._outcome.lost[-1])
@@ -286,6 +288,11 @@ class FaultRun:
             listed: dict[str, Any] = self._cluster.admin.get(api_paths.collection(kind)).expect(200)
             found += [(kind, decode(kind.model, msgspec.json.encode(item))) for item in listed["items"]]
         return found
+
+    def _definition(self) -> Resource:
+        """That of backups, from which the rows of the queue learn whether the server has one."""
+        found = self._cluster.admin.get(api_paths.item(DEFINITION, "", BACKUP_DEFINITION)).expect(200)
+        return decode(DEFINITION.model, msgspec.json.encode(found))
 
     def _difference(self, versions: Versions, fresh: list[Resource]) -> str:
         """What is not as it should be, in a line; nothing where all is."""
