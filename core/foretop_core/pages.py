@@ -238,7 +238,6 @@ check_pages(_RECORDS)
 PAGES: Mapping[str, PageRecord] = {page.id: page for page in _RECORDS}
 """By id, in the order of the tabs."""
 TABS: tuple[PageRecord, ...] = tuple(page for page in PAGES.values() if page.digit)
-SIDE_VIEWS: tuple[PageRecord, ...] = tuple(page for page in PAGES.values() if not page.digit)
 PAGE_OF: Mapping[str, str] = {kind: page.id for page in PAGES.values() for kind in page.home_of}
 """By kind, the page that shows its objects."""
 GET_TABLES: Mapping[str, tuple[PageRecord, str]] = {

@@ -159,7 +159,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def lookups(self) -> Lookups:
-        """Lookups in exactly these objects: the store's own until it changes, then, as for a file, made anew."""
+        """Lookups in exactly these objects: the store's own until it changes, then, as for a file, made again."""
         return self.live.lookups if self.live is not None and self.live.is_current() else self._lookups_in_all
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The protection of all connections of one run, judged anew with every change of what it depends on."""
+"""The protection of all connections of one run, judged again with every change of what it depends on."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def _with(item: Schedule, **fields: object) -> Schedule:
 
 
 def _reread(item: Schedule) -> Schedule:
-    """A new expression is validated anew."""
+    """A new expression is validated again."""
     return replace(item, status=replace(item.status, phase="", validation_errors=()))
 
 

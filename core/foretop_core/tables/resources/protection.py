@@ -96,7 +96,7 @@ class ProtectionView(View[ProtectionRow]):
         return list(dict.fromkeys((*own, *(namespace_ref(key.context, name) for name in sorted(names)))))
 
     def basis(self, store: Store, context: str) -> object:
-        """How the servers read expressions, and whether the namespaces are seen; the index is made anew with it."""
+        """How the servers read expressions, and whether the namespaces are seen; the index is made again with it."""
         snapshot = store.snapshot(context)
         found = (snapshot.verdicts, snapshot.namespaces is not None)
         if self._bases.get(context) != found:
