@@ -10,7 +10,7 @@ LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev
 # Tests of the screen wait for it half of their time: one more at once than there are cores.
 SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
-.PHONY: help demo test test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
+.PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -41,6 +41,12 @@ demo: $(INSTALLED) ## see foretop at work, without a cluster
 
 test: compiled   ## the tests that need nothing but Python, without the long sweeps that tour runs
 	$(BIN)/python -m pytest $(SPREAD) -m "not sweep"
+
+# The rules and models whole; of what needs a server or a screen, a file or two for each package.
+QUICK = tests/unit $(addprefix tests/wire/test_,actions.py client.py kubeconfig.py reflector.py session.py) \
+	$(addprefix tests/tui/test_,cursor.py deeds.py footer.py handlers.py panes.py resource_list.py)
+test-quick: compiled ## the inner loop: all unit tests, and a share of those before a server and a screen
+	$(BIN)/python -m pytest $(SPREAD) -m "not sweep" $(QUICK)
 
 test-demo: compiled ## the tests of the simulated cluster: its API server, controllers and scenes
 	$(BIN)/python -m pytest $(SPREAD) tests/demo

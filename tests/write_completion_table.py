@@ -1,4 +1,7 @@
-"""Writes the table of words that the shell completes: `python -m tests.write_completion_table` after a change."""
+"""Writes the table of words that the shell completes, and the names that the configuration has for actions.
+
+`python -m tests.write_completion_table` after a change of a command or an action.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from typing import Any
 
 import click
 
+from foretop.bindings import ACTIONS
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
 from foretop.commands.output_form import OutputFormType
+from foretop_core.config.allowed_names import ACTION_NAMES_FILE
 
 _BY_NAME = {
     "contexts": "context",
@@ -23,6 +28,8 @@ _BY_NAME = {
 }
 _BY_METAVAR = {"FILE": "file", "SCHEDULE": "object:schedule", "BACKUP": "object:backup"}
 _NAMED = ("name", "names")
+_FIXED = ("edit", "edit_minutes", "section", "copy_primed", "escape", "leave")
+"""Actions whose keys stay as they are."""
 
 
 def table() -> dict[str, Any]:
@@ -90,5 +97,11 @@ def text() -> str:
     return '{\n  "commands": {\n' + ",\n".join(lines) + '\n  },\n  "options": [\n' + ",\n".join(kept) + "\n  ]\n}\n"
 
 
+def action_names() -> str:
+    """The names that the configuration has for actions, as the palette has them."""
+    return json.dumps([action.id.replace("_", "-") for action in ACTIONS if action.id not in _FIXED], indent=2) + "\n"
+
+
 if __name__ == "__main__":
     TABLE.write_text(text(), encoding="utf-8")
+    ACTION_NAMES_FILE.write_text(action_names(), encoding="utf-8")

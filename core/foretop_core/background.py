@@ -71,7 +71,7 @@ async def when_changed(stamp: Callable[[], object], every: float) -> AsyncGenera
 
 
 def is_cancelled() -> bool:
-    """Whether somebody has asked the running task to end.
+    """True if somebody has asked the running task to end.
 
     aiohttp raises CancelledError also in others: where a pool is closed while a name is looked up for it.
     """

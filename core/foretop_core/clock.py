@@ -80,7 +80,7 @@ def local_zone(environ: Mapping[str, str], localtime: str = _LOCALTIME) -> tzinf
 
 
 def display_zone(name: str, environ: Mapping[str, str]) -> tzinfo:
-    """That of times which belong to no object, by the configuration's word: UTC, local, expression or a name."""
+    """The zone of times that belong to no object, by the configured word: UTC, local, expression or a name."""
     return UTC if name in ("UTC", "expression") else named_zone(name) or local_zone(environ)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 
 class ForetopError(Exception):
     """A failed operation; the message is one line that a person can act on."""
@@ -23,3 +25,12 @@ class BadInput(ForetopError):
 
 class Unreadable(ForetopError):
     """An object from a cluster or a manifest with a shape that foretop cannot read."""
+
+
+def let_through(problem: Exception) -> None:
+    """Raises a fault that a guard has caught, where FORETOP_STRICT=1 asks to see it where it happens.
+
+    An error that is meant for people is no fault, and stays with the guard.
+    """
+    if os.environ.get("FORETOP_STRICT") == "1" and not isinstance(problem, ForetopError):
+        raise problem

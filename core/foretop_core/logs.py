@@ -19,6 +19,6 @@ def logger(name: str) -> logging.Logger:
 
 
 def set_level(level: int = _OFF) -> None:
-    """What is logged from now on; nothing without a level."""
+    """Log from this level on; nothing without one."""
     for package in PACKAGES:
         logging.getLogger(package).setLevel(level)

@@ -56,7 +56,7 @@ def read_given_file(path: Path, most: int, patience: float) -> bytes:
 
 
 def _has_come(descriptor: int, patience: float) -> bool:
-    """Whether something can be read; a pipe that nobody has opened to write yet is waited for as well."""
+    """True if something can be read; a pipe that nobody has opened to write yet is waited for as well."""
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
     return bool(waiting.poll(patience * 1000))
@@ -69,7 +69,7 @@ def _whole(data: bytes, most: int) -> bytes:
 
 
 def replace_own_file(path: Path, content: bytes) -> None:
-    """Whatever ends foretop or fills the disk, the old file is there or the new one; only its owner can read it."""
+    """Replace a file at once: after a crash or on a full disk the old or the new one is there, for its owner only."""
     path = path.resolve()
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
@@ -99,7 +99,7 @@ def lock_file(descriptor: int, limit: float = LOCK_LIMIT, given_up: threading.Ev
 
 
 def why_not(problem: OSError) -> str:
-    """What is wrong with a file, to stand after a colon."""
+    """The problem with a file, to stand after a colon."""
     why = problem.strerror or str(problem)
     return why[:1].lower() + why[1:]
 

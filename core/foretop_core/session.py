@@ -191,12 +191,12 @@ class Session:
             await asyncio.sleep(0.01)
 
     def retry_now(self) -> None:
-        """Whatever waits before trying again tries now."""
+        """Let everything that waits before another try go on now."""
         for cluster in self.clusters.values():
             cluster.pace.hurry()
 
     def can_sign_in(self, context: str) -> bool:
-        """Whether a person can help: there is a plugin that can ask them."""
+        """True if a person can help: there is a plugin that can ask them."""
         return self.connections.clients[context].config.identity.plugin is not None
 
     def sign_in(self, context: str) -> None:
@@ -250,7 +250,7 @@ class Session:
             self.store.feed.unsubscribe(feed)
 
     async def _look_at_crashed(self, context: str) -> bool:
-        """Whether a server of the cluster is down."""
+        """Look for crashed servers; true if one of the cluster is down."""
         down = [place for place, server in self.snapshot(context).servers.items() if server.is_down]
         await self._crashed[context].look(down)
         return bool(down)

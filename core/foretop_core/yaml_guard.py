@@ -51,7 +51,7 @@ for _tag in _SCALARS:
 
 
 def scalar_value(text: str) -> Any:
-    """What a word without quotes means: true, 5, or itself; raises YAMLError."""
+    """The value of a word without quotes: true, 5, or itself; raises YAMLError."""
     loader = PlainLoader("")
     tag = loader.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
     return loader.construct_object(yaml.ScalarNode(tag, text))

@@ -48,7 +48,8 @@ _OUTCOMES: Mapping[str, tuple[str, ...]] = {
     "waiting": ("waiting",),
     "Queued": ("waiting",),
 }
-_SEVERITY = {"✗": "error", "▲": "warning", "●": "none"}
+_SEVERITY = {"✗": "error", "▲": "warning", "●": "none", "◐": "none", "○": "none", "·": "none"}
+"""The sign of a pause has no severity: one that is overdue has a warning in Triage."""
 _ALL: Subject = ("all",)
 
 
@@ -373,6 +374,34 @@ def _(seen: Surfaces) -> Stated:
             yield subject, word("due" in row[3])
 
 
+@states("whom a coming run waits for", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        if said := _line(text, "Next run"):
+            yield _subject(key), word(_awaited(said))
+
+
+@states("whom a coming run waits for", "get schedules -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("schedules").items():
+        yield _subject(key), word(item["waitsFor"])
+
+
+@states("whom a coming run waits for", "report")
+def _(seen: Surfaces) -> Stated:
+    for row in _report_rows(seen, "Schedules"):
+        if re.match(CLOCK, row[3]):
+            namespace, _, name = row[0].rpartition("/")
+            yield _schedule(namespace, name), word(find(r"waits for (Velero|the storage)", row[3]))
+
+
+@states("whom a coming run waits for", "calendar")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.lanes.items():
+        if _line(text, "Next in") and not _line(text, "Late"):
+            yield _subject(key), word(_awaited(text))
+
+
 # Pauses.
 
 
@@ -437,6 +466,24 @@ def _(seen: Surfaces) -> Stated:
     for finding, text in seen.triage_panes.items():
         if finding.startswith("schedule-paused-long:") and (since := find(rf"Paused since ({CLOCK})", text)):
             yield _finding_subject(finding), clock(since, seen.now)
+
+
+@states("since when all are paused", "Triage")
+def _(seen: Surfaces) -> Stated:
+    """Where one server has all schedules."""
+    items = [item for item in seen.triage_items.values() if item["code"] == "velero-all-paused"]
+    if len({key.namespace for key in seen.rows("schedules")}) == 1:
+        yield from ((_ALL, at(item["since"])) for item in items if item["since"])
+
+
+@states("since when all are paused", "hand-over")
+def _(seen: Surfaces) -> Stated:
+    """Since the first of them is."""
+    if all(row["glyph"] == "‖" for row in seen.rows("schedules").values()):
+        paused = seen.handover.partition("\nPaused")[2].partition("\n\n")[0]
+        begun = [clock(found[1], seen.now) for found in find_all(rf" since ({CLOCK})", paused)]
+        if begun:
+            yield _ALL, min(begun, key=lambda one: one.low)
 
 
 @states("paused by", "pane of schedules")
@@ -667,6 +714,13 @@ def _(seen: Surfaces) -> Stated:
             yield run, number(int(place))
 
 
+@states("place among those that wait", "get nab -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("nonadmin").items():
+        if (run := _run_of(seen, key)) is not None and item["waitingPosition"] is not None:
+            yield run, number(item["waitingPosition"])
+
+
 @states("place among those that wait", "pane of NABs")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("nonadmin").items():
@@ -709,6 +763,14 @@ def _(seen: Surfaces) -> Stated:
         run = _run_of(seen, key)
         if run is not None and (minute := find(r"starts ~(\d\d:\d\d)", text)):
             yield run, rounded_minute(minute, seen.now)
+
+
+@states("expected start", "forecast -f")
+def _(seen: Surfaces) -> Stated:
+    for server in seen.foreseen:
+        for run in server["open"]:
+            if run["start"] and not run["isRunning"] and run["fate"] != "refused":
+                yield (BACKUP.name, server["namespace"], run["backup"]), at(run["start"]["likely"])
 
 
 @states("whether a start is expected", "page of the queue")
@@ -767,6 +829,14 @@ def _(seen: Surfaces) -> Stated:
     for item in seen.report["queue"]:
         if item["expectedEnd"] and not item["waitingPosition"]:
             yield _of_item(item), at(item["expectedEnd"])
+
+
+@states("expected end", "forecast -f")
+def _(seen: Surfaces) -> Stated:
+    for server in seen.foreseen:
+        for run in server["open"]:
+            if run["end"] and run["isRunning"]:
+                yield (BACKUP.name, server["namespace"], run["backup"]), at(run["end"]["likely"])
 
 
 @states("expected end", "page of movements, LEFT")
@@ -904,8 +974,8 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     for page in ("schedules", "nonadmin", "backups", "restores", "protection", "storage"):
         for key, item in seen.items(page).items():
-            if (told := item.get("severity")) in ("error", "warning", "none"):
-                yield _subject(key), word(told)
+            if "severity" in item:
+                yield _subject(key), word(item["severity"] or "none")
 
 
 @states("how grave a finding is", "Triage, sign")
@@ -983,12 +1053,12 @@ def _(seen: Surfaces) -> Stated:
 
 @states("subject of a finding", "hand-over")
 def _(seen: Surfaces) -> Stated:
-    yield from _subjects(seen, r"^  [✗▲·] \w+: (.*)$", seen.handover)
+    yield from _subjects(seen, r"^  [✗▲○] \w+: (.*)$", seen.handover)
 
 
 @states("subject of a finding", "report")
 def _(seen: Surfaces) -> Stated:
-    yield from _subjects(seen, r"^[✗▲·] \w+  (.*)$", seen.report_text)
+    yield from _subjects(seen, r"^[✗▲○] \w+  (.*)$", seen.report_text)
 
 
 def _subjects(seen: Surfaces, pattern: str, text: str) -> Stated:
@@ -1001,6 +1071,34 @@ def _subjects(seen: Surfaces, pattern: str, text: str) -> Stated:
         what = re.sub(rf", since {CLOCK}$", "", what)
         if len(said.get(what, ())) == 1:
             yield (said[what][0],), word(_last_name(subject))
+
+
+@states("sign of a finding", "Triage")
+def _(seen: Surfaces) -> Stated:
+    for row in seen.triage_rows.values():
+        yield (row["severity"],), word(row["glyph"])
+
+
+@states("sign of a finding", "hand-over")
+def _(seen: Surfaces) -> Stated:
+    for found in find_all(r"^  (\S) (error|warning|note): ", seen.handover):
+        yield (found[2],), word(found[1])
+
+
+@states("sign of a finding", "report")
+def _(seen: Surfaces) -> Stated:
+    for found in find_all(r"^(\S) (error|warning|note)  ", seen.report_text):
+        yield (found[2],), word(found[1])
+
+
+@states("number of what is wrong", "header")
+def _(seen: Surfaces) -> Stated:
+    yield _ALL, number(sum(int(find(rf"{sign}(\d+)", seen.header) or 0) for sign in "✗▲"))
+
+
+@states("number of what is wrong", "hand-over")
+def _(seen: Surfaces) -> Stated:
+    yield _ALL, number(int(find(r"\nWrong now \((\d+)\)", seen.handover) or 0))
 
 
 @states("number of errors and warnings", "header")
@@ -1064,6 +1162,39 @@ def _(seen: Surfaces) -> Stated:
         if finding.startswith("nonadmin-refused:") and item["name"]:
             is_administrator = item["remedy"].startswith("Decide about")
             yield _of_item(item), word("administrator" if is_administrator else "owner")
+
+
+# Storage.
+
+
+@states("number of backups in a location", "pane of storage")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("storage").items():
+        if found := re.search(r"^Holds ([\d,]+) backups? kept there(?:, ([\d,]+) being written)?", text, re.MULTILINE):
+            for what, told in zip(("kept", "running"), found.groups(), strict=True):
+                yield (*_subject(key), what), number(int((told or "0").replace(",", "")))
+
+
+@states("number of backups in a location", "get storage -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("storage").items():
+        if "backups" in item:
+            yield (*_subject(key), "kept"), number(item["backups"])
+            yield (*_subject(key), "running"), number(item["runningBackups"])
+
+
+@states("number of backups in a location", "page of backups")
+def _(seen: Surfaces) -> Stated:
+    """Those that name it: what names none is in the default one."""
+    ended = ("Completed", "PartiallyFailed", "Failed", "Deleting")
+    phases: dict[tuple[str, str], list[str]] = {}
+    for item in seen.items("backups").values():
+        phases.setdefault((item["namespace"], item["storageLocation"] or ""), []).append(item["phase"] or "New")
+    for key, item in seen.items("storage").items():
+        if "backups" in item:
+            names = (key.name, "") if item["default"] else (key.name,)
+            held = [phase for name in names for phase in phases.get((key.namespace, name), ())]
+            yield (*_subject(key), "kept"), number(sum(phase in ended for phase in held))
 
 
 # Namespaces.
@@ -1159,6 +1290,13 @@ def _(seen: Surfaces) -> Stated:
 def _line(text: str, *starts: str) -> str:
     """The first line that begins so; "" where none does."""
     return next((line for line in text.splitlines() if line.startswith(starts)), "")
+
+
+def _awaited(text: str) -> str | None:
+    """Who is silent, by what is said of a run that it keeps from being made."""
+    if "no sign of activity from Velero" in text:
+        return "Velero"
+    return "the storage" if "Velero has not checked its storage" in text else None
 
 
 def _moment(text: str) -> Statement:

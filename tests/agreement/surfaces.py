@@ -15,7 +15,7 @@ import click
 import msgspec
 from click.testing import CliRunner
 
-from foretop.commands import next_runs, report
+from foretop.commands import forecast, next_runs, report
 from foretop.commands.report_metrics import metrics_text
 from foretop.dialogs.pause_dialogs import choice_summary
 from foretop.main_screen.status_line_text import status
@@ -30,8 +30,8 @@ from foretop.panes.schedule_pane import schedule_pane
 from foretop.panes.storage_pane import place_pane
 from foretop.panes.triage_pane import calm, finding_pane
 from foretop.widgets.paragraphs import Paragraph
-from foretop_core.actions.backups import plan_back_up_now
-from foretop_core.actions.pausing import plan_unpause
+from foretop_core.actions.planners.backups import plan_back_up_now
+from foretop_core.actions.planners.pausing import plan_unpause
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.handover import Handover, handover_text
 from foretop_core.dashboard.session_protocol import DisplayOptions
@@ -41,11 +41,11 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import KINDS, SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGES
 from foretop_core.rules.cron_dialects import GivenVersions
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
-from foretop_core.tables.engine.view_registry import VIEWS
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.agreement.situations import Situation
 from tests.tui.fake_source import FilledSource
@@ -88,7 +88,7 @@ class Surfaces:
 
     def model(self, page: str) -> StoreTableModel:
         if page not in self._models:
-            self._models[page] = StoreTableModel(self.state, VIEWS[page]())
+            self._models[page] = StoreTableModel(self.state, PAGES[page].load_view()())
         return self._models[page]
 
     def rows(self, page: str) -> Mapping[ObjectRef, Mapping[str, str]]:
@@ -118,7 +118,7 @@ class Surfaces:
         """The pane below a page for some of its rows."""
         if page not in self._panes:
             model, render = self.model(page), self.state.render_context(CONTEXT)
-            entries = [(key, held[1]) for key, held in model.ordered()]
+            entries = [*model.ordered()]
             if page == "nonadmin":  # Most of them ended long ago, and there is little to say of those.
                 queued = {key for key, row in self.rows(page).items() if row["queue"] != "–"}
                 waiting = self._some([one for one in entries if one[0] in queued])
@@ -242,6 +242,13 @@ class Surfaces:
         said = self._command(next_runs.command, "--from", self.now.isoformat(), "--count", "4", "-o", "json")
         items = msgspec.json.decode(said)["items"]
         return {(item["namespace"], item["name"]): item for item in items if item["kind"] == SCHEDULE.name}
+
+    @cached_property
+    def foreseen(self) -> Sequence[Mapping[str, Any]]:
+        """What `forecast -f` says of each server."""
+        said = self._command(forecast.command, "--at", self.now.isoformat(), "--hours", "1", "-o", "json")
+        found: Sequence[Mapping[str, Any]] = msgspec.json.decode(said)["servers"]
+        return found
 
     @cached_property
     def dialogs(self) -> Mapping[ObjectRef, Mapping[Choice, tuple[str, str]]]:

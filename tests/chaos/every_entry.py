@@ -16,10 +16,9 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from foretop.commands.report import report_snapshots
-from foretop.pages import page_factories
-from foretop.pages.table_spec import TableSpec
 from foretop.panes.calendar_pane import lane_box, lane_pane
 from foretop.panes.detail_sections import SECTIONS, describe_object
+from foretop.panes.page_records import TABLE_PAGES, ScreenPage
 from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.paragraphs import wrap
 from foretop_core.dashboard.state import DashboardState
@@ -28,11 +27,11 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.failure_record import failing_object, problem_text
+from foretop_core.rules.night.night import Foresight
 from foretop_core.rules.night.past_runs import past_runs
 from foretop_core.store import UnreadableObject
-from foretop_core.tables.engine.columns import UnreadableRow
+from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.text.time_zones import TimeZoneSetting
-from foretop_core.tables.timeline.foresight import Foresight
 from foretop_core.tables.timeline.lanes import StartLoad
 from foretop_core.tables.timeline.night_chart import SizeClass, Zoom, lane_cells, night_axis
 from foretop_core.tables.timeline.night_lanes import PAST, ServerNight, is_shared
@@ -43,15 +42,6 @@ from foretop_demo.simulated_cluster import FIXED_START
 from tests.chaos.mutated_objects import mutated, read, templates
 from tests.tui.fake_source import CONTEXT, FilledSource
 
-_SPECS = (
-    page_factories.TRIAGE,
-    page_factories.SCHEDULES,
-    page_factories.NONADMIN,
-    page_factories.QUEUE,
-    page_factories.BACKUPS,
-    page_factories.RESTORES,
-    page_factories.STORAGE_PAGE,
-)
 _MOST_ROWS = 10_000
 _CELLS = 78
 Each = Callable[[str, Callable[[], object]], object]
@@ -99,7 +89,7 @@ def try_objects(number: int, seed: int, outcome: Outcome) -> None:
     if dice.random() < 0.5:
         state.zoning = TimeZoneSetting().following(ZoneInfo("Pacific/Kiritimati"))
     tries.do("judge", lambda: state.judge(at_once=True))
-    for spec in _SPECS:
+    for spec in TABLE_PAGES.values():
         tries.do("rows", lambda spec=spec: _rows(state, spec, tries))  # type: ignore[misc]
     for place, key in enumerate(keys):
         for section in SECTIONS[:-1]:
@@ -131,8 +121,8 @@ def enter_everywhere(source: FilledSource, item: Resource, each: Each = lambda _
     key = ObjectRef(CONTEXT, _KIND_OF[type(item)].name, item.namespace, item.name)
     tries = _Tries(Outcome(), 0)
     each("judge", lambda: state.judge(at_once=True))
-    for spec in _SPECS:
-        each(f"rows of {', '.join(sorted(spec.kinds))}", partial(_rows, state, spec, tries))
+    for spec in TABLE_PAGES.values():
+        each(f"rows of {spec.id}", partial(_rows, state, spec, tries))
     for section in SECTIONS[:-1]:
         each(section, partial(_section, state, key, section))
     each("yaml", partial(_yaml, state, key))
@@ -187,7 +177,7 @@ def _section(state: DashboardState, key: ObjectRef, section: str) -> None:
     wrap(describe_object(state, key, section), _CELLS)
 
 
-def _rows(state: DashboardState, spec: TableSpec, tries: _Tries) -> None:
+def _rows(state: DashboardState, spec: ScreenPage, tries: _Tries) -> None:
     rows = spec.rows(state)
     rows.pump()
     for row in rows.paint(0, _MOST_ROWS):

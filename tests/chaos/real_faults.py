@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import urllib3
 
-from foretop.pages import page_factories
+from foretop.panes.page_records import TABLE_PAGES
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.kube.connection import api_paths
@@ -44,14 +44,7 @@ from tests.tui.fake_source import FilledSource
 PATIENCE = 600.0
 TIMING = WatchTimings(watch=(3, 6), first_delay=0.05, longest_delay=0.5, ask_again=0.5, list_after_cut=2.0)
 WRITTEN: tuple[Kind, ...] = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, NAR)
-SPECS = (
-    page_factories.SCHEDULES,
-    page_factories.NONADMIN,
-    page_factories.QUEUE,
-    page_factories.BACKUPS,
-    page_factories.RESTORES,
-    page_factories.STORAGE_PAGE,
-)
+SPECS = tuple(TABLE_PAGES[name] for name in ("schedules", "nonadmin", "queue", "backups", "restores", "storage"))
 _NAMES = tuple(f"object-{number}" for number in range(12))
 _PHASES = ("New", "Queued", "InProgress", "Completed", "Failed")
 _MOST_ROWS = 1_000
@@ -320,7 +313,7 @@ class FaultRun:
         state = DashboardState(source, time.monotonic)
         for spec, live in zip(SPECS, self._rows, strict=True):
             if painted(live) != painted(spec.rows(state)):
-                return f"rows of {live.name} differ"
+                return f"rows of {spec.id} differ"
         return ""
 
 

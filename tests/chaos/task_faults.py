@@ -26,12 +26,11 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import Resource
+from foretop_core.rules.indexes import CountIndex, Index, PeriodIndex, SubsetIndex
 from foretop_core.session import Session
+from foretop_core.store.beat_tracker import BeatTracker, SlotTracker
 from foretop_core.store.change_history import ChangeHistory
-from foretop_core.store.free_slot_tracker import SlotTracker
-from foretop_core.store.indexes import CountIndex, Index, PeriodIndex, SubsetIndex
-from foretop_core.store.restart_detector import RestartDetector
-from foretop_core.store.store_sink import StoreSink
+from foretop_core.store.store import StoreSink
 from foretop_demo.local_api_server import LocalApiServer
 from foretop_demo.status import ApiError
 from tests.chaos.real_faults import SPECS, made_object, painted, phase_of
@@ -51,7 +50,7 @@ _RAISING: tuple[tuple[type, str], ...] = (
     (CountIndex, "move"),
     (ChangeHistory, "note"),
     (SlotTracker, "note"),
-    (RestartDetector, "note"),
+    (BeatTracker, "note"),
     (StoreSink, "apply"),
     (StoreSink, "page"),
     (StoreSink, "replace_end"),

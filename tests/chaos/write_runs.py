@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import Outcome, Result
 from tests.wire.action_fixtures import Answer, Wire, box_with, done, hand_in, tapped
 from tests.wire.test_write_answers import ANSWERS, WORLD, Tally, another_server, plans
 

@@ -21,10 +21,10 @@ from foretop_core.models.kinds import BACKUP, NAB
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits, ProtectionState
+from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.forecast import missed_runs
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.protection.protection_index import protection_index
-from foretop_core.rules.queue import queue
 from foretop_core.rules.triage import triage
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.resources.repositories import repository_mark
@@ -90,8 +90,9 @@ def test_the_default_scene_has_a_few_problems_and_estimates_the_waiting_starts()
         "warmup-wrong",
     }
     assert wanted <= set(found)
-    backups = [item for item in box.objects() if isinstance(item, Backup)]
-    line = queue(backups, now=box.clock.now(), concurrency=3).items
+    namespace = next(item.namespace for item in box.objects() if isinstance(item, Backup))
+    line = queue_line(assemble(box.objects()), namespace, box.clock.now()).backups.items
+    assert any(item.run.phase == "Queued" for item in line)
     assert [item.run.name for item in line if item.run.phase == "Queued" and item.expected_start is None] == []
 
 

@@ -146,7 +146,7 @@ SAME = (
         "asked only of a difference of more than five seconds, so never of none",
     ),
     SameProgram(
-        "core/foretop_core/kube/watching/list_watch_codec.py",
+        "core/foretop_core/kube/connection/list_watch_codec.py",
         'return msgspec.json.encode(wanted)[:-1] + b","',
         "1 to 2",
         "no object begins with it then, and each is looked through: slower, with the same answer",
@@ -176,7 +176,7 @@ SAME = (
         "its one caller takes any ApiError as the sign to read page by page, and shows none",
     ),
     SameProgram(
-        "core/foretop_core/actions/lifetimes.py",
+        "core/foretop_core/actions/planners/lifetimes.py",
         "why = EXTEND_BACKUP.applies(backup, lambda: False) or requested_deletion(snapshot, backup)",
         "False to True",
         "whether a backup can be extended does not depend on its data movements: test_records.py asks with both",
@@ -278,7 +278,7 @@ SAME = (
         "an endless search is given up one step earlier",
     ),
     SameProgram(
-        "core/foretop_core/store/indexes.py",
+        "core/foretop_core/rules/indexes.py",
         "if held is None or (isinstance(held, tuple) and held[0] == key):",
         "0 to 1",
         "a bucket with one object is a dictionary then and not a pair: more memory, the same answers",
@@ -290,13 +290,13 @@ SAME = (
         "the answers of two looks are only compared with each other",
     ),
     SameProgram(
-        "core/foretop_core/store/snapshot_cache.py",
+        "core/foretop_core/store/store.py",
         "if held is not None and held[0] == version:",
         "0 to 1",
         "the next comparison, with the gaps worked out again, finds the same snapshot",
     ),
     SameProgram(
-        "core/foretop_core/store/store_sink.py",
+        "core/foretop_core/store/store.py",
         "self._lost_before_list = 0",
         "0 to 1",
         "the begin of a list sets it before the end of that list reads it",

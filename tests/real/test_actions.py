@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal
-from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
-from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
-from foretop_core.actions.plan_executor import PlanExecutor, whoami
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result, whoami
+from foretop_core.actions.planners.backups import plan_back_up_now, plan_delete_backup
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.planners.nonadmin import FORCE_FIELD, plan_delete_nab
+from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.planners.schedules import plan_delete_schedule
+from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.run_files import RunFile, file_plan
-from foretop_core.actions.schedules import plan_delete_schedule
+from foretop_core.actions.run_files import file_plan
 from foretop_core.actions.schema_probe import serves_field
-from foretop_core.actions.set_skip_immediately_default import plan_server_default
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.client_factory import connect

@@ -18,7 +18,7 @@ from foretop_core.actions import drill_run
 from foretop_core.actions.drill_run import DrillRun
 from foretop_core.models.kinds import RESTORE
 from foretop_core.models.velero import DRILL_LABEL
-from foretop_core.rules.protection import drill_leftovers
+from foretop_core.rules import drills
 from tests.real.build import Kit
 from tests.real.cluster import RealCluster
 from tests.real.test_actions import path_of
@@ -50,8 +50,8 @@ def drill(cluster: RealCluster, namespace: str, tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(DrillRun, "carry_out", interrupted)
     monkeypatch.setattr(drill_run, "_GONE_WITHIN", 0.0)
-    monkeypatch.setattr(drill_leftovers, "GOING_FOR", timedelta())
-    monkeypatch.setattr(drill_leftovers, "LONGEST_DRILL", timedelta())
+    monkeypatch.setattr(drills, "GOING_FOR", timedelta())
+    monkeypatch.setattr(drills, "LONGEST_DRILL", timedelta())
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
     more = ("--velero-namespace", namespace, "--velero-version", "1.18.3")

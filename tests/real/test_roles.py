@@ -12,26 +12,27 @@ import pytest
 from msgspec.structs import replace
 
 from foretop.cli import run
-from foretop_core.actions.action_catalog import ActionRecord, told_rights
-from foretop_core.actions.backups import (
+from foretop_core.actions.action_catalog import told_rights
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.journal import Journal
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor
+from foretop_core.actions.planners.backups import (
     plan_back_up_now,
     plan_cancel_movements,
     plan_delete_backup,
     plan_run_again,
 )
-from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.journal import Journal
-from foretop_core.actions.lifetimes import NewLifetime, plan_extend
-from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
-from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend
+from foretop_core.actions.planners.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
+from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.planners.restores import RestoreRequest, plan_delete_restore, plan_restore
+from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
+from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.roles import SUBJECT, RoleHolder, RoleNeeds, role_intents, role_needs, role_rules
-from foretop_core.actions.run_files import RunFile, file_plan
-from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
-from foretop_core.actions.set_skip_immediately_default import plan_server_default
+from foretop_core.actions.run_files import file_plan
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ

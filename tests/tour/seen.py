@@ -27,22 +27,23 @@ class Seen:
 
     @property
     def is_framed(self) -> bool:
-        """Tabs, by name or by digit alone, a rule, and the keys at the bottom between two lines that go across.
+        """Tabs, by name or by digit alone, and the keys at the bottom."""
+        return _TABS.match(self.lines[1]) is not None and bool(self.lines[-1].strip())
 
-        A long message takes the place of the lower one.
-        """
-        tabs, lower = self.lines[1], self.lines[-2]
-        has_rules = "──" in self.lines[2] and ("──" in lower or _NUMBER.search(lower) is not None)
-        return _TABS.match(tabs) is not None and has_rules and bool(self.lines[-1].strip())
+    @property
+    def _top(self) -> int:
+        """The first line of the page's own text: in a wide terminal the top of a frame is above it."""
+        return 3 if self.lines[2].startswith("┌") else 2
 
     @property
     def head(self) -> tuple[str, str]:
         """The titles of the columns, where there is a table."""
-        return self.lines[3].rstrip(), self.lit[3]
+        return self.lines[self._top].rstrip(), self.lit[self._top]
 
     @property
     def page(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return self.lines[3:-2], self.lit[3:-2]
+        """Without the line above the keys, where messages come and go."""
+        return self.lines[self._top : -2], self.lit[self._top : -2]
 
     @property
     def at(self) -> tuple[object, ...]:

@@ -26,12 +26,12 @@ import foretop.app
 import foretop.startup
 from foretop.app import Dashboard
 from foretop.commands.demo import _served
-from foretop.commands.display_flags import DisplayFlags, show_dashboard
+from foretop.commands.start_dashboard import DisplayFlags, show_dashboard
 from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.table_page import TablePage
 from foretop.widgets.column_layout import sort_keys
 from foretop.widgets.line_widgets import TextPane
-from foretop_core.actions.pausing import PAUSED_BATCH
+from foretop_core.actions.planners.pausing import PAUSED_BATCH
 from foretop_core.clock import ManualClock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.session import Session, open_session

@@ -21,7 +21,7 @@ import pytest
 from rich.segment import Segment
 
 from foretop.bindings import ACTIONS
-from foretop.commands.display_flags import _SELDOM
+from foretop.commands.start_dashboard import _SELDOM
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from tests.terminal import LIT_BLANK, Terminal
 from tests.tour.expected_effects import ELSEWHERE, Step

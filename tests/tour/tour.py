@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from foretop.bindings import WRITE_ACTIONS
-from foretop.pages.tab_registry import TABS
 from foretop.panes.detail_sections import SECTIONS, sections_of
+from foretop_core.pages import TABS
 from tests.tour.expected_effects import Doing, Step, letter_step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tour.stepped_dashboard import Where

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from textual import events
+from textual._compositor import Compositor
 from textual.pilot import Pilot
 
 from foretop.app import Dashboard
@@ -117,6 +118,11 @@ class Stand:
         await self.shown.press("enter")
 
 
+def _paint_nothing(compositor: Compositor, simplify: bool = False) -> None:
+    """Nobody reads what a dashboard without a terminal writes: its lines are drawn when a test looks at them."""
+    compositor._dirty_regions.clear()
+
+
 def unfolded(lines: Sequence[str]) -> str:
     """The screen as one line, without the frames of windows: text is found wherever it was folded."""
     return " ".join(" ".join(line.strip(" │|─") for line in lines).split())
@@ -134,7 +140,9 @@ async def stand(
     behaviour: Behaviour = Behaviour.RELEASED,
     speed: float = 1.0,
     made_by: Callable[[Session], Dashboard] | None = None,
+    painted: bool = False,
 ) -> AsyncIterator[Stand]:
+    """The dashboard before a box; `painted` for tests that look at what is written to the terminal."""
     # What a key saves lands beside the rest of the test, and not in the checkout.
     monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
@@ -151,6 +159,9 @@ async def stand(
         return await route(self, request)
 
     monkeypatch.setattr(ApiServer, "_route", counting)
+    if not painted:
+        monkeypatch.setattr(Compositor, "render_full_update", _paint_nothing)
+        monkeypatch.setattr(Compositor, "render_partial_update", _paint_nothing)
     try:
         cluster = await box.open(users=(user,) if user else ())
         config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")

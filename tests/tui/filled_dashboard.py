@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from foretop.commands.display_flags import DisplayFlags, show_dashboard
+from foretop.commands.start_dashboard import DisplayFlags, show_dashboard
 from foretop_core.models.kinds import BACKUP
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
 

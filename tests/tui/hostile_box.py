@@ -10,7 +10,7 @@ import threading
 from typing import Any
 
 from foretop.commands.demo import _show
-from foretop.commands.display_flags import DisplayFlags
+from foretop.commands.start_dashboard import DisplayFlags
 from foretop_core.models.kinds import KINDS
 from foretop_demo.scenarios import ScenarioOptions, find_scene
 from foretop_demo.scenarios.scenario_builder import HOME

@@ -191,7 +191,7 @@ async def draw_live(picture: Picture, folder: Path) -> str:
     """The picture of a screen before the box."""
     with pytest.MonkeyPatch.context() as environ:
         environ.delenv("NO_COLOR", raising=False)
-        async with stand(picture.scene, folder, environ, size=picture.size) as at:
+        async with stand(picture.scene, folder, environ, size=picture.size, painted=True) as at:
             await at.shown.press(*picture.keys)
             await at.shown.until(lambda: picture.awaited in at.shown.text)
             await at.shown.press(*picture.after)

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from foretop.app import Dashboard
 from foretop.pages.table_page import TablePage
-from foretop.widgets.line_widgets import StyledLine, TextPane
+from foretop.widgets.line_widgets import FrameLine, StyledLine, TextPane
 from foretop.widgets.table import Table
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.wire import ObjectRef
@@ -127,6 +127,19 @@ class Screen:
         page = self.app.main_screen.page
         assert isinstance(page, TablePage)
         return page.table
+
+    @property
+    def rule(self) -> str:
+        """The line above the pane: whose it is, how the table is narrowed, and which rows are in sight."""
+        assert self.app.main_screen.page is not None
+        return self.app.main_screen.page.query_one("#pane-top", FrameLine).text
+
+    @property
+    def table_lines(self) -> list[str]:
+        """What stands within the table, without the frame that a wide terminal has around it."""
+        region = self.table.content_region
+        strips = self.app.screen._compositor.render_strips()[region.y : region.bottom]
+        return [strip.crop(region.x, region.right).text.rstrip() for strip in strips]
 
     @property
     def pane(self) -> str:

@@ -102,7 +102,7 @@ def test_the_first_row_waits_for_no_library_that_it_does_not_need() -> None:
     assert not set(_NOT_FOR_ROWS) & set(modules)
     ours = [name for name in modules if name.startswith(("foretop_core.", "foretop."))]
     assert "foretop.pages.table_page" in ours
-    assert len(ours) <= 275
+    assert len(ours) <= 252
 
 
 def test_the_version_is_told_without_the_libraries_that_few_need() -> None:
@@ -166,7 +166,7 @@ async def test_behind_a_window_too_the_clock_alone_is_written(keys: tuple[str, .
 
 
 async def test_behind_a_dialog_too_the_clock_alone_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, made_by=Writing) as at:
+    async with stand("maintenance", tmp_path, monkeypatch, made_by=Writing, painted=True) as at:
         app = at.shown.app
         assert isinstance(app, Writing)
         await at.stop_velero()

@@ -18,7 +18,7 @@ from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
-from foretop_core.tables.timeline.foresight import Foresight
+from foretop_core.rules.night.night import Foresight
 from tests.objects import location, schedule
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen

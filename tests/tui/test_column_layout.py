@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from foretop.pages.page_factories import NONADMIN, PROTECTION, TRIAGE
-from foretop.pages.table_spec import TableSpec
+from foretop.panes.page_records import TABLE_PAGES
 from foretop.widgets.column_layout import ColumnPriorities, arrange
-from foretop.widgets.table_strips import has_room_for_count
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.velero import ItemProgress
-from foretop_core.tables.engine.cell_fitting import fit, wording
-from foretop_core.tables.engine.columns import Cell, Column
 from foretop_core.tables.engine.status_glyphs import Tone, phase_briefs
-from foretop_core.tables.resources import findings
-from foretop_core.tables.resources.nonadmin import NonAdminView
-from foretop_core.tables.resources.protection import ProtectionView
+from foretop_core.tables.engine.view import Cell, Column, fit, wording
 from foretop_core.tables.resources.runs import BackupsView, owner_texts, progress_tone
 from foretop_core.tables.resources.schedules import SchedulesView
 from tests.objects import backup
@@ -33,8 +27,8 @@ def _shown(columns: tuple[Column[Any], ...], natural: dict[str, int], priorities
     return {columns[slot.index].name: slot.width for slot in arrange(columns, sizes, _AT_80, priorities)}
 
 
-def _least(spec: TableSpec, columns: tuple[Column[Any], ...], natural: dict[str, int]) -> dict[str, int]:
-    return _shown(columns, natural, spec.priorities)
+def _least(page: str, natural: dict[str, int]) -> dict[str, int]:
+    return _shown(TABLE_PAGES[page].view.columns, natural, TABLE_PAGES[page].priorities)
 
 
 def test_further_columns_leave_the_most_important_ones() -> None:
@@ -55,18 +49,18 @@ def test_further_columns_leave_the_most_important_ones() -> None:
 
 def test_a_narrow_line_of_protection_says_when_copies_expire() -> None:
     natural = {"name": 16, "state": 14, "newest": 6, "copies": 14, "expires": 16, "next": 17, "by": 14, "covers": 33}
-    shown = _least(PROTECTION, ProtectionView().columns, natural)
+    shown = _least("protection", natural)
     assert list(shown) == ["name", "state", "newest", "copies", "expires"]
 
 
 def test_triage_gives_most_of_a_narrow_line_to_what_is_wrong() -> None:
-    shown = _least(TRIAGE, findings.COLUMNS, {"subject": 40, "what": 60})
+    shown = _least("triage", {"subject": 40, "what": 60})
     assert "severity" not in shown
     assert shown["what"] >= 42
 
 
 def test_a_narrow_line_has_the_name_of_a_tenants_backup_rather_than_its_conditions() -> None:
-    shown = _least(NONADMIN, NonAdminView().columns, {"namespace": 11, "name": 26, "velero": 15, "queue": 11})
+    shown = _least("nonadmin", {"namespace": 11, "name": 26, "velero": 15, "queue": 11})
     assert shown["name"] >= 20
     assert {"namespace", "phase", "velero", "queue", "age"} <= shown.keys()
     assert "conditions" not in shown
@@ -114,10 +108,3 @@ def test_a_full_bar_is_muted() -> None:
     assert progress_tone(ItemProgress(total_items=10, items_backed_up=10)) is Tone.DIM
     assert progress_tone(ItemProgress(total_items=10, items_backed_up=9)) is Tone.PLAIN
     assert progress_tone(None) is Tone.PLAIN
-
-
-def test_the_number_of_rows_is_told_where_the_head_has_no_room_for_it() -> None:
-    columns = BackupsView().columns[1:3]
-    slots = arrange(columns, [24, 11], 37, ColumnPriorities())
-    assert not has_room_for_count(columns, slots, "1–13 of 43", 40)
-    assert has_room_for_count(columns, slots, "1–13 of 43", 60)

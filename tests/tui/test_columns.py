@@ -20,21 +20,21 @@ async def test_columns_stand_where_they_stood_after_a_look_at_the_end_and_back()
     for number in (30, 700):
         async with screen(FilledSource([*calm(), *_runs(number)]), SMALL) as shown:
             await shown.press("7", "B")
-            before = shown.lines[3:6]
+            before = shown.lines[2:5]
             await shown.press("G", "home")
-            assert shown.lines[3:6] == before
+            assert shown.lines[2:5] == before
 
 
 async def test_wide_says_which_columns_went_for_the_further_ones() -> None:
     async with screen() as shown:
         await shown.press("2")
-        head = shown.lines[3]
+        head = shown.lines[2]
         await shown.press("ctrl+w")
-        assert "NAMESPACE" in shown.lines[3]
+        assert "NAMESPACE" in shown.lines[2]
         assert "hidden: " in shown.text
         assert "(ctrl+w shows)" in shown.text
         await shown.press("ctrl+w")
-        assert shown.lines[3] == head
+        assert shown.lines[2] == head
         assert "hidden: " not in shown.text
 
 
@@ -51,12 +51,12 @@ async def test_a_large_terminal_has_all_columns_and_gives_nothing_up() -> None:
 async def test_the_small_terminal_names_the_owner_the_progress_and_the_time_of_what_runs() -> None:
     async with screen() as shown:
         await shown.press("4")
-        assert all(title in shown.lines[3] for title in ("FROM", "PHASE", "PROGRESS", "STARTS/ENDS"))
+        assert all(title in shown.lines[2] for title in ("FROM", "PHASE", "PROGRESS", "STARTS/ENDS"))
         line = next(line for line in shown.lines if "mongo" in line)
         assert "▇▇▁ 74%" in line
         assert "11m → 02:4" in line
         await shown.press("7")
-        assert all(title in shown.lines[3] for title in ("PHASE", "STARTED", "TOOK", "EXPIRES", "FROM"))
+        assert all(title in shown.lines[2] for title in ("PHASE", "STARTED", "TOOK", "EXPIRES", "FROM"))
 
 
 async def test_storage_has_mode_default_and_the_cause_of_an_error_at_80_columns() -> None:
@@ -64,7 +64,7 @@ async def test_storage_has_mode_default_and_the_cause_of_an_error_at_80_columns(
     broken = location("s3-us", "Unavailable", message=why)
     async with screen(FilledSource([*calm(), broken])) as shown:
         await shown.press("9")
-        assert all(title in shown.lines[3] for title in ("CHECKED", "SYNCED", "MODE", "DEFAULT", "WHAT"))
+        assert all(title in shown.lines[2] for title in ("CHECKED", "SYNCED", "MODE", "DEFAULT", "WHAT"))
         line = next(line for line in shown.lines if "s3-us" in line)
         assert line.split()[-1] == "NoSuchBucket"
         assert "rw" in line.split()

@@ -45,7 +45,7 @@ async def configured(folder: Path, text: str) -> AsyncIterator[Screen]:
 
 def titles(shown: Screen) -> list[str]:
     """The titles of the columns, without the arrow of the sorted one."""
-    return [word for word in shown.lines[3].replace("↑", " ").replace("↓", " ").split() if word.isupper()]
+    return [word for word in shown.table_lines[0].replace("↑", " ").replace("↓", " ").split() if word.isupper()]
 
 
 async def change(shown: Screen, text: str) -> None:

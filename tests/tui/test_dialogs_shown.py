@@ -16,8 +16,9 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.create_dialogs import other_copies
 from foretop.dialogs.plan_text import StepReport
 from foretop.dialogs.too_small_screen import TooSmallScreen
-from foretop_core.actions.action_catalog import DELETE_BACKUP, RESTORE_FROM
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import Outcome, Result
+from foretop_core.actions.planners.backups import DELETE_BACKUP
+from foretop_core.actions.planners.restores import RESTORE_FROM
 from foretop_core.actions.plans import Plan, Refusal
 from foretop_core.actions.step_builders import create_step
 from foretop_core.actions.velero_pickup import ProgressReport
@@ -176,23 +177,20 @@ async def test_a_toast_is_one_line_the_newest_alone_and_no_window_is_under_it() 
         assert not any(one.display for one in app.screen.query(Toast))
 
 
-async def test_a_brief_message_stands_beside_the_hint_and_a_longer_one_over_all_of_it() -> None:
+async def test_a_message_takes_the_whole_line_above_the_keys_so_that_no_word_is_half_seen() -> None:
     filled = FilledSource(troubled())
     app = Dashboard(lambda: filled, DisplayOptions(flash=False))
     async with app.run_test(size=SMALL, notifications=True) as pilot:
         shown = Screen(app, pilot, filled)
         await shown.until(lambda: app.main_screen.page is not None)
         await shown.press("2", "slash", "a", "enter")
-        told, hint = shown.pane.splitlines()[-1], shown.lines[-2].rstrip("─").strip()
-        assert "of" in hint
-        app.notify("Nothing was changed", timeout=600)
-        await shown.until(lambda: "Nothing was changed" in shown.text)
-        assert shown.lines[-2].startswith(hint)
-        assert shown.lines[-2].endswith(" Nothing was changed")
-        app.notify("x" * 75, timeout=600)
-        await shown.until(lambda: "x" * 75 in shown.text)
-        assert shown.lines[-2] == f" {'x' * 75}"
-        assert told in [line.strip() for line in shown.lines]
+        rule = shown.rule
+        assert "of" in rule
+        for text in ("Nothing was changed", "x" * 75):
+            app.notify(text, timeout=600)
+            await shown.until(lambda text=text: text in shown.text)
+            assert shown.lines[-2].strip() == text
+            assert shown.rule == rule
 
 
 async def test_what_is_said_while_a_dialog_is_open_is_one_line_inside_it(

@@ -12,14 +12,15 @@ from textual.widget import Widget
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_registry import make_dialog
-from foretop_core.actions.action_catalog import INTENTS, ActionRecord, AskedOf
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
 from foretop_core.models.wire import ObjectRef
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import SMALL, TINY
 
-SHOWN = [(intent, several) for intent in INTENTS if not intent.fetches for several in {False, intent.many}]
+SHOWN = [(intent, several) for intent in RECORDS if not intent.fetches for several in {False, intent.many}]
 
 
 def targets(at: Stand, intent: ActionRecord, several: bool) -> ActionTargets:
@@ -46,7 +47,9 @@ def unseen(at: Stand) -> Iterator[str]:
             yield f"{one.id}: {seen} of {one.region}"
 
 
-@pytest.mark.parametrize("size", [TINY, SMALL], ids=["40x12", "80x24"])
+@pytest.mark.parametrize(
+    "size", [pytest.param(TINY, id="40x12"), pytest.param(SMALL, id="80x24", marks=pytest.mark.sweep)]
+)
 async def test_every_dialog_shows_its_focused_field_and_its_buttons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:

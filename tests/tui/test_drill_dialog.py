@@ -10,7 +10,7 @@ import pytest
 from foretop.dialogs.dialog_parts import OptionCycler
 from foretop.widgets.prompt import Prompt
 from foretop_core.models.velero import DRILL_LABEL
-from foretop_core.rules.protection import drill_leftovers
+from foretop_core.rules import drills
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand
@@ -76,7 +76,7 @@ def put_foreign(at: Stand) -> None:
 async def test_what_only_has_the_label_is_named_and_never_offered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drill_leftovers, "GOING_FOR", timedelta())
+    monkeypatch.setattr(drills, "GOING_FOR", timedelta())
     async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED) as at:
         put_foreign(at)
         await asked(at, "legacy")

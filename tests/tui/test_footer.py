@@ -19,7 +19,7 @@ async def test_in_a_filter_the_footer_tells_the_keys_of_the_field(tab: str) -> N
         await shown.press("slash")
         assert shown.footer == _FILTERING
         await shown.press(*"etcd hourly", "ctrl+w")
-        assert shown.lines[3] == " /etcd"
+        assert shown.lines[2] == " /etcd"
         await shown.press("enter")
         assert "/ filter" in shown.footer
         await shown.press("slash", "escape")

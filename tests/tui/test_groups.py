@@ -29,7 +29,7 @@ def _many(number: int) -> list[Resource]:
 
 
 def _heads(shown: Screen) -> list[str]:
-    return [line.strip() for line in shown.lines[4:] if line.startswith((" ▾", " ▸"))]
+    return [line[1:].rstrip() for line in shown.table_lines if line[1:3] in ("▾ ", "▸ ")]
 
 
 def _head(namespace: str, context: str = "prod-eu") -> ObjectRef:
@@ -147,10 +147,10 @@ async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
         assert isinstance(rows, StoreTableModel)
         shown.source.change(NAB, _nab("team-00", shown.names()[1], "BackingOff"))
         await shown.tick()
-        derived, made = rows.entries.derived, shown.table.strips_made
+        derived, made = rows.table.derived, shown.table.strips_made
         shown.source.change(NAB, _nab("team-00", shown.names()[3], "BackingOff"))
         await shown.tick()
-        assert rows.entries.derived - derived == 1
+        assert rows.table.derived - derived == 1
         assert shown.table.strips_made - made == 2
         assert _heads(shown)[0] == "▾ team-00  75  2 refused"
         made = shown.table.strips_made
@@ -183,4 +183,4 @@ async def test_without_our_signs_heads_have_letters() -> None:
     async with screen(display_options=DisplayOptions(ascii=True, flash=False)) as shown:
         await shown.press("3", "b", "home", "enter")
         assert shown.text.isascii()
-        assert " > team-ml  1  1 refused" in shown.lines
+        assert ">> team-ml  1  1 refused" in shown.lines

@@ -7,7 +7,8 @@ from collections import Counter
 from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.main_screen.action_host import ActionCarrier
-from foretop.pages.page_factories import PAGE_FACTORIES
+from foretop.pages.make_page import make_page
+from foretop.panes.page_records import SCREEN_PAGES
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 
 
@@ -18,7 +19,7 @@ def _no_session() -> ClusterSession:
 def test_the_tables_of_handlers_and_the_actions_are_the_same() -> None:
     screen = Dashboard(_no_session).get_default_screen()
     behind: list[ActionCarrier] = [screen, screen.write_actions, screen.object_actions, screen.screen_actions]
-    pages: list[ActionCarrier] = [make(name, DisplayOptions(), screen) for name, make in PAGE_FACTORIES.items()]
+    pages: list[ActionCarrier] = [make_page(name, DisplayOptions(), screen) for name in SCREEN_PAGES]
     handled = {action_id for carrier in (*behind, *pages) for action_id in carrier.handlers()}
     assert handled == {action.id for action in ACTIONS}
     twice = Counter(action_id for carrier in behind for action_id in carrier.handlers())

@@ -7,12 +7,12 @@ from datetime import timedelta
 import pytest
 
 from foretop.main_screen.tab_bar_text import tabs
-from foretop.pages.tab_registry import TABS
 from foretop.widgets.paragraphs import Line
 from foretop.widgets.styles import CURSOR
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, KINDS, SCHEDULE, STORAGE
+from foretop_core.pages import TABS
 from tests.tui.fake_source import FilledSource, calm, troubled
 from tests.tui.pilot import screen
 

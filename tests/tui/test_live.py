@@ -40,10 +40,10 @@ async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)
         await shown.tick()
-        derived, made = rows.entries.derived, shown.table.strips_made
+        derived, made = rows.table.derived, shown.table.strips_made
         _change(shown, shown.names()[3], "Failed")
         await shown.tick()
-        assert rows.entries.derived - derived == 1
+        assert rows.table.derived - derived == 1
         assert shown.table.strips_made - made == 1
         assert "Failed" in shown.lines[3 + 1 + 3]
 

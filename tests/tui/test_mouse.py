@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from foretop.main_screen.tab_bar_text import tab_at, tabs
-from foretop.pages.tab_registry import TABS
 from foretop.widgets.line_widgets import key_at, key_line
+from foretop_core.pages import TABS
 from tests.tui.pilot import Screen, screen
 
 HINTS = (("enter", "open"), ("/", "filter"), ("q", "back"))
@@ -45,7 +45,7 @@ async def test_a_click_opens_a_tab_sorts_by_a_title_chooses_a_row_and_presses_a_
         rows = shown.table.rows
         assert rows is not None
         before = (rows.sorted_by, rows.reversed)
-        head = shown.lines[3]
+        head = shown.lines[2]
         await click(shown, "#page-schedules Table", head.index("CRON"))
         await shown.until(lambda: (rows.sorted_by, rows.reversed) != before)
         assert rows.sorted_by == "cron"

@@ -12,11 +12,8 @@ from unicodedata import category
 import pytest
 
 from foretop.app import Dashboard
-from foretop.dialogs.legend import SIGNS
-from foretop.pages import page_factories
-from foretop.pages.page_factories import TABLE_COLUMNS
-from foretop.pages.table_spec import TableSpec
 from foretop.panes.detail_sections import describe_object, sections_of
+from foretop.panes.page_records import SCREEN_PAGES, TABLE_PAGES, ScreenPage
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import LABEL, Paragraph
 from foretop_core.dashboard.session_protocol import DisplayOptions
@@ -30,19 +27,6 @@ from tests.tui.pilot import SMALL, Screen, screen
 from tests.tui.test_findings_agree import source_of
 
 SCENE_NAMES = [name for name in SCENES if name != "large"]
-SPECS: dict[str, TableSpec] = {
-    "triage": page_factories.TRIAGE,
-    "schedules": page_factories.SCHEDULES,
-    "nonadmin": page_factories.NONADMIN,
-    "queue": page_factories.QUEUE,
-    "backups": page_factories.BACKUPS,
-    "restores": page_factories.RESTORES,
-    "storage": page_factories.STORAGE_PAGE,
-    "pods": page_factories.PODS,
-    "movements": page_factories.MOVEMENTS,
-    "repositories": page_factories.REPOSITORIES,
-    "protection": page_factories.PROTECTION,
-}
 SHORT = re.compile(r"(?<![\w.@:/=-])(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?(?![\w-])")
 LONG = re.compile(r"\b\d[\d,]* (?:second|minute|hour|day)s?\b")
 AS_WRITTEN = re.compile(r"\(\w+\)|back-off \w+ restarting")
@@ -57,9 +41,9 @@ def state_of(scene: str) -> DashboardState:
     return state
 
 
-def tables(scene: str) -> Iterator[tuple[str, TableSpec, TableModel]]:
+def tables(scene: str) -> Iterator[tuple[str, ScreenPage, TableModel]]:
     state = state_of(scene)
-    for page, spec in SPECS.items():
+    for page, spec in TABLE_PAGES.items():
         rows = spec.rows(state)
         rows.pump()
         yield page, spec, rows
@@ -75,12 +59,8 @@ def signs(said: str) -> set[str]:
     return {sign for sign in said.replace("─", "") if ord(sign) > 127 and category(sign) in symbols}
 
 
-def test_every_page_with_a_table_has_its_columns_looked_at_here() -> None:
-    assert SPECS.keys() == TABLE_COLUMNS.keys()
-
-
 def explained(page: str) -> str:
-    return "".join(f"{sign.text} {sign.meaning}" for sign in SIGNS[page])
+    return "".join(f"{sign.text} {sign.meaning}" for sign in SCREEN_PAGES[page].signs)
 
 
 @pytest.mark.parametrize("scene", SCENE_NAMES)

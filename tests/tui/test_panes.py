@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from textual.geometry import Region
+from textual.geometry import Region, Size
 
+from foretop.pages.table_page import TablePage
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, wrap
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.tui.fake_source import FilledSource, troubled
-from tests.tui.pilot import screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
 
 
 def texts(paragraphs: Sequence[Paragraph], cells: int, lines: int | None = None) -> list[str]:
@@ -54,21 +55,54 @@ async def test_a_text_that_became_shorter_leaves_nothing_of_the_longer_one() -> 
         assert painted >= {y for y in range(pane.size.height) if before[y : y + 1]} - {0}
 
 
-async def test_the_pane_takes_what_it_needs_and_keeps_it_while_one_goes_from_row_to_row() -> None:
-    async with screen(FilledSource(troubled(), ("eu", "us"))) as shown:
+@pytest.mark.parametrize(
+    ("size", "pane", "rows"),
+    [(SMALL, (80, 5), 14), ((80, 40), (80, 9), 26), (MIDDLE, (44, 35), 34), (LARGE, (70, 55), 54)],
+)
+async def test_table_and_pane_have_a_fixed_share_whatever_row_is_under_the_cursor(
+    size: tuple[int, int], pane: tuple[int, int], rows: int
+) -> None:
+    async with screen(FilledSource(troubled(), ("eu", "us")), size) as shown:
         await shown.press("1", "home")
-        pane = shown.app.main_screen.page.query_one("#pane", TextPane)  # type: ignore[union-attr]
-        heights, most = [pane.size.height], 0
+        page = shown.app.main_screen.page
+        assert isinstance(page, TablePage)
+        sizes = {(page.pane.size, page.table.height)}
         for key in (*["down"] * 10, *["up"] * 10):
             await shown.press(key)
-            wanted = pane.lines_wanted(80)
-            most = max(most, wanted)
-            heights.append(pane.size.height)
-            assert min(wanted, 9) <= pane.size.height <= max(3, most)
-        assert heights == sorted(heights)
-        assert len({*heights}) > 1
+            sizes.add((page.pane.size, page.table.height))
         await shown.press("slash", *"collide", "enter")
-        assert pane.size.height < heights[-1]
+        assert sizes == {(Size(*pane), rows)}
+        assert page.table.height == rows - 1, "the line of the filter is above it, and nothing else has moved"
+
+
+async def test_a_key_leads_into_the_pane_where_it_does_not_fit_and_back() -> None:
+    async with screen(FilledSource(troubled(), ("eu", "us"))) as shown:
+        await shown.press("1", "home")
+        page = shown.app.main_screen.page
+        assert isinstance(page, TablePage)
+        assert shown.lines[-2].strip().endswith("more, tab"), shown.text
+        row = page.table.cursor
+        await shown.press("tab", "end")
+        assert page.pane.has_focus
+        assert "more" not in shown.lines[-2]
+        assert page.pane.top > 0
+        assert page.table.cursor == row
+        await shown.press("escape")
+        assert page.table.has_focus
+
+
+async def test_in_a_low_terminal_the_pane_is_hidden_until_it_is_asked_for() -> None:
+    async with screen(size=(80, 18)) as shown:
+        await shown.settle()
+        page = shown.app.main_screen.page
+        assert isinstance(page, TablePage)
+        assert page.table.height == 14
+        await shown.press("tab")
+        assert page.pane.size.height == 14
+        assert "Do " in shown.text
+        await shown.press("tab")
+        assert page.table.has_focus
+        assert page.table.height == 14
 
 
 async def test_the_signs_of_runs_are_explained_where_they_stand_and_all_of_them_in_help() -> None:
@@ -110,7 +144,7 @@ async def test_a_title_that_does_not_fit_is_cut_with_an_ellipsis() -> None:
         await shown.press("7")
         await shown.on(shown.source.key(BACKUP, "velero", "mongo-nightly-20261115023003"))
         await shown.press("enter")
-        title = shown.lines[3]
+        title = shown.lines[2]
         assert title.startswith(" backup velero/mongo")
         assert "…" in title
         assert title.endswith("3003")

@@ -16,9 +16,9 @@ from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.schedule_pane import schedule_pane
 from foretop.widgets.paragraphs import Paragraph
-from foretop_core.actions.backups import plan_back_up_now
-from foretop_core.actions.pausing import plan_unpause
-from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
+from foretop_core.actions.planners.backups import plan_back_up_now
+from foretop_core.actions.planners.pausing import plan_unpause
+from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import Backup
 from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize
@@ -32,7 +32,6 @@ from foretop_core.rules.triage import Finding, Thresholds, triage
 from foretop_core.rules.triage.nonadmin import refused
 from foretop_core.rules.triage.schedules import forgotten_pauses
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.resources.nonadmin import is_left_alone
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from foretop_demo.scenarios import SCENES, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
@@ -61,7 +60,7 @@ def moment(name: str, passed: timedelta) -> Moment:
 
 
 def entries(shown: Shown) -> Iterator[tuple[Any, RenderContext]]:
-    for _, (_, entry) in shown.model.table:
+    for _, entry in shown.model.table:
         yield entry, shown.render_context()
 
 
@@ -195,7 +194,7 @@ def compare_tenant_places(then: Moment) -> None:
     for (entry, context), item, (_, _, queue) in zip(entries(shown), shown.items(), painted, strict=True):
         if entry.run is None or not (place := context.facts(entry.run).waiting_place):
             continue
-        if is_left_alone(context.facts(entry.run)):
+        if context.facts(entry.run).is_left_alone:
             assert queue == "not picked up"
             assert "has not picked it up: no sign of activity from Velero" in text_of(nonadmin_pane(entry, context))
             continue

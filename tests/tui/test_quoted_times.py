@@ -14,9 +14,8 @@ import pytest
 import foretop
 import foretop_core
 from foretop.app import Dashboard
-from foretop.pages import page_factories
-from foretop.pages.table_spec import TableSpec
 from foretop.panes.detail_sections import SECTIONS, describe_object
+from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.stale_notice import stale_paras
 from foretop.widgets.paragraphs import Paragraph
 from foretop_core.dashboard.state import DashboardState
@@ -37,10 +36,6 @@ from tests.tui.test_findings_agree import source_of
 BERLIN, NEW_YORK, KATHMANDU = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("Asia/Kathmandu")
 QUOTE = "the node failed at 02:30:00Z, last seen 12 Nov 02:14Z"
 _UTC_TIME = re.compile(r"(?<![\w:.+-])\d\d:\d\d(?::\d\d)?Z\b")
-_PAGES: dict[str, TableSpec] = {
-    name: getattr(page_factories, name)
-    for name in ("TRIAGE", "SCHEDULES", "NONADMIN", "QUEUE", "BACKUPS", "RESTORES", "STORAGE_PAGE")
-}
 
 
 def quoting() -> list[Resource]:
@@ -96,12 +91,12 @@ def text(said: tuple[Paragraph, ...] | list[Paragraph]) -> str:
 
 def panes(state: DashboardState, sections: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Every pane of every page, and these sections of the detail of every object."""
-    for name, spec in _PAGES.items():
+    for name, spec in TABLE_PAGES.items():
         rows = spec.rows(state)
         rows.pump()
         for key, _ in rows.table:
             yield f"{name} {key}", text(spec.pane(rows, key, state))
-            for section in sections if name != "TRIAGE" else ():
+            for section in sections if name != "triage" else ():
                 yield f"{section} {key}", text([*describe_object(state, key, section)])
 
 
@@ -111,8 +106,8 @@ def test_no_pane_changes_a_time_that_it_quotes(zone: ZoneInfo) -> None:
     sections = [section for section in SECTIONS if section != "yaml"]
     plain, zoned = (dict(panes(state_of(source, one), sections)) for one in (UTC, zone))
     quoted = {name: said.count(QUOTE) for name, said in plain.items() if QUOTE in said}
-    assert {name.split()[0] for name in quoted} >= {"TRIAGE", "SCHEDULES", "NONADMIN", "BACKUPS", "RESTORES"}
-    assert {name.split()[0] for name in quoted} >= {"STORAGE_PAGE", "overview", "conditions", "results", "describe"}
+    assert {name.split()[0] for name in quoted} >= {"triage", "schedules", "nonadmin", "backups", "restores"}
+    assert {name.split()[0] for name in quoted} >= {"storage", "overview", "conditions", "results", "describe"}
     assert {name: zoned[name].count(QUOTE) for name in quoted} == quoted
     assert [name for name, said in zoned.items() if _UTC_TIME.search(said.replace(QUOTE, ""))] == []
 

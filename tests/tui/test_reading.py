@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from foretop.dialogs.help_screen import help_text
-from foretop.dialogs.legend import SIGNS
-from foretop.pages.page_factories import PAGE_FACTORIES
 from foretop.panes.detail_sections import SECTIONS, sections_of
+from foretop.panes.page_records import SCREEN_PAGES
 from foretop.panes.primer_pane import primer_pane
 from foretop.terminal.probe import needs_ascii
 from foretop.widgets.line_widgets import TextPane, highlighted
@@ -61,8 +60,8 @@ def test_an_object_has_the_sections_of_its_kind_alone() -> None:
 
 
 def test_the_help_explains_the_signs_of_every_page_in_their_colours() -> None:
-    assert PAGE_FACTORIES.keys() == SIGNS.keys()
-    said = help_text((), {}, SIGNS["nonadmin"])
+    assert all(page.signs for page in SCREEN_PAGES.values())
+    said = help_text((), {}, SCREEN_PAGES["nonadmin"].signs)
     spans = {paragraph.spans[0].text.strip(): paragraph.spans[0].style for paragraph in said}
     assert spans["✗"] == style_of(StatusGlyph.BROKEN.tone)
     assert {"A Q D", "↺", "●"} <= spans.keys()

@@ -10,7 +10,7 @@ import pytest
 from foretop.widgets.log_lines import LogLines
 from foretop_core.errors import Unreadable
 from foretop_core.models.kinds import BACKUP
-from foretop_core.rules.resource_list import parse_resource_list
+from foretop_core.rules.results import parse_resource_list
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand
 

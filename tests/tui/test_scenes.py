@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from foretop.pages.tab_registry import TABS
 from foretop.pages.table_page import TablePage
 from foretop_core.models import Resource
+from foretop_core.pages import TABS
 from foretop_demo.scenarios import SCENES, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.tui.fake_source import FilledSource

@@ -68,7 +68,7 @@ def test_a_visit_from_the_start_over_filter_and_detail_to_the_end(kubeconfig: st
 def test_what_is_typed_before_the_screen_is_there_is_not_lost(environ: dict[str, str]) -> None:
     with Terminal(_VISITED, 80, 24, environ) as terminal:
         terminal.press("7/mongo\r")
-        terminal.shows(lambda lines: "/mongo" in lines[3] and CHANGED[-6:] in lines[5] and not lines[6].strip())
+        terminal.shows(lambda lines: "/mongo" in lines[2] and CHANGED[-6:] in lines[4] and not lines[5].strip())
         terminal.shows(lambda lines: "q back" in lines[23])
         terminal.press("q")
         terminal.shows("etcd-hourly")

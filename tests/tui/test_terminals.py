@@ -21,11 +21,11 @@ def test_a_visit_in_terminals_of_every_kind(term: str) -> None:
     with Terminal(_VISITED, 80, 24, {"TERM": term}) as terminal:
         terminal.shows("etcd-hourly")
         terminal.press("2/paused:true\r")
-        terminal.shows(lambda lines: "/paused:true" in lines[3] and not any("mongo-nightly" in line for line in lines))
+        terminal.shows(lambda lines: "/paused:true" in lines[2] and not any("mongo-nightly" in line for line in lines))
         terminal.press("\r")
         terminal.shows("Overview")
         terminal.press(_ESCAPE)
-        terminal.shows(lambda lines: "/paused:true" in lines[3])
+        terminal.shows(lambda lines: "/paused:true" in lines[2])
         terminal.press(_ESCAPE)
         terminal.shows("mongo-nightly")
         terminal.press("q")

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
-from rich.color import Color
+from rich.color import Color, ColorSystem
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color as ScreenColour
 
-from foretop.terminal.themes import TERMINAL, THEMES, ThemeFilter, next_theme
-from foretop.widgets.styles import DIM, style_of
+from foretop.terminal.themes import REVERSED, TERMINAL, THEMES, ColourlessFilter, ThemeFilter, complete, next_theme
+from foretop.widgets.column_layout import ColumnSlot
+from foretop.widgets.styles import BORDER, DIM, FAINT, style_of
+from foretop.widgets.table_strips import RowState, row_strip
 from foretop_core.config.allowed_names import BUILT_IN_THEMES
 from foretop_core.config.config_file import read_config
-from foretop_core.config.live_config import LiveConfig
-from foretop_core.config.theme_memory import remember_theme, remembered_theme
-from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.config.live_config import LiveConfig, remember_theme, remembered_theme
+from foretop_core.models.wire import ObjectRef
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.view import Cell, Column, Row
 from tests.tui.pilot import Screen, screen
 from tests.tui.test_config import change, configured
 
@@ -62,6 +66,39 @@ def test_every_colour_of_a_theme_can_be_read_on_its_background(name: str) -> Non
     poor = {tone: contrast(theme[tone], theme["background"]) for tone in ("foreground", "dim", *_TONES)}
     assert {tone: ratio for tone, ratio in poor.items() if ratio < least} == {}
     assert contrast(theme["border"], theme["background"]) >= 3
+    assert contrast(theme["bright"], theme["background"]) > contrast(theme["foreground"], theme["background"]) - 0.01
+
+
+@pytest.mark.parametrize("name", [name for name, theme in THEMES.items() if theme["raised"] != REVERSED])
+def test_every_state_can_be_read_in_the_row_under_the_cursor(name: str) -> None:
+    theme = THEMES[name]
+    poor = {tone: contrast(theme[tone], theme["raised"]) for tone in ("foreground", "bright", *_TONES)}
+    assert {tone: ratio for tone, ratio in poor.items() if ratio < 4.5} == {}
+    assert contrast(theme["raised"], theme["background"]) > 1.1
+
+
+def test_a_track_is_fainter_than_a_border_and_still_seen() -> None:
+    for theme in THEMES.values():
+        track = contrast(theme["faint"], theme["background"])
+        assert 1.3 < track < contrast(theme["border"], theme["background"])
+
+
+@pytest.mark.parametrize(
+    ("skin", "bright"),
+    [({"background": "#112233"}, "#ffffff"), ({"background": "#ffffff", "foreground": "#222222"}, "#000000")],
+)
+def test_a_skin_without_the_newer_roles_gets_them_from_its_text_and_ground(skin: dict[str, str], bright: str) -> None:
+    made = complete(skin)
+    assert made["bright"] == bright
+    assert 1.1 < contrast(made["raised"], made["background"]) < contrast(made["faint"], made["background"]) < 2
+    assert complete({**skin, "raised": "#123456", "faint": "#654321"})["raised"] == "#123456"
+    assert ThemeFilter(skin).raises_cursor
+
+
+def test_of_a_skin_in_the_terminals_colours_the_row_under_the_cursor_is_reversed() -> None:
+    made = complete({"background": "default", "foreground": "white"})
+    assert (made["raised"], made["bright"], made["faint"]) == (REVERSED, "white", made["border"])
+    assert not ThemeFilter({"background": "default"}).raises_cursor
 
 
 def test_in_the_colour_blind_theme_all_tones_can_be_told_apart_by_eyes_without_red_or_green() -> None:
@@ -126,9 +163,9 @@ async def test_a_key_shows_the_next_theme_and_remembers_it(tmp_path: Path, monke
         assert grounds(shown) <= {"", "default"}
         await shown.press("ctrl+t")
         assert shown.app.told[-1][1] == "Theme dark"
-        assert grounds(shown) == {THEMES["dark"]["background"]}
+        assert grounds(shown) == {THEMES["dark"]["background"], THEMES["dark"]["raised"]}
         await shown.press("question_mark")
-        assert grounds(shown) == {THEMES["dark"]["background"]}
+        assert grounds(shown) == {THEMES["dark"]["background"], THEMES["dark"]["raised"]}
     assert remembered_theme({"XDG_STATE_HOME": str(tmp_path)}) == "dark"
 
 
@@ -137,9 +174,9 @@ async def test_a_skin_of_the_file_is_shown_and_taken_up_when_it_changes(
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     async with configured(tmp_path, "theme: mine\nskins: {mine: {background: '#112233'}}\n") as shown:
-        assert grounds(shown) == {"#112233"}
+        assert grounds(shown) == {"#112233", complete({"background": "#112233"})["raised"]}
         await change(shown, "theme: mine\nskins: {mine: {background: '#332211'}}\n")
-        assert grounds(shown) == {"#332211"}
+        assert grounds(shown) == {"#332211", complete({"background": "#332211"})["raised"]}
         await shown.press("ctrl+t")
         assert shown.app.told[-1][1] == "Theme terminal until you quit: config.yaml sets another"
         assert grounds(shown) <= {"", "default"}
@@ -167,3 +204,58 @@ def test_what_was_chosen_is_used_where_nothing_else_names_a_theme(tmp_path: Path
 def test_dim_text_is_dim_in_the_terminals_own_colours() -> None:
     assert DIM.dim
     assert DIM.color is None
+
+
+_COLUMNS: tuple[Column[Any], ...] = (
+    Column("name", "NAME", lambda entry, _: "", lambda _: ""),
+    Column("last", "LAST", lambda *_: "", lambda _: ""),
+)
+_ROW = Row(ObjectRef("", "Schedule", "", "mail"), StatusGlyph.BROKEN, (Cell("mail"), Cell("55m P", Tone.WARN)))
+
+
+def _cursor_row(theme: str, *, marked: bool = False, ascii: bool = False) -> list[Segment]:
+    """The row under the cursor as a theme shows it."""
+    colours = THEMES.get(theme)
+    theming = ThemeFilter(colours) if colours else None
+    how = RowState(True, marked, frozenset(), raised=theming is not None and theming.raises_cursor)
+    slots = (ColumnSlot(0, 0, 6), ColumnSlot(1, 8, 6))
+    segments = list(row_strip(_COLUMNS, slots, _ROW, how, 20, ascii))
+    return theming.apply(segments, ScreenColour(0, 0, 0)) if theming else segments
+
+
+@pytest.mark.parametrize("theme", [TERMINAL, *THEMES])
+def test_the_row_under_the_cursor_is_one_piece_and_has_a_sign(theme: str) -> None:
+    segments = _cursor_row(theme)
+    assert "".join(segment.text for segment in segments).startswith("▌✗ mail    55m P")
+    styles = [segment.style for segment in segments if segment.style]
+    if theme in (TERMINAL, "high-contrast"):
+        assert all(style.reverse for style in styles)
+        assert len({(style.color, style.bgcolor) for style in styles}) <= 2
+        assert not any(style.color == Color.parse("yellow") for style in styles)
+    else:
+        colours = THEMES[theme]
+        assert {style.bgcolor for style in styles} == {Color.parse(colours["raised"])}
+        assert {Color.parse(colours["bad"]), Color.parse(colours["warn"])} <= {style.color for style in styles}
+        assert not any(style.reverse for style in styles)
+
+
+def test_a_marked_row_has_a_sign_of_its_own_in_ascii_too() -> None:
+    assert _cursor_row(TERMINAL, marked=True)[0].text == "▪"
+    assert _cursor_row(TERMINAL, marked=True, ascii=True)[0].text == "*"
+    assert _cursor_row(TERMINAL, ascii=True)[0].text == ">"
+
+
+def test_without_colour_borders_and_tracks_are_dim() -> None:
+    made = ColourlessFilter().apply([Segment("─", BORDER), Segment("─", FAINT), Segment("x")], ScreenColour(0, 0, 0))
+    assert [bool(segment.style and segment.style.dim) for segment in made] == [True, True, False]
+
+
+def test_in_the_terminals_colours_a_track_is_drawn_like_a_border_and_a_theme_tells_them_apart() -> None:
+    assert BORDER.render("─", color_system=ColorSystem.STANDARD) == FAINT.render("─", color_system=ColorSystem.STANDARD)
+    border, faint = ThemeFilter(THEMES["dark"]).apply(
+        [Segment("─", BORDER), Segment("─", FAINT)], ScreenColour(0, 0, 0)
+    )
+    assert border.style is not None
+    assert faint.style is not None
+    assert border.style.color == Color.parse(THEMES["dark"]["border"])
+    assert faint.style.color == Color.parse(THEMES["dark"]["faint"])

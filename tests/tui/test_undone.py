@@ -9,17 +9,16 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.action_catalog import DELETE_SCHEDULE, PAUSE
-from foretop_core.actions.pausing import PauseRequest, plan_pause
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
+from foretop_core.actions.planners.pausing import PAUSE, PauseRequest, plan_pause
+from foretop_core.actions.planners.schedules import DELETE_SCHEDULE, plan_delete_schedule
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.undone_watch import watch_for_undoing
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
-from tests.tui.dashboard_on_box import stand
+from tests.tui.dashboard_on_box import CONTEXT, stand
 from tests.tui.pilot import MIDDLE
 
 
@@ -69,7 +68,9 @@ async def test_a_deleted_schedule_that_comes_back_is_told_with_who_made_it(
         told: list[UndoneChange] = []
         service = ActionService(at.session, {"XDG_STATE_HOME": str(tmp_path)}, told.append)
         plan = service.plan(DELETE_SCHEDULE, plan_delete_schedule, [at.key(SCHEDULE, "ledger-nightly")]).plan
-        assert [one.outcome async for one in service.carry_out(plan, plan_delete_schedule)] == [Outcome.DONE]
+        (result,) = [one async for one in service.executor(CONTEXT).carry_out(plan, plan_delete_schedule)]
+        assert result.outcome is Outcome.DONE
+        service.note_done(result, None)
         await at.shown.until(lambda: bool(told))
         assert told[0].brief == "created again by argocd-controller"
 
@@ -83,7 +84,7 @@ async def test_what_nobody_undoes_in_time_is_not_told(tmp_path: Path, monkeypatc
             return plan_pause(snapshot, items, request, now)
 
         plan = service.plan(PAUSE, planner, [at.key(SCHEDULE, "by-hand")]).plan
-        (result,) = [one async for one in service.carry_out(plan, planner)]
+        (result,) = [one async for one in service.executor(CONTEXT).carry_out(plan, planner)]
         assert result.outcome is Outcome.DONE
         assert await watch_for_undoing(at.session, result, within=0.5) is None
         await at.shown.until(lambda: at.object("Schedule", "by-hand")["spec"].get("paused") is True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from foretop.commands.action_reporter import ActionReporter
-from foretop_core.actions.pausing import PauseRequest, plan_pause
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import Outcome, Result
+from foretop_core.actions.planners.pausing import PauseRequest, plan_pause
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW, schedule
 

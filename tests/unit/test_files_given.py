@@ -14,8 +14,7 @@ from foretop.commands.complete_words import _cache_file, complete
 from foretop.terminal.editor import run_editor
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, OidcConfig
-from foretop_core.kube.connection.incluster import read_service_account
-from foretop_core.kube.connection.kubeconfig import choose_contexts
+from foretop_core.kube.connection.kubeconfig import choose_contexts, read_service_account
 from foretop_core.kube.connection.kubeconfig_writer import write_tokens
 from foretop_core.own_files import read_given_file
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.list_stream import ListStream
+from foretop_core.kube.connection.list_watch_codec import ListStream
 from foretop_core.models.kinds import SCHEDULE
 
 TEXTS = st.text(max_size=8) | st.sampled_from(['},{"metadata":', '"items":[', "}]}", "\\", '\\"', "]"])
@@ -87,7 +87,7 @@ def test_objects_come_out_though_their_first_key_came_late() -> None:
 
 
 def test_an_object_may_be_as_long_as_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foretop_core.kube.watching.list_stream.LONGEST_OBJECT", 100)
+    monkeypatch.setattr("foretop_core.kube.connection.list_watch_codec.LONGEST_OBJECT", 100)
     stream = ListStream(SCHEDULE, least=1)
     assert stream.feed(b'{"items":[' + b'{"a":"'.ljust(100, b"x")) == []
     with pytest.raises(ApiError):

@@ -10,7 +10,7 @@ import pytest
 
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.list_watch_codec import (
+from foretop_core.kube.connection.list_watch_codec import (
     EndlessList,
     ListGuard,
     ObjectIdentity,
@@ -126,7 +126,7 @@ def test_an_error_of_a_watch_without_a_code_is_one_of_the_server() -> None:
 
 
 def test_a_list_has_an_end_within_its_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foretop_core.kube.watching.list_watch_codec.MOST_OBJECTS", 1000)
+    monkeypatch.setattr("foretop_core.kube.connection.list_watch_codec.MOST_OBJECTS", 1000)
     guard = ListGuard()
     guard.check_count(1000)
     with pytest.raises(EndlessList, match="The API server answered 200: the list has more than 1,000 objects"):

@@ -31,7 +31,7 @@ _EXPRESSIONS = [
     LongText(PRESCALED, ("spec", "cronJob", "spec", "schedule")),
     LongText(PRESCALED, ("spec", "primerSchedule")),
 ]
-_SAMPLE = 17
+_SAMPLE = 67
 
 
 @pytest.mark.parametrize("place", _EXPRESSIONS, ids=str)

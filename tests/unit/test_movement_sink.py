@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.kube.watching.movement_sink import MovementSink
-from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchState
+from foretop_core.kube.watching.watch_sink import EventType, MovementSink, WatchHealth, WatchState
 from foretop_core.models import DataUpload, from_builtins
 from foretop_core.models.wire import Resource
 from tests.objects import NOW

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
-from foretop_core.actions.action_catalog import INTENTS
+from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.session import WATCHED
 from tests.unit.test_wheel import _ROOT, built
 
@@ -65,7 +65,7 @@ def test_the_reading_role_reads_all_that_foretop_watches_and_writes_nothing() ->
 
 def test_both_roles_together_allow_every_action() -> None:
     granted = [*rules("foretop-read"), *rules("foretop-write")]
-    for intent in INTENTS:
+    for intent in RECORDS:
         for needed in intent.rights:
             assert allows(granted, needed.verb, needed.kind.group, needed.kind.plural), (intent.id, needed)
 

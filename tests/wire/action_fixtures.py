@@ -14,9 +14,8 @@ import pytest
 from aiohttp import web
 
 from foretop_core.actions.journal import Journal
-from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import Result
+from foretop_core.actions.plan_executor import PlanExecutor, Result
+from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.clock import ManualClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer

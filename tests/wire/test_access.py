@@ -177,7 +177,7 @@ async def test_namespaces_are_read_page_by_page() -> None:
 
 
 async def test_namespaces_without_an_end_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foretop_core.kube.watching.list_watch_codec.MOST_OBJECTS", 1000)
+    monkeypatch.setattr("foretop_core.kube.connection.list_watch_codec.MOST_OBJECTS", 1000)
     repeated = dict(pages((["a"], "one"), (["b"], "one")))
     many = dict(
         pages(([f"a-{number}" for number in range(501)], "one"), ([f"b-{number}" for number in range(500)], ""))

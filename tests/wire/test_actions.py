@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Plan
 from foretop_core.clock import ManualClock
 from foretop_core.errors import ForetopError

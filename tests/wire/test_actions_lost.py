@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.backups import plan_delete_backup
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
+from foretop_core.actions.planners.backups import plan_delete_backup
+from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.change_log import ChangeType
 from foretop_demo.local_api_server import LocalApiServer

@@ -13,10 +13,10 @@ import pytest
 from aiohttp import web
 
 from foretop_core.clock import ManualClock
+from foretop_core.kube.connection.aiohttp_pool import ConnectionBudget
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, Impersonation
-from foretop_core.kube.connection.connection_budget import ConnectionBudget
 from foretop_core.kube.connection.connection_errors import (
     ApiError,
     Unauthenticated,

@@ -14,6 +14,7 @@ import pytest
 
 from foretop.commands.complete_words import PATIENCE, TABLE, complete, completions
 from foretop.commands.completion import SCRIPTS
+from foretop_core.config.allowed_names import ACTION_NAMES_FILE
 from foretop_demo.local_api_server import LocalApiServer
 from tests import write_completion_table
 from tests.terminal import Terminal
@@ -44,6 +45,7 @@ def test_the_table_has_what_the_commands_have() -> None:
     assert TABLE.read_text(encoding="utf-8") == write_completion_table.text(), (
         "run python -m tests.write_completion_table"
     )
+    assert ACTION_NAMES_FILE.read_text(encoding="utf-8") == write_completion_table.action_names()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from aiohttp import web
 from foretop_core.clock import ManualClock, SystemClock
 from foretop_core.kube.access.access_reviewer import REVIEWS_AT_ONCE, AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import accessible_namespaces
-from foretop_core.kube.connection.connection_budget import RESERVED, connection_budget
+from foretop_core.kube.connection.aiohttp_pool import RESERVED, connection_budget
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, NAB, NAR, SCHEDULE
 from foretop_core.store.health import WatchHealthRegistry

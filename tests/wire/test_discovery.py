@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.discovery import served_version
+from foretop_core.kube.connection.discovery import served_version
 from foretop_core.models.kinds import DATA_UPLOAD, POD, SCHEDULE, Kind
 from tests.wire.scripted_api import ScriptedApi, client_of
 

@@ -18,15 +18,15 @@ from msgspec.structs import replace
 
 from foretop_core.actions import drill_run
 from foretop_core.actions.drill_run import DrillRun, delete_made, leftovers, plan_deletion, require_journal
-from foretop_core.actions.drills import DrillRequest, MadeObject, plan_cleanup, plan_drill
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, JournalEntry
+from foretop_core.actions.planners.drills import DrillRequest, MadeObject, plan_cleanup, plan_drill
 from foretop_core.actions.plans import Plan
 from foretop_core.errors import ForetopError
 from foretop_core.models import Restore, from_builtins
 from foretop_core.models.velero import DRILL_LABEL
+from foretop_core.rules.drills import KindCount
 from foretop_core.rules.protection.copies import drills_of
-from foretop_core.rules.protection.drill_report import KindCount
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.access import Rule, User
 from foretop_demo.change_log import ChangeType

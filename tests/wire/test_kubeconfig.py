@@ -12,8 +12,13 @@ import yaml
 
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions, Impersonation
-from foretop_core.kube.connection.incluster import in_cluster, read_service_account
-from foretop_core.kube.connection.kubeconfig import choose_contexts, read_kubeconfig, reloading
+from foretop_core.kube.connection.kubeconfig import (
+    choose_contexts,
+    in_cluster,
+    read_kubeconfig,
+    read_service_account,
+    reloading,
+)
 from foretop_core.kube.connection.proxy import proxy_for
 
 

@@ -26,7 +26,7 @@ from foretop_core.kube.connection.client import LONGEST_LINE, MOST_BYTES, ApiCli
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, Impersonation
 from foretop_core.kube.connection.connection_errors import ApiError, Unreachable
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
-from foretop_core.kube.watching.list_watch_codec import EndlessList
+from foretop_core.kube.connection.list_watch_codec import EndlessList
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP
@@ -172,7 +172,7 @@ async def test_an_answer_that_drips_without_an_end_is_left(inside: str, monkeypa
 async def test_a_list_without_an_end_is_left_with_a_word(
     token: str, items: int, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foretop_core.kube.watching.list_watch_codec.MOST_OBJECTS", 1000)
+    monkeypatch.setattr("foretop_core.kube.connection.list_watch_codec.MOST_OBJECTS", 1000)
     asked = 0
 
     async def handle(request: web.Request) -> web.StreamResponse:

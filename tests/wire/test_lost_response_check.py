@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.actions import lost_response_check
-from foretop_core.actions.backups import plan_delete_backup
-from foretop_core.actions.lost_response_check import WriteEvidence, keep_looking, verify_write
+from foretop_core.actions import write_answer
+from foretop_core.actions.planners.backups import plan_delete_backup
+from foretop_core.actions.write_answer import WriteEvidence, keep_looking, verify_write
 from tests.wire.action_fixtures import Wire, a_schedule, box_with, hand_in, patch_schedule, pausing, planned, wire
 from tests.wire.test_actions_lost import creating
 from tests.wire.test_logs import ONE
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("_quick_looks")
 
 @pytest.fixture
 def _quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lost_response_check, "_EACH", 0.01)
+    monkeypatch.setattr(write_answer, "_EACH", 0.01)
 
 
 async def test_a_write_that_comes_late_is_still_found(tmp_path: Path, wire: Wire) -> None:

@@ -24,11 +24,18 @@ from aiohttp.client_reqrep import ConnectionKey
 from foretop_core.clock import ManualClock, SystemClock
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.aborting_connector import SocksRefused
-from foretop_core.kube.connection.aiohttp_pool import explain, import_in_background, load_certificate, make_pool
+from foretop_core.kube.connection.aiohttp_pool import (
+    RESERVED,
+    ConnectionBudget,
+    connection_budget,
+    explain,
+    import_in_background,
+    load_certificate,
+    make_pool,
+)
 from foretop_core.kube.connection.auth import Credentials
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
-from foretop_core.kube.connection.connection_budget import RESERVED, ConnectionBudget, connection_budget
 from foretop_core.kube.connection.connection_errors import NotConnected, Unauthenticated, Unreachable
 from tests.wire.test_auth import AUTHORITY, client_for, pem
 from tests.wire.test_kubeconfig import two_files

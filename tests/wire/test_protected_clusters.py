@@ -21,11 +21,11 @@ import yaml
 
 from foretop.cli import run
 from foretop_core.actions.guard import write_path
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
 from foretop_core.kube.connection.aiohttp_pool import make_pool
 from foretop_core.kube.connection.client import MERGE_PATCH
 from foretop_core.kube.connection.connection_errors import WriteRefused
-from foretop_core.kube.connection.incluster import in_cluster, read_service_account
+from foretop_core.kube.connection.kubeconfig import in_cluster, read_service_account
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, done, hand_in, pausing, planned, wire

@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.run_files import FileUnavailable, RunFile, refusal
-from foretop_core.actions.run_results import results_of
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.run_files import FileUnavailable, refusal, results_of
 from foretop_core.actions.signed_url_download import DownloadFailed
 from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins

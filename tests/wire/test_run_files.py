@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from foretop_core.actions import run_files
 from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.run_files import FileUnavailable, RunFile, file_plan, permitted_file_owner, run_file
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.run_files import FileUnavailable, file_plan, permitted_file_owner, run_file
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.change_log import ChangeType

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
 from tests.objects import NOW
 from tests.wire.action_fixtures import Wire, box_with, done, hand_in, wire
 from tests.wire.test_write_answers import PLANNERS, WORLD

@@ -14,26 +14,26 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from foretop_core.actions.acknowledging import AcknowledgeRequest, plan_acknowledge, plan_unacknowledge
-from foretop_core.actions.action_catalog import INTENTS
-from foretop_core.actions.backups import (
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.plan_executor import MOST_TRIES, Outcome, PlanExecutor
+from foretop_core.actions.planners.acknowledging import AcknowledgeRequest, plan_acknowledge, plan_unacknowledge
+from foretop_core.actions.planners.backups import (
     plan_back_up_now,
     plan_cancel_movements,
     plan_delete_backup,
     plan_run_again,
     replan_cancel,
 )
-from foretop_core.actions.drills import DrillRequest, plan_cleanup, plan_note
-from foretop_core.actions.lifetimes import NewLifetime, plan_extend
-from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import MOST_TRIES, Outcome
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.planners.drills import DrillRequest, plan_cleanup, plan_note
+from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend
+from foretop_core.actions.planners.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
+from foretop_core.actions.planners.restores import RestoreRequest, plan_delete_restore, plan_restore
+from foretop_core.actions.planners.schedule_edits import ScheduleEdit, plan_edit_schedule
+from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
+from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
-from foretop_core.actions.run_files import RunFile, file_plan
-from foretop_core.actions.schedule_edits import ScheduleEdit, plan_edit_schedule
-from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
-from foretop_core.actions.set_skip_immediately_default import plan_server_default
+from foretop_core.actions.run_files import file_plan
 from foretop_core.actions.write_answer import check_answer
 from foretop_core.errors import Unreadable
 from foretop_core.models import Deployment, NonAdmin, from_builtins
@@ -327,13 +327,13 @@ async def test_no_write_is_done_falsely_or_missing_in_the_journal(name: str, tmp
         another_server(tally),
     ):
         made = plans(executor, box)
-        assert {plan.intent for plan, _ in made} == set(INTENTS)
+        assert {plan.intent for plan, _ in made} == set(RECORDS)
         wire.misbehave = lambda request, box: ANSWERS[name](tally, request, box)
         asked = len(wire.writes)
         results = [result for plan, planner in made for result in await done(executor, plan, planner)]
         await asyncio.gather(*tally.later)
-        assert len(results) == len(INTENTS)
-        assert len(wire.writes) - asked >= len(INTENTS)
+        assert len(results) == len(RECORDS)
+        assert len(wire.writes) - asked >= len(RECORDS)
         for result in results:
             if result.outcome is Outcome.DONE:
                 assert result.step.target.name in tally.made, f"{result.step.target} was not made"

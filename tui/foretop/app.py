@@ -17,11 +17,12 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.geometry import Size
+from textual.widget import Widget
 
 from foretop.bindings import key_name
 from foretop.main_screen import tab_bar_text
 from foretop.main_screen.main_screen import MainScreen
-from foretop.pages.tab_registry import FIRST_KINDS
+from foretop.pages.size_classes import HEIGHT_CLASSES, SIZE_CLASSES
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resize_in_the_loop, resume_only_after_suspend
 from foretop.terminal.serial_keys import SerialKeyApp
@@ -34,7 +35,8 @@ from foretop.terminal.textual_internals import (
     write_to_terminal,
 )
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, let_through
+from foretop_core.pages import PAGES
 from foretop_core.tables.text.terminal_text import clean
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ class Dashboard(SerialKeyApp):
     ENABLE_COMMAND_PALETTE = False
     TITLE = "foretop"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
+    HORIZONTAL_BREAKPOINTS = SIZE_CLASSES
+    VERTICAL_BREAKPOINTS = HEIGHT_CLASSES
 
     def __init__(
         self,
@@ -178,7 +182,8 @@ class Dashboard(SerialKeyApp):
             from foretop_core.dashboard.drill_journal import DrillJournal
             from foretop_core.dashboard.state import DashboardState
 
-            self._source.start(FIRST_KINDS.get(self.display_options.page, frozenset()))
+            first = PAGES[self.display_options.page].first_kind
+            self._source.start(frozenset({first} if first else ()))
             own = acknowledgements_of(os.environ)
             drills = DrillJournal(os.environ, waits=False)
             state = DashboardState(self._source, asyncio.get_running_loop().time, own, drills)
@@ -302,6 +307,7 @@ class Dashboard(SerialKeyApp):
 
     def survives(self, what: str, problem: Exception) -> bool:
         """Told once, and listed in Triage; before the screen is there, a failure is the end."""
+        let_through(problem)
         return self._is_up and self.note_failure(what, None, problem)
 
     def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
@@ -358,7 +364,20 @@ class Dashboard(SerialKeyApp):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Where colours are not wanted at all, a theme has none to give."""
         filters = super().get_line_filters()
-        return filters if self._theme_filter is None or self.no_color else [*filters, self._theme_filter]
+        if self.no_color:
+            # Only here: the terminal's own colours need none of it.
+            from foretop.terminal.themes import ColourlessFilter
+
+            self._colourless = self._colourless or ColourlessFilter()
+            return [self._colourless, *filters]
+        return filters if self._theme_filter is None else [*filters, self._theme_filter]
+
+    _colourless: LineFilter | None = None
+
+    @property
+    def raises_cursor(self) -> bool:
+        """Whether the row under the cursor keeps its colours, on a background of its own; else it is reversed."""
+        return self._theme_filter is not None and self._theme_filter.raises_cursor and not self.no_color
 
     def show_theme(self, name: str, *, afresh: bool = False) -> None:
         """The terminal's own colours, or those of a theme or skin; `afresh` where its colours may have changed."""
@@ -372,6 +391,9 @@ class Dashboard(SerialKeyApp):
         self._theme_filter = None if colours is None else ThemeFilter(colours)
         if self._is_up:
             self._draw_again()
+            for widget in (one for screen in self.screen_stack for one in screen.walk_children(Widget)):
+                # What it drew is kept, and the row under the cursor is drawn for a theme.
+                widget.refresh()
 
     def cycle_theme(self) -> None:
         """A choice that the configuration goes over holds until the end."""

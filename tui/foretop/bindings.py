@@ -16,14 +16,22 @@ from itertools import combinations
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.actions import action_catalog
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.planners.pausing import UNPAUSE
+from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
 from foretop_core.models.kinds import POD, SCHEDULE
 
 Handler = Callable[[], Awaitable[None] | None]
 """Carries an action out; what takes its time is waited for."""
 KeyHints = tuple[tuple[str, str], ...]
 """Keys in a person's spelling, and in a word what they do."""
+
+
+def handlers_by_name(carrier: object) -> dict[str, Handler]:
+    """The methods `do_<id>` of whoever carries actions out, by the ids of the actions."""
+    methods = (name for name in dir(type(carrier)) if name.startswith("do_"))
+    return {name.removeprefix("do_"): getattr(carrier, name) for name in methods}
 
 
 class ActionGroup(Enum):
@@ -94,9 +102,9 @@ _RESUME = Action(
 
 
 def _write_actions() -> Iterator[Action]:
-    for intent in action_catalog.INTENTS:
+    for intent in RECORDS:
         yield action_of(intent)
-        if intent is action_catalog.UNPAUSE:
+        if intent is UNPAUSE:
             yield _RESUME
 
 
@@ -128,7 +136,7 @@ ACTIONS: tuple[Action, ...] = (
         "results",
         13,
         ("errors", "warnings"),
-        instead_of=(action_catalog.EDIT_SCHEDULE.id,),
+        instead_of=(EDIT_SCHEDULE.id,),
         disabled_reason="Only backups and restores have results",
     ),
     Action("pod_log", ("l",), "l", "its log", ActionGroup.OBJECT, "log", 2, kinds=(POD.plural,)),
@@ -358,23 +366,6 @@ UNLISTED = (
     ("1 … 9", "the tabs"),
 )
 """Keys of the table itself, for the help."""
-
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "triage": ("triage", "findings"),
-    "schedules": ("schedules", "schedule", "sched"),
-    "nonadmin": ("nab", "nar", "nonadmin"),
-    "queue": ("queue",),
-    "calendar": ("calendar", "cal"),
-    "primer": ("primer",),
-    "backups": ("backups", "backup"),
-    "restores": ("restores", "restore"),
-    "storage": ("bsl", "storage"),
-    "pods": ("pods", "po"),
-    "movements": ("movements", "datauploads", "datadownloads", "podvolumebackups", "podvolumerestores"),
-    "repositories": ("repositories", "backuprepositories"),
-    "protection": ("protection", "namespaces"),
-}
-"""Page by page, what one types after the colon."""
 
 
 def use_keys(actions: Iterable[Action]) -> None:

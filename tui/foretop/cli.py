@@ -13,8 +13,8 @@ import click
 
 from foretop.commands.complete_words import REFRESH
 from foretop.commands.connection import config_of, connection_options
-from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, watch_clusters
-from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
+from foretop.commands.help_examples import START_EXAMPLES, example_of
+from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop_core.kube.connection.config import SessionOptions
 
 # Deferred imports: a command loads what it needs, so that --version and completion stay quick.
@@ -23,6 +23,7 @@ COMMANDS = {
     "demo": ("foretop.commands.demo", "Run a simulated cluster; no real one is needed."),
     "next": ("foretop.commands.next_runs", "Show the next runs of an expression or of the schedules in a file."),
     "forecast": ("foretop.commands.forecast", "Foresee when the coming backups start and end, and which are lost."),
+    "whatif": ("foretop.commands.whatif", "Compare the coming night with what it would be after a change."),
     "primer": ("foretop.commands.primer", "Compute expressions that warm up a cluster before a schedule runs."),
     "get": ("foretop.commands.get", "Print the rows of a view, once or as they change."),
     "describe": ("foretop.commands.describe", "Print everything that foretop knows of one object."),
@@ -63,8 +64,8 @@ def with_examples(name: str, command: click.Command) -> click.Command:
     if isinstance(command, click.Group):
         for verb, inner in command.commands.items():
             with_examples(f"{name} {verb}", inner)
-    elif name in EXAMPLES:
-        command.epilog = f"\b\nExample:\n  {EXAMPLES[name]}"
+    elif example := example_of(name, command):
+        command.epilog = f"\b\nExample:\n  {example}"
     return command
 
 

@@ -11,7 +11,10 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions.drill_quotas import prevention, quotas_of
-from foretop_core.actions.drills import (
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.planners.drills import (
     DrillRequest,
     MadeObject,
     drill_records,
@@ -19,11 +22,8 @@ from foretop_core.actions.drills import (
     plan_cleanup,
     plan_note,
 )
-from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
-from foretop_core.actions.run_files import RunFile, run_file
+from foretop_core.actions.run_files import run_file
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import ApiError
@@ -32,27 +32,25 @@ from foretop_core.models.kinds import CONFIG_MAP, kind_of_ref
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.phases import ENDED
-from foretop_core.rules.protection.copies import DrillOutcome
-from foretop_core.rules.protection.drill_leftovers import (
+from foretop_core.rules.drills import (
     DELETED_IN_ORDER,
+    JOBS,
     DrillRecord,
+    DrillReport,
     LeftDrill,
     LeftObject,
     Proof,
+    compared,
     deletion_line,
+    ended_jobs,
     labelled_objects,
     left_drills,
     proof_of,
-)
-from foretop_core.rules.protection.drill_report import (
-    JOBS,
-    DrillReport,
-    compared,
-    ended_jobs,
     read_resource_list,
     read_restored_list,
 )
+from foretop_core.rules.phases import ENDED
+from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _EACH = 0.25

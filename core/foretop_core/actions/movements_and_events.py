@@ -5,7 +5,7 @@ from __future__ import annotations
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.list_watch_codec import read_object, read_page
+from foretop_core.kube.connection.list_watch_codec import read_object, read_page
 from foretop_core.models import Backup, DataMovement, Resource, Restore
 from foretop_core.models.kinds import DATA_DOWNLOAD, DATA_UPLOAD, EVENT, POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, Kind
 from foretop_core.models.movement import label_value

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
@@ -104,9 +104,28 @@ class Plan(msgspec.Struct, frozen=True):
             if (right := (VERBS[step.write.method], step.target.kind)) not in declared:
                 raise ValueError(f"{self.intent.id} writes what its record does not declare: {right[0]} {right[1]}")
 
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(step.target.context for step in self.steps))
+
+    def part(self, context: str) -> Plan:
+        """What of it is sent to one cluster."""
+        return replace(self, steps=tuple(step for step in self.steps if step.target.context == context))
+
 
 Planner: TypeAlias = Callable[[ClusterSnapshot, Iterable[Any], datetime], Plan]
 """An intent with all that a person has chosen: what it comes to for these objects of that snapshot, as of a moment."""
+
+
+def chosen(planner: Callable[..., Plan], **choices: Any) -> Planner:
+    """A planner with what a person has chosen."""
+    return lambda snapshot, items, now: planner(snapshot, items, now=now, **choices)
+
+
+def objects_of(snapshot: ClusterSnapshot, kind: Kind) -> tuple[Any, ...]:
+    """All objects of a kind that actions are asked of."""
+    held: tuple[Resource, ...] = getattr(snapshot, _PLACES[kind.name])
+    return held
 
 
 def replace_object(snapshot: ClusterSnapshot, kind: Kind, item: Resource) -> ClusterSnapshot:
@@ -114,7 +133,7 @@ def replace_object(snapshot: ClusterSnapshot, kind: Kind, item: Resource) -> Clu
     place = _PLACES.get(kind.name)
     if place is None:
         return snapshot
-    held: tuple[Resource, ...] = getattr(snapshot, place)
+    held = objects_of(snapshot, kind)
     others = tuple(one for one in held if (one.namespace, one.name) != (item.namespace, item.name))
     change: dict[str, Any] = {place: (*others, item), "live": None}
     return replace(snapshot, **change)

@@ -11,7 +11,7 @@ import msgspec
 from foretop_core.actions.log_text import LogText
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.error_answers import too_long
+from foretop_core.kube.connection.connection_errors import too_long
 
 SELECTORS = ("deploy=velero", "name=velero", "component=velero")
 """As velero install, the chart and OADP label the pod."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.actions.action_catalog import INTENTS, ActionRecord
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ, watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
@@ -44,7 +45,7 @@ def role_intents(holder: RoleHolder) -> tuple[ActionRecord, ...]:
     """The actions that a role is for."""
     match holder:
         case RoleHolder.CLUSTER_ADMIN:
-            return INTENTS
+            return RECORDS
         case RoleHolder.VELERO_ADMIN:
             return tuple(one for one in _local_intents() if any(kind in BESIDE_VELERO for kind in one.kinds))
         case RoleHolder.OADP_TENANT:
@@ -54,7 +55,7 @@ def role_intents(holder: RoleHolder) -> tuple[ActionRecord, ...]:
 
 
 def _local_intents() -> Iterator[ActionRecord]:
-    return (intent for intent in INTENTS if not intent.for_administrators)
+    return (intent for intent in RECORDS if not intent.for_administrators)
 
 
 def role_needs(holder: RoleHolder) -> RoleNeeds:

@@ -3,60 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-from enum import Enum
-from typing import TypeAlias
 
-from foretop_core.actions.action_catalog import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES, RESULTS, ActionRecord
-from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor
+from foretop_core.actions.planners.downloads import Run, RunFile, plan_download
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.signed_url_download import MOST_BYTES, Progress, TlsTrust, fetch
-from foretop_core.actions.step_builders import create_step, velero
+from foretop_core.actions.signed_url_download import Progress, TlsTrust, fetch
 from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.connection_errors import Unreachable
-from foretop_core.kube.watching.list_watch_codec import read_event
+from foretop_core.kube.connection.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
-from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
+from foretop_core.models.velero import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import why_no_files
+from foretop_core.rules.results import ResourceList, Results, parse, parse_resource_list
 from foretop_core.rules.snapshot import ClusterSnapshot
 
-Run: TypeAlias = Backup | Restore
 URL_WITHIN = 30.0
-
-
-class RunFile(Enum):
-    """Which file; the value is the end of the target's kind in a DownloadRequest."""
-
-    LOG = "Log"
-    RESULTS = "Results"
-    RESOURCES = "ResourceList"
-
-    @property
-    def noun(self) -> str:
-        return "resource list" if self is RunFile.RESOURCES else self.value.lower()
-
-    @property
-    def is_one(self) -> bool:
-        """Whether its noun is a singular."""
-        return self is not RunFile.RESULTS
-
-    @property
-    def most_bytes(self) -> int:
-        """A log is shown line by line; the others are taken apart whole, which takes many times their size."""
-        return {RunFile.LOG: MOST_BYTES, RunFile.RESOURCES: MOST_BYTES // 2, RunFile.RESULTS: MOST_BYTES // 8}[self]
-
-    def intent(self, *, of_tenant: bool) -> ActionRecord:
-        if self is RunFile.RESOURCES:
-            return RESOURCES
-        if self is RunFile.LOG:
-            return NONADMIN_LOGS if of_tenant else LOGS
-        return NONADMIN_RESULTS if of_tenant else RESULTS
 
 
 class FileUnavailable(ForetopError):
@@ -78,6 +44,23 @@ async def tenant_file(
 ) -> bytearray:
     """By a NonAdminDownloadRequest, which is granted where the backup lies in a location of the tenant's own."""
     return await _ask(executor, file_plan(executor, item, file), file, trust, progress)
+
+
+async def results_of(
+    executor: PlanExecutor, item: Run | NonAdmin, trust: TlsTrust | None = None, progress: Progress | None = None
+) -> Results:
+    """The results of a backup or restore, a tenant's included; raises where they cannot be had or read."""
+    owner = await permitted_file_owner(executor, item, RunFile.RESULTS) if isinstance(item, NonAdmin) else item
+    if isinstance(owner, NonAdmin):
+        return parse(await tenant_file(executor, owner, RunFile.RESULTS, trust, progress))
+    return parse(await run_file(executor, owner, RunFile.RESULTS, trust, progress))
+
+
+async def resources_of(
+    executor: PlanExecutor, run: Run, trust: TlsTrust | None = None, progress: Progress | None = None
+) -> ResourceList:
+    """The resources in a backup, or restored by a restore; raises where the list cannot be had or read."""
+    return parse_resource_list(await run_file(executor, run, RunFile.RESOURCES, trust, progress))
 
 
 async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:
@@ -157,18 +140,7 @@ def why_no_file(snapshot: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str
 
 def file_plan(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Plan:
     """The request that would be made."""
-    context = executor.snapshot().context
-    of_tenant = isinstance(item, NonAdmin)
-    word = "Backup" if isinstance(item, Backup | NonAdminBackup) else "Restore"
-    kind = NONADMIN_DOWNLOAD if of_tenant else DOWNLOAD_REQUEST
-    target = ObjectRef(context, kind.name, item.namespace, f"{item.name[:240]}-{secrets.token_hex(5)}")
-    spec = {"target": {"kind": f"{word}{file.value}", "name": item.name}}
-    changes = (f"a {kind.name} for the {file.noun} of {item.name} is created; Velero removes it after ten minutes",)
-    forecast = f"Velero signs a URL from which the {file.noun} {'is' if file.is_one else 'are'} fetched"
-    verb = ("logs", item.name) if file is RunFile.LOG else ("describe", item.name, "--details")
-    line = "" if of_tenant else velero(context, item.namespace, word.lower(), *verb)
-    step = create_step(target, spec, changes, forecast, line)
-    return Plan(file.intent(of_tenant=of_tenant), executor.clock.now(), (step,))
+    return plan_download(executor.snapshot(), item, file, executor.clock.now())
 
 
 async def _ask(

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.log_text import LogText
 from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.planners.downloads import Run, RunFile
 from foretop_core.actions.pod_log import pod_log
-from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, permitted_file_owner, run_file, tenant_file
+from foretop_core.actions.run_files import FileUnavailable, permitted_file_owner, run_file, tenant_file
 from foretop_core.actions.signed_url_download import DownloadFailed, Progress, TlsTrust
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.connection_errors import ApiError, Unreachable

@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
+from foretop_core.actions.planners.downloads import MOST_BYTES
 from foretop_core.background import in_thread
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.proxy import is_socks, proxy_for
@@ -29,7 +30,6 @@ CONNECT_LIMIT = 10.0
 ANSWER_LIMIT = 60.0
 FILE_LIMIT = 600.0
 """Seconds for a whole file: so long Velero signs an address."""
-MOST_BYTES = 128 * 1024 * 1024
 """Unpacked. A tenant's own storage holds whatever the tenant puts there."""
 _AT_A_TIME = 2**20
 _ANY_HEADER = zlib.MAX_WBITS | 32

@@ -9,7 +9,8 @@ from datetime import datetime
 
 import msgspec
 
-from foretop_core.models import Backup, Restore, Schedule
+from foretop_core.actions.plans import PlanStep
+from foretop_core.models import Backup, Resource, Restore, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, SCHEDULE
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import blocker, invalid
@@ -243,3 +244,38 @@ def _progress(item: Backup | Restore) -> str:
 
 def _clock(at: datetime) -> str:
     return f"{at:%H:%M:%SZ}"
+
+
+# The same, as the records of actions name them: from before the write
+
+
+def follow_new_schedule(_snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime) -> Probe:
+    return schedule_probe(step.target.namespace, step.target.name)
+
+
+def follow_backup(_snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime) -> Probe:
+    """Until Velero has begun with it."""
+    return run_probe(Backup, step.target.namespace, step.target.name, to_the_end=False)
+
+
+def follow_restore(_snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime) -> Probe:
+    """To its end."""
+    return run_probe(Restore, step.target.namespace, step.target.name, to_the_end=True)
+
+
+def follow_backup_deletion(
+    _snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime
+) -> Probe:
+    return deletion_probe(step.target.namespace, step.target.name)
+
+
+def follow_restore_deletion(
+    _snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime
+) -> Probe:
+    return restore_deletion_probe(step.target.namespace, step.target.name)
+
+
+def follow_nonadmin_deletion(
+    _snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime
+) -> Probe:
+    return nonadmin_deletion_probe(step.target.kind, step.target.namespace, step.target.name)

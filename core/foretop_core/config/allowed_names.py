@@ -1,112 +1,46 @@
-"""The names that a configuration file may use for pages, columns, actions and tones.
+"""The names that a configuration file may use for pages, actions and tones.
 
-They are listed here so that a file is read without the tables and the screen; a test compares them with those.
+They are made from the records of the pages and of the actions. The screen has the actions, and the core does not know
+it: `python -m tests.write_completion_table` writes their names to a file.
 """
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-PageName = Literal["triage", "schedules", "nonadmin", "queue", "calendar", "primer", "backups", "restores", "storage"]
-PAGE_NAMES: tuple[str, ...] = get_args(PageName)
-ThemeTone = Literal["foreground", "background", "border", "dim", "good", "running", "waiting", "paused", "warn", "bad"]
+import msgspec
+
+from foretop_core.pages import PAGES, TABS
+
+ACTION_NAMES_FILE = Path(__file__).with_name("action_names.json")
+TAB_NAMES: tuple[str, ...] = tuple(page.id for page in TABS)
+ThemeTone = Literal[
+    "foreground",
+    "background",
+    "border",
+    "dim",
+    "bright",
+    "faint",
+    "raised",
+    "good",
+    "running",
+    "waiting",
+    "paused",
+    "warn",
+    "bad",
+]
 """What a theme gives colours to: the screen, and the tones of what stands on it."""
 BUILT_IN_THEMES = ("terminal", "dark", "light", "high-contrast", "colour-blind")
-PAGE_COLUMNS: dict[str, tuple[str, ...]] = {
-    "triage": ("severity", "since", "subject", "what"),
-    "schedules": ("namespace", "name", "cron", "meaning", "next", "last", "runs", "skip", "phase", "outcome"),
-    "nonadmin": ("namespace", "name", "phase", "conditions", "velero", "queue", "progress", "age", "object"),
-    "queue": ("position", "namespace", "name", "from", "phase", "items", "when", "waits"),
-    "backups": (
-        *("namespace", "name", "phase", "errors", "warnings", "started"),
-        *("took", "expires", "from", "storage", "items"),
-    ),
-    "restores": (
-        *("namespace", "name", "backup", "phase", "errors", "warnings", "started"),
-        *("items", "took", "from"),
-    ),
-    "storage": (
-        *("namespace", "name", "kind", "phase", "checked", "synced"),
-        *("mode", "default", "what", "bucket", "prefix", "region"),
-    ),
-    "pods": ("namespace", "name", "role", "ready", "status", "restarts", "node", "age"),
-    "movements": ("namespace", "name", "run", "phase", "progress", "left", "rate", "size", "node", "kind"),
-    "repositories": ("namespace", "name", "volumes", "storage", "type", "phase", "maintained", "what"),
-    "protection": (
-        *("name", "state", "newest", "copies", "expires", "next", "by", "covers"),
-        *("volumes", "storage", "repository", "tried"),
-    ),
-}
-"""By page, the columns of its table; the other pages have none."""
-ActionName = Literal[
-    "open",
-    "pause",
-    "unpause",
-    "resume",
-    "back-up-now",
-    "run-again",
-    "restore",
-    "logs",
-    "nonadmin-logs",
-    "fetch-results",
-    "fetch-nonadmin-results",
-    "resources",
-    "cancel-movements",
-    "create-schedule",
-    "edit-schedule",
-    "delete-schedule",
-    "delete-backup",
-    "extend-backup",
-    "delete-restore",
-    "delete-nab",
-    "delete-nar",
-    "decide-storage",
-    "server-default",
-    "acknowledge",
-    "unacknowledge",
-    "drill",
-    "drill-cleanup",
-    "jump",
-    "yaml",
-    "describe",
-    "results",
-    "pod-log",
-    "copy-finding",
-    "acknowledged",
-    "copy-name",
-    "copy-namespace",
-    "prime",
-    "horizon",
-    "collisions",
-    "take",
-    "filter",
-    "search",
-    "mark",
-    "mark-range",
-    "mark-all",
-    "clear-marks",
-    "sort-selected",
-    "fold",
-    "group",
-    "faults",
-    "all-namespaces",
-    "wide",
-    "save",
-    "palette",
-    "windows",
-    "handover",
-    "previous",
-    "next",
-    "last",
-    "back",
-    "help",
-    "zone",
-    "relist",
-    "sign-in",
-    "full",
-    "messages",
-    "mouse",
-    "theme",
-    "suspend",
-]
-"""What a key can be given to, as the palette names it; esc, ctrl+c and the keys of fields stay as they are."""
+
+if TYPE_CHECKING:
+    TabName: TypeAlias = str
+    PageName: TypeAlias = str
+    ActionName: TypeAlias = str
+else:
+    TabName = Literal[TAB_NAMES]
+    """A page that the screen can start on."""
+    PageName = Literal[tuple(PAGES)]
+    """A page whose columns can be chosen."""
+    ActionName = Literal[tuple(msgspec.json.decode(ACTION_NAMES_FILE.read_bytes()))]
+    """What a key can be given to, as the palette names it; esc, ctrl+c and the keys of fields stay as they are."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from foretop_core.config.environment_names import VARIABLES
-from foretop_core.config.settings import DEFAULT_SETTINGS, Settings
+from foretop_core.config.settings import DEFAULT_SETTINGS, VARIABLES, Settings
 from foretop_core.own_files import read_own_file
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _PROTECTED = "every context is read-only until this is fixed"
 
 
 class ConfigFile(msgspec.Struct, frozen=True):
-    """What the user's file says; every setting has its default without a file."""
+    """The user's file as it was read; every setting has its default without a file."""
 
     path: Path
     settings: Settings = DEFAULT_SETTINGS
@@ -74,9 +73,7 @@ def read_config(environ: Mapping[str, str]) -> ConfigFile:
         mistakes = (f"{path}: {unreadable}; {_PROTECTED}",) if unreadable else ()
         return ConfigFile(path, mistakes=mistakes, stamp=stamp, protects_all=bool(unreadable))
     # Only where something is set: the parser costs more than all else at the start.
-    from foretop_core.config.config_reader import read_settings
-    from foretop_core.config.cross_setting_checks import check_settings
-    from foretop_core.config.environment import apply_environment
+    from foretop_core.config.config_reader import apply_environment, check_settings, read_settings
 
     found = read_settings(text)
     check_settings(found)
@@ -95,7 +92,7 @@ def read_config(environ: Mapping[str, str]) -> ConfigFile:
 
 
 def _text(path: Path) -> tuple[str, str]:
-    """What is in the file, or why that cannot be had."""
+    """The content of the file, or why it cannot be read."""
     try:
         data = read_own_file(path, _MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:

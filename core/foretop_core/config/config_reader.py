@@ -5,15 +5,18 @@ The work is linear in the size of the file, whatever is in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 import yaml
 
-from foretop_core.config.settings import ConfigSection, Settings
+from foretop_core.config.allowed_names import BUILT_IN_THEMES, TAB_NAMES
+from foretop_core.config.settings import DEFAULT_SETTINGS, VARIABLES, ConfigSection, PageSettings, Settings, Version
+from foretop_core.pages import PAGES
 from foretop_core.yaml_guard import check_yaml, scalar_value
 
 SettingPath = tuple[str, ...]
@@ -35,7 +38,7 @@ class Mistake(msgspec.Struct, frozen=True):
 
 
 class ConfigReading(msgspec.Struct):
-    """What a file says, what is wrong with it, and on which line each setting is."""
+    """The settings of a file, the mistakes in it, and the line of each setting."""
 
     settings: Settings = msgspec.field(default_factory=Settings)
     mistakes: list[Mistake] = msgspec.field(default_factory=list)
@@ -221,8 +224,116 @@ def _is_text(wanted: Any) -> bool:
 
 
 def _described(wanted: Any) -> str:
-    """What a setting must be, in words."""
+    """The allowed values of a setting in words."""
     if wanted is bool:
         return "true or false"
     described = next((one.description for one in get_args(wanted) if isinstance(one, msgspec.Meta)), None)
     return described or "text"
+
+
+ZONE_WORDS = ("UTC", "local", "expression")
+
+
+def check_settings(found: ConfigReading) -> None:
+    """Notes what is wrong, and puts the default in its place."""
+    settings = found.settings
+    if problem := theme_problem(settings, settings.theme):
+        found.note_setting(("theme",), problem)
+        settings = msgspec.structs.replace(settings, theme=DEFAULT_SETTINGS.theme)
+    if problem := zone_problem(settings.time_zone):
+        found.note_setting(("timeZone",), problem)
+        settings = msgspec.structs.replace(settings, time_zone=DEFAULT_SETTINGS.time_zone)
+    if not settings.shift_ends:
+        found.note_setting(("shiftEnds",), "must name at least one time of day such as '06:00'")
+        settings = msgspec.structs.replace(settings, shift_ends=DEFAULT_SETTINGS.shift_ends)
+    pages = {page: _page(found, page, one) for page, one in settings.pages.items()}
+    found.settings = msgspec.structs.replace(settings, pages=pages)
+    found.mistakes.sort(key=lambda mistake: mistake.line)
+
+
+def theme_problem(settings: Settings, name: str) -> str:
+    """Why a theme cannot be used; "" where it can."""
+    themes = (*BUILT_IN_THEMES, *settings.skins)
+    return "" if name in themes else f"theme {quoted(name)} does not exist{nearest(name, themes)}"
+
+
+def zone_problem(name: str) -> str:
+    """Why a time zone cannot be used; "" where it can."""
+    if name in ZONE_WORDS:
+        return ""
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return f"zone {quoted(name)} does not exist{nearest(name, [*ZONE_WORDS, *available_timezones()])}"
+    return ""
+
+
+def _page(found: ConfigReading, page: str, asked: PageSettings) -> PageSettings:
+    path: SettingPath = ("pages", page)
+    if not PAGES[page].view:
+        if asked != PageSettings():
+            found.note_setting(path, "this page has no columns")
+        return PageSettings()
+    columns = tuple(
+        name for place, name in enumerate(asked.columns) if _has(found, path, ("columns", str(place)), name)
+    )
+    sort = asked.sort if not asked.sort or _has(found, path, ("sort",), asked.sort) else ""
+    return PageSettings(columns=tuple(dict.fromkeys(columns)), sort=sort, reverse=asked.reverse)
+
+
+def _has(found: ConfigReading, path: SettingPath, at: Iterable[str], name: str) -> bool:
+    known = PAGES[path[-1]].columns
+    if name in known:
+        return True
+    line = found.lines.get((*path, *at), 1)
+    found.note(line, (*path, *at), f"column {quoted(name)} does not exist", name, known)
+    return False
+
+
+_NO = frozenset({"0", "false", "no"})
+
+
+def apply_environment(found: ConfigReading, environ: Mapping[str, str]) -> None:
+    """Puts what is set over the settings; a value that cannot be used is a mistake, and the file's is kept."""
+    for setting, variable in VARIABLES.items():
+        text = environ.get(variable, "").strip()
+        if not text:
+            continue
+        problem = _problem(found, setting, text)
+        if problem:
+            found.mistakes.append(Mistake(0, f"{variable}: {problem}"))
+            continue
+        if setting == "readOnly" and text.lower() in _NO:
+            continue
+        name = next(one.name for one in msgspec.structs.fields(found.settings) if one.encode_name == setting)
+        found.settings = msgspec.structs.replace(found.settings, **{name: _value(setting, text)})
+        found.from_environment.add(setting)
+
+
+def _value(setting: str, text: str) -> Any:
+    if setting == "readOnly":
+        return True
+    if setting in ("defaultContexts", "namespaces"):
+        return tuple(part for part in (one.strip() for one in text.split(",")) if part)
+    return text
+
+
+def _problem(found: ConfigReading, setting: str, text: str) -> str:
+    match setting:
+        case "page":
+            return "" if text in TAB_NAMES else f"page {quoted(text)} does not exist{nearest(text, TAB_NAMES)}"
+        case "theme":
+            return theme_problem(found.settings, text)
+        case "timeZone":
+            return zone_problem(text)
+        case "veleroVersion":
+            return "" if _is_version(text) else f"must be a version such as 1.17.1, not {quoted(text)}"
+    return ""
+
+
+def _is_version(text: str) -> bool:
+    try:
+        msgspec.convert(text, Version)
+    except msgspec.ValidationError:
+        return False
+    return True

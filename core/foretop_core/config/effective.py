@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 
 from foretop_core.config.config_file import ConfigFile
-from foretop_core.config.environment_names import VARIABLES
-from foretop_core.config.settings import Settings
+from foretop_core.config.settings import VARIABLES, Settings
 from foretop_core.config.thresholds_from_settings import duration_text, thresholds_of
 
 

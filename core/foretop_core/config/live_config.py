@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from foretop_core.config.allowed_names import BUILT_IN_THEMES
 from foretop_core.config.config_file import ConfigFile, file_stamp, read_config
-from foretop_core.config.environment_names import VARIABLES
-from foretop_core.config.settings import Settings
-from foretop_core.config.theme_memory import remember_theme, remembered_theme
+from foretop_core.config.settings import VARIABLES, Settings
+from foretop_core.own_files import read_own_file, replace_own_file
 
 # Deferred imports: a command line that opens no screen waits for no event loop.
 
@@ -48,7 +49,7 @@ class LiveConfig:
 
     @property
     def theme_origin(self) -> str:
-        """What names the theme and goes over a choice on the screen; "" for nothing."""
+        """The flag, variable or file that names the theme and goes over a choice on the screen; "" for none."""
         if "theme" in self.flags:
             return "--theme"
         if "theme" in self.config.from_environment:
@@ -80,3 +81,28 @@ class LiveConfig:
         after = self.settings
         names = {one.name: one.encode_name for one in msgspec.structs.fields(Settings)}
         return [names[name] for name in AT_START if getattr(before, name) != getattr(after, name)]
+
+
+_LONGEST = 100
+
+
+def remembered_theme(environ: Mapping[str, str]) -> str:
+    """The theme that was last chosen on the screen; "" where none was."""
+    try:
+        return read_own_file(_file(environ), _LONGEST).decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def remember_theme(environ: Mapping[str, str], name: str) -> None:
+    """Keeps it in the state folder; where that cannot be written, the choice holds until the end."""
+    path = _file(environ)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_own_file(path, f"{name}\n".encode())
+
+
+def _file(environ: Mapping[str, str]) -> Path:
+    given = environ.get("XDG_STATE_HOME", "")
+    base = Path(given) if given.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
+    return base / "foretop" / "theme"

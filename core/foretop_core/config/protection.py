@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from foretop_core.config.environment_names import VARIABLES
+from foretop_core.config.settings import VARIABLES
 
 if TYPE_CHECKING:
     from foretop_core.config.config_file import ConfigFile
@@ -70,7 +70,7 @@ NO_PROTECTION = Protection()
 
 
 class Comparison(Enum):
-    """Whether a connection leads to a protected cluster."""
+    """The answer to whether a connection leads to a protected cluster."""
 
     SAME = auto()
     ANOTHER = auto()

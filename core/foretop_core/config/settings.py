@@ -1,4 +1,4 @@
-"""What a configuration file may say; every setting may be left out."""
+"""The settings of a configuration file; each may be left out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from foretop_core.config.allowed_names import ActionName, PageName, ThemeTone
+from foretop_core.config.allowed_names import ActionName, PageName, TabName, ThemeTone
 
 Duration = Annotated[
     str,
@@ -94,7 +94,7 @@ class PageSettings(ConfigSection, frozen=True):
 
 
 class NotifySettings(ConfigSection, frozen=True):
-    """What the terminal is told when a new finding of at least this severity appears."""
+    """The signals to the terminal when a new finding of at least this severity appears."""
 
     severity: SeverityName = "error"
     bell: bool = False
@@ -105,7 +105,7 @@ class NotifySettings(ConfigSection, frozen=True):
 class Settings(ConfigSection, frozen=True):
     """The whole file."""
 
-    page: PageName = "triage"
+    page: TabName = "triage"
     default_contexts: tuple[Name, ...] = ()
     groups: dict[Name, tuple[Name, ...]] = {}
     contexts: dict[Name, ContextSettings] = {}
@@ -125,7 +125,7 @@ class Settings(ConfigSection, frozen=True):
     notify: NotifySettings = NotifySettings()
 
     def page_settings(self, page: str) -> PageSettings | None:
-        """What is set for a page; None where nothing is."""
+        """The settings of a page; None where it has none."""
         return next((found for name, found in self.pages.items() if name == page), None)
 
     def expanded(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -135,3 +135,16 @@ class Settings(ConfigSection, frozen=True):
 
 DEFAULT_SETTINGS = Settings()
 DEFAULT_THRESHOLDS = ThresholdSettings()
+
+
+VARIABLES = {
+    "page": "FORETOP_PAGE",
+    "defaultContexts": "FORETOP_CONTEXT",
+    "namespaces": "FORETOP_NAMESPACE",
+    "veleroNamespace": "FORETOP_VELERO_NAMESPACE",
+    "veleroVersion": "FORETOP_VELERO_VERSION",
+    "readOnly": "FORETOP_READ_ONLY",
+    "timeZone": "FORETOP_TIME_ZONE",
+    "theme": "FORETOP_THEME",
+}
+"""By the name of the setting; contexts and namespaces are separated by commas."""

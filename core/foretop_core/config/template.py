@@ -50,8 +50,9 @@ TEMPLATE = """\
 # terminal (its own sixteen colours), dark, light, high-contrast, colour-blind, or a skin from below.
 #theme: terminal
 
-# Your own themes: colours for foreground, background, border, dim, good, running, waiting, paused, warn, bad.
-# What a skin leaves out is taken from dark.
+# Your own themes: colours for foreground, background, border, dim, bright, faint, raised, good, running, waiting,
+# paused, warn, bad. What a skin leaves out is taken from dark; bright (focus), faint (tracks of bars) and raised (the
+# row under the cursor) are derived from its foreground and background.
 #skins:
 #  midnight: {background: '#10141c', foreground: '#d0d0d0', bad: '#ff5f5f', warn: '#ffd75f'}
 

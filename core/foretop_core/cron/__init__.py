@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.cron.dialect import Dialect
-from foretop_core.cron.errors import CronError, quoted, shown
+from foretop_core.cron.dialect_rules import CronError, Dialect, quoted, shown
 from foretop_core.cron.fields import Fields
 from foretop_core.cron.parser import parse
 from foretop_core.cron.schedule import CronSchedule

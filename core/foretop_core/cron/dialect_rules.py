@@ -1,18 +1,116 @@
-"""The differences between the libraries, by name: one engine reads all dialects."""
+"""The cron libraries that servers are built with, and by name what each does differently: one engine reads them all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
+from enum import Enum
 
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.cron import zone_prefix
-from foretop_core.cron.dialect import Dialect
-from foretop_core.cron.errors import CronError
+from foretop_core.cron import go_compat, zones
 from foretop_core.cron.fields import ALL_BOUNDS, DOM, DOW, HOUR, MINUTE, MONTH, Bounds
 from foretop_core.cron.go_compat import quote
+from foretop_core.errors import BadInput
+
+
+class Dialect(Enum):
+    """One library's reading of expressions; the value is the library and the measured version."""
+
+    ROBFIG1 = "robfig/cron v1.1.0"
+    ROBFIG = "robfig/cron v3.0.1"
+    NETRESEARCH = "netresearch/go-cron v0.15.0"
+
+
+class CronError(BadInput):
+    """An expression that does not parse; `str()` is the library's own text, including its blanks.
+
+    `field` (0 to 4) and `offset` (characters into the expression) locate the error where there is one; `is_too_long`
+    tells that nobody has looked at more than its length, a library or foretop itself.
+    """
+
+    def __init__(
+        self, text: str, field: int | None = None, offset: int | None = None, *, is_too_long: bool = False
+    ) -> None:
+        super().__init__(text)
+        self.is_too_long = is_too_long
+        self.field = field
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return self.what
+
+
+LONGEST = 4096
+"""Characters of an expression that are read; one with every value of every field written out has 400."""
+_SHOWN = 40
+
+
+def shown(text: str) -> str:
+    """An expression for a column or a line; of one that is too long the beginning, and that it is."""
+    return text if len(text) <= LONGEST else f"{text[:_SHOWN]}… (too long: {len(text):,} characters)"
+
+
+def quoted(text: str) -> str:
+    """An expression for a sentence; of one that is too long the beginning, so that the sentence can be read."""
+    return repr(text) if len(text) <= LONGEST else f"{text[:_SHOWN]!r}… ({len(text):,} characters)"
+
+
+ZONE_PREFIXES = ("TZ=", "CRON_TZ=")
+
+_LONGEST_NAME = 64
+_NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_-+:")
+
+
+def parse_robfig_prefix(text: str) -> tuple[tzinfo | None, str]:
+    """The zone, up to the first space, and the rest."""
+    begin = text.index("=") + 1
+    name, space, rest = text[begin:].partition(" ")
+    if not space:
+        # The library slices without a check; Velero catches the panic and reports its message.
+        raise CronError("runtime error: slice bounds out of range [:-1]", offset=begin)
+    try:
+        zone = zones.load(name)
+    except go_compat.GoError as error:
+        raise CronError(f"provided bad location {name}: {error}", offset=begin) from error
+    return zone, go_compat.trim(rest)
+
+
+def parse_netresearch_prefix(text: str) -> tuple[tzinfo | None, str]:
+    """The zone, which may be quoted, and the rest, which must not be empty."""
+    begin = text.index("=") + 1
+    written, space, fields = text[begin:].partition(" ")
+    if not space:
+        raise CronError(f"missing fields after timezone in spec {go_compat.quote(text)}", offset=begin)
+    name = _without_quotes(written)
+    if problem := _name_error(name):
+        raise CronError(f"invalid timezone {go_compat.quote(name)}: {problem}", offset=begin)
+    try:
+        zone = zones.load(name)
+    except go_compat.GoError as error:
+        raise CronError(f"unknown time zone {go_compat.quote(name)}: {error}", offset=begin) from error
+    rest = go_compat.trim(fields)
+    if not rest:
+        raise CronError(f"missing fields after timezone {go_compat.quote(name)}", offset=begin)
+    return zone, rest
+
+
+def _without_quotes(name: str) -> str:
+    quoted = len(name) > 1 and name[0] == name[-1] and name[0] in "\"'"
+    return name[1:-1] if quoted else name
+
+
+def _name_error(name: str) -> str:
+    if not name:
+        return "empty timezone string"
+    if go_compat.length(name) > _LONGEST_NAME:
+        return f"timezone string too long (max {_LONGEST_NAME} chars)"
+    for place, char in enumerate(name):
+        if char not in _NAME_CHARACTERS:
+            position = go_compat.length(name[:place])
+            return f"invalid character {go_compat.quote_rune(char)} at position {position} in timezone"
+    return ""
 
 
 class Grammar(msgspec.Struct, frozen=True):
@@ -21,7 +119,7 @@ class Grammar(msgspec.Struct, frozen=True):
     bounds: tuple[Bounds, ...] = ALL_BOUNDS
     order: tuple[int, ...] = (0, 1, 2, 3, 4)
     """The order in which the fields are checked: the first invalid one is reported."""
-    zone: Callable[[str], tuple[tzinfo | None, str]] | None = zone_prefix.parse_robfig_prefix
+    zone: Callable[[str], tuple[tzinfo | None, str]] | None = parse_robfig_prefix
     """The parser of `TZ=` and `CRON_TZ=`, if the library has one."""
     longest: int | None = None
     """The maximum number of bytes of an expression."""
@@ -91,7 +189,7 @@ _NETRESEARCH = replace(
         replace(DOW, high=7, reserved="#", refusal="#n/#L syntax requires DowNth or DowLast option to be enabled"),
     ),
     order=(0, 1, 3, 2, 4),
-    zone=zone_prefix.parse_netresearch_prefix,
+    zone=parse_netresearch_prefix,
     longest=1024,
     never=frozenset(("@triggered", "@manual", "@none")),
     hashes_reserved=True,

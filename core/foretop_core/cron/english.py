@@ -52,7 +52,7 @@ def _time(fields: Fields) -> str:
 
 
 def _is_stretch(minutes: Sequence[int], hours: Sequence[int]) -> bool:
-    """Whether the minutes are evenly spaced from the first hour to the last, and too many to list."""
+    """True if the minutes are evenly spaced from the first hour to the last, and too many to list."""
     if len(minutes) * len(hours) < _SHORTEST_SERIES:
         return False
     if len(hours) == 1:
@@ -99,7 +99,7 @@ def _days(fields: Fields) -> str:
 
 
 def _restrictions(fields: Fields) -> tuple[bool, bool]:
-    """Whether dates and weekdays restrict the days; they do not if either is enough and one is complete."""
+    """True if dates and weekdays restrict the days; they do not if either is enough and one is complete."""
     some_dates, some_weekdays = fields.dom != DOM.full, fields.dow != DOW.full
     if not fields.either_day:
         return some_dates, some_weekdays

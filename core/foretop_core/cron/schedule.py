@@ -8,8 +8,7 @@ from datetime import MAXYEAR, UTC, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 
 from foretop_core.cron import english
-from foretop_core.cron.dialect import Dialect
-from foretop_core.cron.dialect_rules import GRAMMARS, Grammar
+from foretop_core.cron.dialect_rules import GRAMMARS, Dialect, Grammar
 from foretop_core.cron.fields import NO_FIELDS, Fields
 from foretop_core.cron.wall_clock_calendar import Calendar, WallMinute
 from foretop_core.cron.zone_walk import CLEAR_OF_CHANGE, Walk
@@ -54,7 +53,7 @@ class CronSchedule:
 
     @cached_property
     def never_fires(self) -> bool:
-        """Whether no date of any year matches; Velero treats such a schedule as always due."""
+        """True if no date of any year matches; Velero treats such a schedule as always due."""
         return self.every is None and self._calendar.empty
 
     def describe(self) -> str:
@@ -132,7 +131,7 @@ class CronSchedule:
         return self._previous_around(zone, utc, change, first_year)
 
     def _found_later_than(self, settled: datetime, wall: WallMinute, first_year: int) -> bool:
-        """Whether a change of the clocks, over by a given wall time, had no effect on finding a run."""
+        """True if a change of the clocks, over by a given wall time, had no effect on finding a run."""
         # A search that has left midnight may not return to it, so it must have begun after the change.
         year, month, day, hour, minute = wall
         begun = self._calendar.last_until(year, month, day, hour, minute - 1, first_year)

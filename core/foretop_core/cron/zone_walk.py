@@ -121,7 +121,7 @@ class Walk:
         return True
 
     def _past_change(self) -> bool:
-        """Whether the walk may jump again: at a midnight of a matching month with no change near."""
+        """True if the walk may jump again: at a midnight of a matching month with no change near."""
         begin, end = steady_span(self._zone, self._utc)
         return (
             begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE
@@ -141,7 +141,7 @@ class Walk:
         return True
 
     def _skipped_since(self, hour: int) -> bool:
-        """Whether the clocks skipped the hour between that one and this, together with its runs."""
+        """True if the clocks skipped the hour between that one and this, together with its runs."""
         return self._local.hour - hour == 2 and self._calendar.has_hour(self._local.hour - 1)
 
     def _reach_minute(self) -> bool:

@@ -64,7 +64,7 @@ def _folders() -> frozenset[str]:
 
 
 def has_daylight_saving(zone: tzinfo, year: int) -> bool:
-    """Whether the clocks of that zone change in that year."""
+    """True if the clocks of that zone change in that year."""
     return not isinstance(zone, timezone) and bool(_changes_within(zone, year))
 
 

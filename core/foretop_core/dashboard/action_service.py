@@ -1,22 +1,20 @@
-"""Plans for several clusters: one executor for each that can be reached, to guard and to send."""
+"""What the screen acts with: plans for several clusters, the executor of each, and the watch for who undoes a write."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 
 import msgspec
-from msgspec.structs import replace
 
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
-from foretop_core.actions.plan_executor import PlanExecutor, whoami
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import PlanExecutor, Result, login, whoami
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.session_downloads import SessionDownloads
@@ -26,11 +24,10 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.logs import logger
 from foretop_core.models import Resource
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.wire import ObjectRef, UnreadableObject
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
-from foretop_core.store.unreadable import UnreadableObject
 
 _log = logger(__name__)
 
@@ -41,12 +38,8 @@ class TrackedPlan(msgspec.Struct, frozen=True):
     plan: Plan
     origins: tuple[ObjectRef, ...] = ()
 
-    @property
-    def contexts(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(step.target.context for step in self.plan.steps))
-
     def origin(self, step: PlanStep) -> ObjectRef | None:
-        return next((key for key, mine in zip(self.origins, self.plan.steps, strict=True) if mine is step), None)
+        return next((key for key, mine in zip(self.origins, self.plan.steps, strict=False) if mine is step), None)
 
 
 class ActionService:
@@ -136,32 +129,24 @@ class ActionService:
 
         Of what a person has `confirmed`, also that a name is wanted by now that they were not asked for.
         """
-        for context in dict.fromkeys(step.target.context for step in plan.steps):
+        for context in plan.contexts:
             try:
                 executor = self.executor(context)
-                await (executor.permit if confirmed else executor.guard)(_part(plan, context))
+                await (executor.permit if confirmed else executor.guard)(plan.part(context))
             except ActionRefused as problem:
                 return str(problem)
             except ForetopError as problem:
                 return f"Cannot check your permissions in {context}: {problem}"
         return ""
 
-    async def carry_out(self, plan: Plan, planner: Planner) -> AsyncIterator[Result]:
-        """Sends it, cluster by cluster."""
-        for context in dict.fromkeys(step.target.context for step in plan.steps):
-            await self.learn_user(context)
-            async for result in self.executor(context).carry_out(_part(plan, context), planner):
-                if result.outcome is Outcome.DONE:
-                    self._watch(result)
-                yield result
+    def note_done(self, result: Result, origin: ObjectRef | None) -> None:
+        """A write was made, for the row `origin`: it is watched until it is undone or five minutes have passed.
 
-    def note_done(self, origin: ObjectRef) -> None:
-        if self._tell_done is not None:
-            self._tell_done(origin)
-
-    def _watch(self, result: Result) -> None:
-        """Until it is undone or five minutes have passed; a later write of one's own to the object ends it."""
+        A later write of one's own to the object ends that.
+        """
         target = result.step.target
+        if origin is not None and self._tell_done is not None:
+            self._tell_done(origin)
         if (before := self._watched.pop(target, None)) is not None:
             before.cancel()
         self.undone.pop(target, None)
@@ -207,7 +192,7 @@ class ActionService:
 
     def user(self, context: str) -> str:
         """Who acts there, as far as it has been asked."""
-        return self._users.get(context) or _login(self._environ)
+        return self._users.get(context) or login(self._environ)
 
     def knows_user(self, context: str) -> bool:
         return context in self._users
@@ -215,11 +200,3 @@ class ActionService:
     async def learn_user(self, context: str) -> None:
         if context not in self._users:
             self._users[context] = await whoami(self._clusters[context].client, self._environ)
-
-
-def _login(environ: Mapping[str, str]) -> str:
-    return environ.get("SUDO_USER") or environ.get("LOGNAME") or environ.get("USER") or "somebody"
-
-
-def _part(plan: Plan, context: str) -> Plan:
-    return replace(plan, steps=tuple(step for step in plan.steps if step.target.context == context))

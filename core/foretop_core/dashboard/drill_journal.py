@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.errors import ForetopError
-from foretop_core.rules.protection.drill_leftovers import DrillRecord, labelled_objects
+from foretop_core.rules.drills import DrillRecord, labelled_objects
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 # Deferred imports: the actions are loaded after the first rows.
@@ -44,7 +44,7 @@ class DrillJournal:
         return self._held
 
     def _read(self) -> None:
-        from foretop_core.actions.drills import drill_records
+        from foretop_core.actions.planners.drills import drill_records
 
         try:
             self._held = drill_records(self._journal.read())

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.dashboard.table_models import FAULTS, TableModel
-from foretop_core.errors import BadInput
+from foretop_core.dashboard.table_models import TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, opened, ungathered
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
-from foretop_core.rules.triage.ranking import rank
-from foretop_core.tables.engine.columns import Cell, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow
-from foretop_core.tables.engine.filter_fields import OverriddenFields
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.sorted_rows import SortedRows
+from foretop_core.tables.engine.rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.view import Cell
 from foretop_core.tables.resources import findings
-from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding
 from foretop_core.tables.text.terminal_text import clean
 
@@ -32,33 +27,23 @@ _SUBJECT, _WHAT = ([column.name for column in findings.COLUMNS].index(name) for 
 class FindingsTableModel(TableModel):
     """Rows made from what triage found."""
 
+    table: SortedRows[Finding]
+
     def __init__(self, state: DashboardState) -> None:
-        super().__init__(state, findings.COLUMNS, findings.FIELDS)
-        self._table: SortedRows[Finding] = SortedRows(rank)
-        self._sorted_by, self._reversed = "severity", False
+        self._column = findings.FINDINGS.column(findings.FINDINGS.order)
+        super().__init__(state, findings.FINDINGS, SortedRows(self._column.sort))
         self._opened: frozenset[ObjectRef] = frozenset()
         self.shows_acknowledged = False
         """Whether the findings that are known are listed too."""
         self._seen: tuple[object, ...] = ()
 
     @property
-    def name(self) -> str:
-        return "findings"
-
-    def key_of(self, entry: Finding) -> ObjectRef:
-        return findings.key_of(entry)
-
-    @property
-    def table(self) -> SortedRows[Finding]:
-        return self._table
-
-    @property
     def sorted_by(self) -> str:
-        return self._sorted_by
+        return self._column.name
 
-    @property
-    def reversed(self) -> bool:
-        return self._reversed
+    def sort(self, column: str, *, reverse: bool) -> None:
+        self._column = self.view.column(column)
+        self.table.sort(self._column.sort, reverse=reverse)
 
     def take_over(self, before: TableModel) -> None:
         super().take_over(before)
@@ -78,7 +63,7 @@ class FindingsTableModel(TableModel):
         if self._seen == seen:
             return False
         self._seen = seen
-        return self._table.replace((findings.key_of(finding), finding) for finding in self._lines())
+        return self.table.replace((findings.key_of(finding), finding) for finding in self._lines())
 
     def _lines(self) -> Iterator[Finding]:
         """What is narrowed to a namespace or filtered is shown one by one: a line of many could not be searched."""
@@ -104,54 +89,66 @@ class FindingsTableModel(TableModel):
         """Opens or closes the line of a finding that gathers others."""
         self._opened ^= {key}
 
-    def sort(self, column: str, *, reverse: bool) -> None:
-        self._table.sort(find_column(findings.COLUMNS, column, self.name).sort, reverse=reverse)
-        self._sorted_by, self._reversed = column, reverse
+    def render_context(self, key: ObjectRef, entry: Finding) -> RenderContext:
+        return self.state.render_context_of(entry)
 
-    def facets(self, entry: Finding) -> FilterableRow:
+    def facets(self, key: ObjectRef, entry: Finding) -> FilterableRow:
         render = self.state.render_context_of(entry)
         row = findings.facets(entry, render)
         if "subject" not in self._wanted.fields:
             return row
         return OverriddenFields(row, {"subject": _subject_shown(entry, render)})
 
-    def home(self, entry: Finding) -> tuple[str, str, str]:
+    def home(self, key: ObjectRef, entry: Finding) -> tuple[str, str, str]:
         return entry.context, entry.subject.kind, entry.subject.home
 
-    def paint_one(self, key: ObjectRef, entry: Finding) -> Row:
-        render = self.state.render_context_of(entry)
-        row = findings.paint(entry, render)
+    def cells(self, entry: Finding, render: RenderContext) -> list[Cell]:
+        cells = self.plain_cells(entry, render)
         shown = _subject_shown(entry, render)
-        if self._stands_under_its_cause(entry):
-            shown = f"└ {shown}"
-        cells = [*row.cells]
-        cells[_SUBJECT] = Cell(shown)
+        cells[_SUBJECT] = Cell(f"└ {shown}" if self._stands_under_its_cause(entry) else shown)
         if entry.acknowledged is not None:
             known = render.text(acknowledgement_text(entry.acknowledged))
             cells[_WHAT] = Cell(f"acknowledged {known} ({cells[_WHAT].text})", Tone.DIM)
-        return replace(row, cells=tuple(cells))
+        return cells
+
+    def plain_cells(self, entry: Finding, render: RenderContext) -> list[Cell]:
+        """The cells without what stands for the screen alone."""
+        return super().cells(entry, render)
 
     def _stands_under_its_cause(self, entry: Finding) -> bool:
         """Not where a person has sorted otherwise, or narrowed the cause away."""
-        cause, as_ranked = entry.because, self._sorted_by == "severity" and not self._reversed
+        cause, as_ranked = entry.because, self.sorted_by == "severity" and not self.reversed
         return cause is not None and as_ranked and findings.key_of(cause) in self.table
 
     def is_stale(self, key: ObjectRef) -> bool:
         found = self.table.get(key)
         return found is not None and not is_visibility_finding(found) and self.state.is_stale(key)
 
-    def item(self, key: ObjectRef) -> Item:
-        found = self.table.get(key)
-        if found is None:
-            raise BadInput(f"{key.name} no longer exists")
-        return findings.finding_item(found, self.state.render_context_of(found).now)
-
     def subject(self, key: ObjectRef) -> ObjectRef | None:
         found = self.table.get(key)
         return None if found is None else object_of(found)
 
-    def is_fault(self, entry: Finding) -> bool:
-        return findings.paint(entry, self.state.render_context(entry.context)).mark in FAULTS
+
+class OverriddenFields:
+    """The sides of a row, with some fields that the screen says otherwise than the row."""
+
+    __slots__ = ("_fields", "_row")
+
+    def __init__(self, row: FilterableRow, fields: Mapping[str, str]) -> None:
+        self._row = row
+        self._fields = fields
+
+    def text(self) -> str:
+        return self._row.text()
+
+    def contains(self, word: str) -> bool:
+        return self._row.contains(word)
+
+    def field(self, name: str) -> str:
+        return self._fields[name] if name in self._fields else self._row.field(name)
+
+    def labels(self) -> Mapping[str, str]:
+        return self._row.labels()
 
 
 def _subject_shown(found: Finding, render: RenderContext) -> str:

@@ -16,17 +16,18 @@ from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_fact
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pause_windows import pause_note, pause_windows, window_line
 from foretop_core.rules.sentences import render
+from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
+from foretop_core.tables.engine.status_glyphs import severity_mark
 from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.text.terminal_text import clean
-from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, runs_within, timeline_item
+from foretop_core.tables.timeline.lanes import next_runs, runs_within, timeline_item
 
 AHEAD = timedelta(hours=12)
 """How far ahead runs are listed, and how far back what was written."""
 _MARKUP = re.compile(r"([\\`*_<>\[\]|#])")
-_SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 
 
 class Handover(msgspec.Struct, frozen=True):
@@ -68,7 +69,11 @@ def _as_of(now: datetime, zone: tzinfo) -> str:
 def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
     times = {snapshot.context: now for snapshot, now in handover.clusters}
     told = _Told(times, zone)
-    yield _counted("Wrong now", [told.finding(one) for one in handover.findings], "Nothing.")
+    wrong = [one for one in handover.findings if one.severity is not Severity.NOTE]
+    notes = [one for one in handover.findings if one.severity is Severity.NOTE]
+    yield _counted("Wrong now", [told.finding(one) for one in wrong], "Nothing.")
+    if notes:
+        yield _counted("Notes", [told.finding(one) for one in notes], "")
     yield _counted("Known", [told.known(one) for one in handover.acknowledged], "Nothing is acknowledged.")
     if handover.unseen:
         yield _counted("Not visible", [(told.gap(gap),) for gap in handover.unseen], "")
@@ -104,7 +109,7 @@ class _Told:
         now = self._now(found.context)
         since = f", since {humanize.time(found.since, now, self._zone)}" if found.since else ""
         what = render(found.what, now, self._zone)
-        head = f"{_SIGNS[found.severity.value]} {found.severity.value}: {self._place(found.context)}"
+        head = f"{severity_mark(found.severity).value} {found.severity.value}: {self._place(found.context)}"
         return f"{head}{subject_text(found)}: {what}{since}", f"Do: {render(found.remedy, now, self._zone)}"
 
     def known(self, found: Finding) -> tuple[str, ...]:
@@ -134,8 +139,9 @@ class _Told:
                 yield (f"{place}{schedule.namespace}/{schedule.name} {note}{late}",)
 
     def runs(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[datetime, str]]:
-        for schedule in snapshot.schedules:
-            item = self._item(snapshot, schedule)
+        """Those that the calendar has: of schedules, and of the jobs that nodes are warmed up for."""
+        for one in (*snapshot.schedules, *snapshot.prescaled):
+            item = timeline_item(snapshot.ref(one), one, lambda _, schedule: snapshot.readings(schedule))
             if item is None or not item.starts:
                 continue
             times = next_runs(item, now, 1)
@@ -144,8 +150,10 @@ class _Told:
             many = runs_within(item, now, AHEAD)
             more = f", {many} runs ({item.expression})" if many > 1 else ""
             first = humanize.minute(times[0], now, self._zone)
-            name = f"{self._place(snapshot.context)}{schedule.namespace}/{schedule.name}"
-            yield times[0], f"{first}  {name}{more}{self._obstacle(schedule_facts(snapshot, schedule, now))}"
+            kind = "" if isinstance(one, Schedule) else f"{type(one).__name__} "
+            name = f"{self._place(snapshot.context)}{kind}{one.namespace}/{one.name}"
+            held = self._obstacle(schedule_facts(snapshot, one, now)) if isinstance(one, Schedule) else ""
+            yield times[0], f"{first}  {name}{more}{held}"
 
     def _obstacle(self, facts: ScheduleFacts) -> str:
         """What keeps its runs from being made, as the calendar tells it; "" for nothing."""
@@ -154,9 +162,6 @@ class _Told:
             return f"; {obstacle.removeprefix('but ').removeprefix('when ')}" if obstacle else ""
         why = f", {obstacle}" if obstacle else f": {render(late.sentence, facts.now, self._zone)}"
         return f"; due since {humanize.time(late.since, facts.now, self._zone)}{why}"
-
-    def _item(self, snapshot: ClusterSnapshot, schedule: Schedule) -> TimelineItem | None:
-        return timeline_item(snapshot.ref(schedule), schedule, lambda _, one: snapshot.readings(one))
 
     def write(self, entry: JournalEntry, now: datetime) -> tuple[datetime | None, tuple[str, ...]]:
         """When, and the lines; no time where the journal has none that can be read."""

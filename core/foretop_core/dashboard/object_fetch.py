@@ -57,7 +57,8 @@ async def fetch_movements(state: DashboardState, key: ObjectRef) -> str:
 
 async def why_not_fetch_results(state: DashboardState, key: ObjectRef) -> str:
     """What stands against fetching its results, "" where nothing does."""
-    from foretop_core.actions.run_files import RunFile, refusal
+    from foretop_core.actions.planners.downloads import RunFile
+    from foretop_core.actions.run_files import refusal
     from foretop_core.dashboard.action_service import ActionService
 
     service = ActionService(state.source, os.environ)

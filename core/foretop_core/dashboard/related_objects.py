@@ -19,10 +19,8 @@ from foretop_core.models.kinds import (
     BACKUP,
     NAB,
     NABSL,
-    NABSL_REQUEST,
     NAMESPACE,
     NAR,
-    REPOSITORY,
     RESTORE,
     SCHEDULE,
     STORAGE,
@@ -41,18 +39,6 @@ from foretop_core.rules.triage import Finding
 from foretop_core.store import Store
 
 _MOST_BACKUPS = 10
-PAGE_OF = {
-    SCHEDULE.name: "schedules",
-    BACKUP.name: "backups",
-    RESTORE.name: "restores",
-    NAB.name: "nonadmin",
-    NAR.name: "nonadmin",
-    STORAGE.name: "storage",
-    NABSL.name: "storage",
-    NABSL_REQUEST.name: "storage",
-    REPOSITORY.name: "repositories",
-    NAMESPACE.name: "protection",
-}
 
 
 def object_of(finding: Finding) -> ObjectRef | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.actions.run_files import Run
+from foretop_core.actions.planners.downloads import Run
 from foretop_core.actions.run_logs import RunLog
 from foretop_core.models import NonAdmin
 from foretop_core.models.wire import ObjectRef

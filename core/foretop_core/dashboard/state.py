@@ -14,11 +14,12 @@ from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
+from foretop_core.errors import let_through
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.logs import logger
 from foretop_core.models import DataMovement
 from foretop_core.models.kinds import NAB, NAR
-from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.snapshot import VisibilityGap
@@ -38,7 +39,6 @@ from foretop_core.rules.triage import (
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
 from foretop_core.store import ContextHealth, Store
-from foretop_core.store.unreadable import UnreadableObject
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.protection import ProtectionRow, protection_row
@@ -291,6 +291,7 @@ class DashboardState:
         try:
             self._judge(context)
         except Exception as problem:
+            let_through(problem)
             failed = (Failure(context, "judging", None, problem_text(problem)),)
             if failed != self._failed_judging.get(context):
                 _log.error("judging %s failed", context, exc_info=problem)

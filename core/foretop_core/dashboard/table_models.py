@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import BadInput
+from foretop_core.errors import BadInput, let_through
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import problem_text
-from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.engine.context_names import short_names
-from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
-from foretop_core.tables.engine.filter_fields import filter_fields
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
-from foretop_core.tables.engine.sorted_rows import SortedRows, everything
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.rows import ObjectRows, SortedRows, everything
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.view import LONGEST_CELL, Cell, Column, Row, TableView, UnreadableRow, View
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.terminal_text import clean
 
 FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
-CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _scene: "", lambda _entry: None)
+CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _render: "", lambda _entry: None)
+_TITLE_WORD = re.compile(r"[a-z]+")
+_OUR_FAULT = ("no row can be made", "cannot be shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,13 @@ class GroupHeaderRow(Row):
 class TableModel(ABC):
     """The rows of one page; what a person narrowed them to is kept here and holds through every change."""
 
-    def __init__(self, state: DashboardState, columns: Sequence[Column[Any]], fields: Sequence[str]) -> None:
+    def __init__(self, state: DashboardState, view: TableView[Any], table: SortedRows[Any]) -> None:
         self.state = state
+        self.view = view
+        self.table = table
         self.many = len(state.contexts) > 1
-        self.columns: tuple[Column[Any], ...] = (CONTEXT, *columns) if self.many else tuple(columns)
-        self.fields = frozenset(fields)
-        self._askable = filter_fields(fields, self.columns)
+        self.columns: tuple[Column[Any], ...] = (CONTEXT, *view.columns) if self.many else tuple(view.columns)
+        self._askable = filter_fields(view.fields, self.columns)
         self.filter_text = ""
         self.faults_only = False
         self._focus = state.focus
@@ -55,23 +58,11 @@ class TableModel(ABC):
 
     @property
     @abstractmethod
-    def name(self) -> str:
-        """The view that it is the model of."""
-
-    @abstractmethod
-    def key_of(self, entry: Any) -> ObjectRef: ...
-
-    @property
-    @abstractmethod
-    def table(self) -> SortedRows[Any]: ...
-
-    @property
-    @abstractmethod
     def sorted_by(self) -> str: ...
 
     @property
-    @abstractmethod
-    def reversed(self) -> bool: ...
+    def reversed(self) -> bool:
+        return self.table.is_reversed
 
     @abstractmethod
     def pump(self) -> bool:
@@ -81,13 +72,15 @@ class TableModel(ABC):
     def sort(self, column: str, *, reverse: bool) -> None: ...
 
     @abstractmethod
-    def facets(self, entry: Any) -> FilterableRow: ...
+    def render_context(self, key: ObjectRef, entry: Any) -> RenderContext:
+        """What a row is painted against."""
 
     @abstractmethod
-    def paint_one(self, key: ObjectRef, entry: Any) -> Row: ...
+    def facets(self, key: ObjectRef, entry: Any) -> FilterableRow: ...
 
     @abstractmethod
-    def item(self, key: ObjectRef) -> Item: ...
+    def home(self, key: ObjectRef, entry: Any) -> tuple[str, str, str]:
+        """Context, kind and namespace of what a row is about."""
 
     def take_over(self, before: TableModel) -> None:
         """Sorted, grouped and narrowed as another model of the same view, which is not used any more."""
@@ -102,6 +95,10 @@ class TableModel(ABC):
     @abstractmethod
     def close(self) -> None:
         """Takes in no more changes."""
+
+    def entry(self, key: ObjectRef) -> Any:
+        """What a row is made from; None where it is gone."""
+        return self.table.get(key)
 
     def subject(self, key: ObjectRef) -> ObjectRef | None:
         """The object that a row is about; a head is about none."""
@@ -118,25 +115,89 @@ class TableModel(ABC):
             self.groups.unfold(key)
         return self.lines.index_of(key)
 
-    def paint(self, start: int, stop: int) -> list[Row]:
-        """The lines on the screen as they are now; one that cannot be painted says so and costs itself only."""
-        return [
-            self._head(key, entry) if isinstance(entry, GroupHeader) else self.row(key, entry)
-            for key, entry in self.lines.window(start, stop)
-        ]
-
     def ordered(self) -> Iterator[tuple[ObjectRef, Any]]:
         """Every row that fits, in the order of the screen, folded or not."""
         return self.groups.rows() if self.groups is not None else iter(self.table)
 
+    # The painting
+
+    def paint(self, start: int, stop: int) -> list[Row]:
+        """The lines on the screen as they are now."""
+        painted: list[Row] = []
+        for key, entry in self.lines.window(start, stop):
+            painted.append(self._head(key, entry) if isinstance(entry, GroupHeader) else self.row(key, entry))
+        return painted
+
     def row(self, key: ObjectRef, entry: Any) -> Row:
-        return self._told(self._safely(key, entry))
+        """One line as it is now; one that cannot be painted says so and costs itself only."""
+        if not isinstance(entry, UnreadableRow):
+            try:
+                render = self.render_context(key, entry)
+                mark = self.view.mark(entry, render)
+                if mark is StatusGlyph.HEALTHY and render.snapshot.is_loading:
+                    # Nothing is known to be well before all that speaks against it has come in.
+                    mark = StatusGlyph.UNSET
+                return Row(key, mark, (*self._told(key), *self.cells(entry, render)), faded=self.is_stale(key))
+            except Exception as problem:
+                let_through(problem)
+                entry = UnreadableRow(key, f"cannot be shown: {problem_text(problem)}", problem)
+        if entry.fault is not None:
+            self.state.note_failure(f"a row of {self.view.name}", self.subject(key), entry.fault)
+        cells = (*self._told(key), *self._spoiled(entry))
+        return Row(key, StatusGlyph.BROKEN, cells, faded=self.is_stale(key), fault=entry.fault)
+
+    def cells(self, entry: Any, render: RenderContext) -> list[Cell]:
+        """What the columns say of a row; no text is longer than a line can ever show."""
+        made = []
+        for column in self.view.columns:
+            text = clean(column.text(entry, render)[:LONGEST_CELL])
+            tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
+            briefs = () if column.briefs is None else column.briefs(entry, render)
+            made.append(Cell(text, tone, tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()))
+        return made
+
+    def _told(self, key: ObjectRef) -> tuple[Cell, ...]:
+        """The context, where there are several."""
+        return (Cell(self._short.get(key.context, key.context)),) if self.many else ()
+
+    def _spoiled(self, entry: UnreadableRow) -> list[Cell]:
+        """Its name where names stand, and what is wrong in the first place after it."""
+        ours = entry.problem.startswith(_OUR_FAULT)
+        problem = clean(entry.problem if ours else f"unreadable: {entry.problem}")
+        known = {"namespace": entry.key.namespace, "name": entry.key.name}
+        cells = [Cell(clean(known.get(column.name, "")), Tone.BAD) for column in self.view.columns]
+        named = [at for at, cell in enumerate(cells) if cell.text]
+        place = next((at for at in range(named[0], len(cells)) if not cells[at].text), None) if named else None
+        if place is None:
+            cells[0] = Cell(f"{clean(entry.key.name)}: {problem}", Tone.BAD)
+        else:
+            cells[place] = Cell(problem, Tone.BAD)
+        return cells
 
     def _head(self, key: ObjectRef, head: GroupHeader) -> GroupHeaderRow:
         context, namespace = head.group
         place = f"{self._short.get(context, context)}  {namespace}" if self.many else namespace
         words = [Cell(f"{count:,} {clean(word)}", mark.tone) for (mark, word), count in head.standings]
         return GroupHeaderRow(key, StatusGlyph.UNSET, (), clean(place), head.size, tuple(words), head.folded)
+
+    def item(self, key: ObjectRef) -> Item:
+        """What `-o json` prints of a row; an object that cannot be read or shown says so in its own."""
+        entry = self.table.get(key)
+        if entry is None:
+            raise BadInput(f"{key.name} no longer exists")
+        if not isinstance(entry, UnreadableRow):
+            try:
+                return self.view.item(entry, self.render_context(key, entry))
+            except Exception as fault:
+                let_through(fault)
+                entry = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}", fault)
+        names = {"context": key.context, "kind": key.kind}
+        return {**names, "namespace": key.namespace, "name": key.name, "unreadable": entry.problem}
+
+    def is_stale(self, key: ObjectRef) -> bool:
+        return self.state.is_stale(key)
+
+    # Groups
 
     @property
     def can_group(self) -> bool:
@@ -147,7 +208,7 @@ class TableModel(ABC):
         """The columns whose text the heads of the groups have."""
         return frozenset({"context", "namespace"}) if self.groups is not None else frozenset()
 
-    def standing(self, entry: Any) -> StatusLabel | None:
+    def standing(self, key: ObjectRef, entry: Any) -> StatusLabel | None:
         """What the head of its group tells of a row."""
         return None
 
@@ -159,6 +220,8 @@ class TableModel(ABC):
         else:
             self.groups = GroupedRows(self.table, self.standing)
 
+    # What a person narrows the rows to
+
     def narrow(self, text: str, *, typing: bool = False) -> None:
         """Shows what fits the filter; one that cannot be read is refused, and the old one stays."""
         before, self._wanted = self._wanted, parse_filter(text, self._askable, typing=typing)
@@ -169,7 +232,7 @@ class TableModel(ABC):
         """Once a second where it depends on what the cells say which rows are shown, for those may tell of the time."""
         if self.faults_only:
             self.renew()
-        elif not self._wanted.fields <= self.fields:
+        elif not self._wanted.fields <= frozenset(self.view.fields):
             second = int(self.state.now().timestamp())
             if second != self._renewed:
                 self._renewed = second
@@ -189,121 +252,83 @@ class TableModel(ABC):
     def is_narrowed(self) -> bool:
         return bool(self.filter_text or self.faults_only or self._focus)
 
-    def _keeps(self, entry: Any) -> bool:
-        """What cannot be put to the narrowing is shown: nothing is hidden by a failure."""
-        if self._focus and not self._focus.keeps(*self.home(entry)):
-            return False
-        try:
-            if self._wanted.tests and not self._wanted(self.facets(entry)):
-                return False
-            return not self.faults_only or self.is_fault(entry)
-        except Exception as problem:
-            self.state.note_failure(f"filtering {self.name}", self.subject(self.key_of(entry)), problem)
-            return True
-
-    @abstractmethod
-    def home(self, entry: Any) -> tuple[str, str, str]:
-        """Context, kind and namespace of what a row is about."""
-
     @property
     def held_back(self) -> str:
         """What there is besides its rows and is not shown; "" for nothing."""
         return ""
 
-    @abstractmethod
-    def is_fault(self, entry: Any) -> bool: ...
-
-    def _safely(self, key: ObjectRef, entry: Any) -> Row:
+    def _keeps(self, key: ObjectRef, entry: Any) -> bool:
+        """What cannot be put to the narrowing is shown: nothing is hidden by a failure."""
+        if self._focus and not self._focus.keeps(*self.home(key, entry)):
+            return False
         try:
-            row = self.paint_one(key, entry)
+            if self._wanted.tests and not self._wanted(self.facets(key, entry)):
+                return False
+            return not self.faults_only or self._is_fault(key, entry)
         except Exception as problem:
-            cells = [Cell("") for _ in self.columns[self.many :]]
-            cells[0] = Cell(clean(f"{key.name}: cannot be shown: {problem_text(problem)}"))
-            row = Row(key, StatusGlyph.BROKEN, tuple(cells), fault=problem)
-        if row.fault is not None:
-            self.state.note_failure(f"a row of {self.name}", self.subject(key), row.fault)
-        return row
+            let_through(problem)
+            self.state.note_failure(f"filtering {self.view.name}", self.subject(key), problem)
+            return True
 
-    def _told(self, row: Row) -> Row:
-        """With its context where there are several, and faded where it may be other by now."""
-        if self.many:
-            row = replace(row, cells=(Cell(self._short.get(row.key.context, row.key.context)), *row.cells))
-        return replace(row, faded=True) if self.is_stale(row.key) else row
-
-    def is_stale(self, key: ObjectRef) -> bool:
-        return self.state.is_stale(key)
+    def _is_fault(self, key: ObjectRef, entry: Any) -> bool:
+        if isinstance(entry, UnreadableRow):
+            return True
+        return self.view.mark(entry, self.render_context(key, entry)) in FAULTS
 
 
 class StoreTableModel(TableModel):
     """Rows made from the objects of the store."""
 
+    view: View[Any]
+    table: ObjectRows[Any]
+
     def __init__(self, state: DashboardState, view: View[Any]) -> None:
-        super().__init__(state, view.columns, view.fields)
-        self.view = view
-        self.entries: DerivedRows[Any] = DerivedRows(view, state.store, state.contexts)
-
-    @property
-    def name(self) -> str:
-        return self.view.name
-
-    def key_of(self, entry: tuple[ObjectRef, Any]) -> ObjectRef:
-        return entry[0]
-
-    @property
-    def table(self) -> SortedRows[Any]:
-        return self.entries.table
+        super().__init__(state, view, ObjectRows(view, state.store, state.contexts))
 
     @property
     def sorted_by(self) -> str:
-        return self.entries.sorted_by
-
-    @property
-    def reversed(self) -> bool:
-        return self.entries.reversed
+        return self.table.sorted_by
 
     def close(self) -> None:
-        self.entries.close()
+        self.table.close()
+
+    def pump(self) -> bool:
+        return self.table.pump()
+
+    def sort(self, column: str, *, reverse: bool) -> None:
+        self.table.sort_by(column, reverse=reverse)
+
+    def render_context(self, key: ObjectRef, entry: Any) -> RenderContext:
+        return self.state.render_context(key.context)
+
+    def facets(self, key: ObjectRef, entry: Any) -> FilterableRow:
+        return self.view.facets(key, entry, self.state.render_context)
+
+    def home(self, key: ObjectRef, entry: Any) -> tuple[str, str, str]:
+        return key.context, key.kind, key.home
 
     @property
     def can_group(self) -> bool:
         return self.view.in_groups
 
-    def standing(self, entry: tuple[ObjectRef, Any]) -> StatusLabel | None:
-        held = entry[1]
-        if isinstance(held, UnreadableRow):
+    def standing(self, key: ObjectRef, entry: Any) -> StatusLabel | None:
+        if isinstance(entry, UnreadableRow):
             return StatusGlyph.BROKEN, "unreadable"
         try:
-            return self.view.standing(held)
+            return self.view.standing(entry)
         except Exception as problem:
-            self.state.note_failure(f"a group of {self.name}", entry[0], problem)
+            let_through(problem)
+            self.state.note_failure(f"a group of {self.view.name}", key, problem)
             return StatusGlyph.BROKEN, "not judged"
 
-    def pump(self) -> bool:
-        return self.entries.pump()
 
-    def sort(self, column: str, *, reverse: bool) -> None:
-        self.entries.sort(column, reverse=reverse)
+def filter_fields(fields: Iterable[str], columns: Sequence[Column[Any]]) -> dict[str, str]:
+    """What a filter on the screen may ask for: the fields, and the columns by their names and titles.
 
-    def facets(self, entry: tuple[ObjectRef, Any]) -> FilterableRow:
-        return self.view.facets(*entry, self.state.render_context)
-
-    def home(self, entry: tuple[ObjectRef, Any]) -> tuple[str, str, str]:
-        key = entry[0]
-        return key.context, key.kind, key.home
-
-    def paint_one(self, key: ObjectRef, entry: tuple[ObjectRef, Any]) -> Row:
-        return self.view.paint(key, entry[1], self.state.render_context(key.context))
-
-    def item(self, key: ObjectRef) -> Item:
-        held = self.table.get(key)
-        if held is None:
-            raise BadInput(f"{key.name} no longer exists")
-        return self.view.describe(key, held[1], self.state.render_context(key.context))
-
-    def entry(self, key: ObjectRef) -> Any | UnreadableRow | None:
-        held = self.table.get(key)
-        return None if held is None else held[1]
-
-    def is_fault(self, entry: tuple[ObjectRef, Any]) -> bool:
-        key, held = entry
-        return isinstance(held, UnreadableRow) or self.view.mark(held, self.state.render_context(key.context)) in FAULTS
+    Each with the field or column that it stands for; a title of several words is known by its column's name.
+    """
+    names = {name: name for name in (*fields, *(column.name for column in columns))}
+    for column in columns:
+        words = [] if " " in column.title else _TITLE_WORD.findall(column.title.lower())
+        names |= {word: column.name for word in words if word not in names}
+    return names

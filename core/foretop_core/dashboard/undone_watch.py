@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from foretop_core.actions.journal import JournalEntry
-from foretop_core.actions.plan_sender import Result
+from foretop_core.actions.plan_executor import Result
 from foretop_core.actions.plans import PlanStep
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.errors import ForetopError
-from foretop_core.models.wire import as_json, is_earlier
+from foretop_core.models.wire import UnreadableObject, as_json, is_earlier
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.undone import (
     FieldPath,
@@ -27,7 +27,6 @@ from foretop_core.rules.undone import (
     value_at,
     written_fields,
 )
-from foretop_core.store.unreadable import UnreadableObject
 
 WATCHED_FOR = 300.0
 """Seconds; a controller that heals itself comes back within minutes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from foretop_core.models import builtin_kinds, download, movement, nonadmin, velero
+from foretop_core.models import builtin_kinds, movement, nonadmin, velero
 from foretop_core.models.wire import ObjectRef, Resource
 
 VELERO = "velero.io"
@@ -105,10 +105,10 @@ DEFINITION = Kind(
     True,
     namespaced=False,
 )
-DOWNLOAD_REQUEST = Kind("DownloadRequest", download.DownloadRequest, VELERO, "v1", "downloadrequests")
+DOWNLOAD_REQUEST = Kind("DownloadRequest", velero.DownloadRequest, VELERO, "v1", "downloadrequests")
 NONADMIN_DOWNLOAD = Kind(
     "NonAdminDownloadRequest",
-    download.NonAdminDownloadRequest,
+    velero.NonAdminDownloadRequest,
     OADP,
     "v1alpha1",
     "nonadmindownloadrequests",
@@ -156,6 +156,7 @@ BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NA
 """The kinds in the namespace of a Velero server; the other kinds are in the namespaces of its users."""
 
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in KINDS}
+_BY_MODEL: dict[type[Resource], Kind] = {kind.model: kind for kind in KINDS}
 _BY_NAME = {kind.name: kind for kind in (*KINDS, CONFIG_MAP, DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD)}
 
 
@@ -173,3 +174,8 @@ def by_name(name: str) -> Kind | None:
 def kind_of_ref(ref: ObjectRef) -> Kind:
     """The kind of an API object."""
     return _BY_NAME[ref.kind]
+
+
+def kind_of(model: type[Resource]) -> Kind:
+    """The kind of a model; every model that foretop decodes into has one."""
+    return _BY_MODEL[model]

@@ -87,7 +87,7 @@ class NonAdmin(Resource, frozen=True):
 
     @property
     def is_lost(self) -> bool:
-        """Whether the controller has reported that the Velero object it made is gone."""
+        """True if the controller has reported that the Velero object it made is gone."""
         accepted = self.condition("Accepted")
         return accepted is not None and accepted.reason in {"VeleroBackupNotFound", "VeleroRestoreNotFound"}
 

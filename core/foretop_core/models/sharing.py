@@ -85,7 +85,7 @@ def _is_text(described: msgspec.inspect.Type) -> bool:
 
 
 def _has_words(described: msgspec.inspect.Type) -> bool:
-    """Whether it is a struct with words, in itself or further down, or many of them."""
+    """True if it is a struct with words, in itself or further down, or many of them."""
     match described:
         case msgspec.inspect.StructType(cls=kind):
             return any(_plan(kind))

@@ -1,4 +1,4 @@
-"""Velero's own kinds."""
+"""Velero's own kinds, and the requests for the files of a run, which are created when needed and never watched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.models.wire import NONE, Count, FieldManager, Metadata, Resource, Time, Wire
+from foretop_core.models.wire import NONE, Condition, Count, FieldManager, Metadata, Resource, Time, Wire
 
 SCHEDULE_LABEL = "velero.io/schedule-name"
 BACKUP_LABEL = "velero.io/backup-name"
@@ -121,7 +121,7 @@ class Schedule(Resource, frozen=True):
 
     @property
     def paused_field_set(self) -> ManagedFields | None:
-        """Who last wrote `spec.paused`, and when: the latest time at which the pause can have begun."""
+        """The last writer of `spec.paused`, and when: the latest time at which the pause can have begun."""
         return _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.paused is not None)
 
     @property
@@ -316,7 +316,7 @@ class BackupRepository(Resource, frozen=True):
 
     @property
     def failed_maintenances(self) -> tuple[RepositoryMaintenance, ...]:
-        """Those that failed since the last one that did not, the oldest first, of those that Velero keeps."""
+        """The failed maintenances since the last good one, oldest first, as far as Velero keeps them."""
         recent = self.status.recent_maintenance
         good = [place for place, one in enumerate(recent, 1) if one.result != "Failed"]
         return recent[max(good, default=0) :]
@@ -338,3 +338,27 @@ class ServerStatusRequest(Resource, frozen=True):
     """A query of the server's version; `velero version` creates one, and Velero removes it after a while."""
 
     status: ServerStatusRequestStatus = ServerStatusRequestStatus()
+
+
+class DownloadStatus(Wire, frozen=True):
+    phase: str = ""
+    download_url: str = msgspec.field(default="", name="downloadURL")
+    expiration: Time | None = None
+
+
+class DownloadRequest(Resource, frozen=True):
+    status: DownloadStatus = DownloadStatus()
+
+
+class VeleroDownload(Wire, frozen=True):
+    status: DownloadStatus = DownloadStatus()
+
+
+class NonAdminDownloadStatus(Wire, frozen=True):
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    velero: VeleroDownload = VeleroDownload()
+
+
+class NonAdminDownloadRequest(Resource, frozen=True):
+    status: NonAdminDownloadStatus = NonAdminDownloadStatus()

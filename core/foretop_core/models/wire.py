@@ -141,12 +141,12 @@ class Resource(Wire, frozen=True):
 
 
 def is_older(candidate: Resource, held: Resource) -> bool:
-    """Whether the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
+    """True if the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
     return is_earlier(candidate.metadata.resource_version, held.metadata.resource_version)
 
 
 def is_earlier(version: str, other: str) -> bool:
-    """Of two resourceVersions; those that are not numbers cannot be compared."""
+    """True if the first resourceVersion is the earlier one; versions that are not numbers cannot be compared."""
     return (
         version.isdecimal()
         and other.isdecimal()
@@ -189,7 +189,7 @@ def _as_far_as_read(raw: bytes) -> object:
 
 
 def _may_have_odd_time(raw: bytes) -> bool:
-    """Whether a time may be out of range; a plain search for each takes a tenth of one expression's time."""
+    """True if a time may be out of range; a plain search for each takes a tenth of one expression's time."""
     for year in _ODD_YEARS:
         if year in raw:
             return True
@@ -265,3 +265,14 @@ def _unreadable(model: type[Resource], value: object, problem: msgspec.Validatio
     text, _, path = str(problem).partition(" - at `$.")
     field = path.rstrip("`") or "the object itself"
     return Unreadable(f"{model.__name__} {object_name(value)} cannot be read", f"{field}: {text}")
+
+
+class UnreadableObject(Resource, frozen=True):
+    """The placeholder of an object that could not be decoded, so that it is one bad row and not a gap."""
+
+    problem: str = ""
+
+
+def unreadable_object(namespace: str, name: str, problem: str, version: str = "") -> UnreadableObject:
+    meta = Metadata(namespace=namespace, name=name, resource_version=version)
+    return UnreadableObject(metadata=meta, problem=problem)

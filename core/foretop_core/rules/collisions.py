@@ -43,7 +43,7 @@ class _Crowd(msgspec.Struct, frozen=True):
     following: datetime | None
 
     def covers(self, other: _Crowd) -> bool:
-        """Whether it says all that the other one would: it comes no later, and as often."""
+        """True if it says all that the other one would: it comes no later, and as often."""
         if not other.expressions <= self.expressions or len(other.minutes) > len(self.minutes):
             return False
         return other.following is None or (self.following is not None and self.following <= other.following)
@@ -91,7 +91,7 @@ def _crowds(by_expression: Mapping[CronSchedule, list[Schedule]], now: datetime,
 
 
 def _with_next(crowd: _Crowd, now: datetime) -> _Crowd:
-    """Where it does not come again today, the next time on another day; asked only of those that are told."""
+    """Add the next time on another day where it does not come again today; asked only of those that are told."""
     return crowd if crowd.following else replace(crowd, following=next_together(crowd.expressions, now))
 
 

@@ -43,7 +43,7 @@ class Failure(msgspec.Struct, frozen=True):
 
     @property
     def gap(self) -> VisibilityGap:
-        """What a list of the things that were not seen says of it."""
+        """The failure as an entry in the list of things that were not seen."""
         return VisibilityGap(self.context, self.subject.kind if self.subject else "", str(self))
 
 

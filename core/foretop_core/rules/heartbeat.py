@@ -24,7 +24,7 @@ from foretop_core.models import (
     Schedule,
     ServerStatusRequest,
 )
-from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.sentences import Text, sentence
 
 PERIOD = timedelta(minutes=1)
@@ -92,7 +92,7 @@ def signs_in(item: Resource) -> Iterator[LifeSign]:
 
 
 class Heartbeat(msgspec.Struct, frozen=True):
-    """What is known of one Velero server's rhythm."""
+    """The rhythm of one Velero server, as far as it is known."""
 
     second: int | None = None
     """The second of the minute at which it looks at its schedules; None while that is not known."""
@@ -108,6 +108,8 @@ class Heartbeat(msgspec.Struct, frozen=True):
     """Its Deployment reports that no pod of it is ready."""
     checks: tuple[datetime, ...] = ()
     """The checks before `pulse`, which count where that one lies in the future."""
+    started: LifeSign | None = None
+    """The start of its pod, where pods are watched: it lived then, and has done nothing by it."""
 
     def checked(self, now: datetime) -> datetime | None:
         """The newest check of a storage location; a time in the future says nothing."""
@@ -137,10 +139,15 @@ class Heartbeat(msgspec.Struct, frozen=True):
 
     def last_sign(self, now: datetime) -> datetime | None:
         """The check of its storage that was the last, and for a server that does nothing at all its last sign."""
-        checked, work = self.checked(now), self.last_work(now)
-        if work is None or checked is None or self.still_works(now):
+        checked = self.checked(now)
+        if checked is None or self.still_works(now):
             return checked
-        return max(checked, work.at)
+        signs = (self.last_work(now), self.last_start(now))
+        return max([checked, *(sign.at for sign in signs if sign is not None)])
+
+    def last_start(self, now: datetime) -> LifeSign | None:
+        """The start of its pod; a time in the future says nothing."""
+        return self.started if self.started is not None and self.started.at <= now + PERIOD else None
 
     def silence_word(self, now: datetime) -> str:
         """How a server without a pulse is, in a word or two: it is down, its storage hangs, or nobody can tell."""
@@ -149,7 +156,7 @@ class Heartbeat(msgspec.Struct, frozen=True):
         return "storage hangs" if self.still_works(now) else "silent"
 
     def still_works(self, now: datetime) -> bool:
-        """Whether its storage hangs and not the server: it writes to objects, and checks no storage.
+        """True if its storage hangs and not the server: it writes to objects, and checks no storage.
 
         A sign of the last minutes shows it, and so does an older one from after a check was due.
         """
@@ -159,7 +166,7 @@ class Heartbeat(msgspec.Struct, frozen=True):
         return work.at >= checked + self.period - _DRIFT or now - work.at <= SILENT_PERIODS * PERIOD
 
     def awaited(self, now: datetime) -> str:
-        """What must happen before a silent server completes a backup."""
+        """The event that a silent server completes no backup before."""
         return "the storage responds" if self.still_works(now) else "Velero is back"
 
     def awaited_part(self, now: datetime) -> str:
@@ -167,12 +174,12 @@ class Heartbeat(msgspec.Struct, frozen=True):
         return "the storage" if self.still_works(now) else "Velero"
 
     def holds_back(self, now: datetime) -> str:
-        """What a backup that is created now does not do: `does not start until the storage responds`."""
+        """The step that a backup created now does not take: `does not start until the storage responds`."""
         runs = self.still_works(now) and not self.has_waiting
         return f"does not {'complete' if runs else 'start'} until {self.awaited(now)}"
 
     def coming_run_phrase(self, now: datetime) -> str:
-        """What becomes of a coming run of a silent server; reads on after the time that it is due."""
+        """A phrase about a coming run of a silent server; reads on after the time that it is due."""
         if self.still_works(now):
             return f"when it is created but {self.holds_back(now)}"
         return f"but it is not created until {self.awaited(now)}"
@@ -192,6 +199,7 @@ def heartbeat(
     worked: tuple[LifeSign, ...] = (),
     has_waiting: bool = False,
     is_down: bool = False,
+    started: LifeSign | None = None,
 ) -> Heartbeat:
     """The signs of life of one server (one namespace of one context), with the `second` of its beat."""
     watched = [(location, period) for location in locations if (period := _period(location)) is not None]
@@ -206,6 +214,7 @@ def heartbeat(
         has_waiting=has_waiting,
         is_down=is_down,
         checks=tuple(signs[1:]),
+        started=started,
     )
 
 
@@ -266,13 +275,20 @@ def _period(location: BackupStorageLocation) -> timedelta | None:
 def _looks(schedules: tuple[Schedule, ...], backups: tuple[Backup, ...]) -> set[datetime]:
     """When the controller submitted something at its once-a-minute look; a look that made ten backups counts once.
 
-    A new schedule is looked at when it is made, off the beat. A backup made by hand from a schedule is named like
-    a scheduled one and moves no lastBackup: one such among many is outvoted.
+    A schedule that is made or unpaused is looked at there and then, off the beat. A backup made by hand from a
+    schedule is named like a scheduled one and moves no lastBackup: one such among many is outvoted.
     """
-    made = {(schedule.namespace, schedule.name): schedule.created for schedule in schedules}
-    looks = [(schedule.created, schedule.status.last_backup) for schedule in schedules]
-    looks += [(made.get((backup.namespace, backup.schedule_name)), _named_time(backup)) for backup in backups]
-    return {at for created, at in looks if at and not (created and at - created <= timedelta(seconds=2))}
+    by_name = {(schedule.namespace, schedule.name): schedule for schedule in schedules}
+    looks = [(schedule, schedule.status.last_backup) for schedule in schedules]
+    named = ((by_name.get((backup.namespace, backup.schedule_name)), _named_time(backup)) for backup in backups)
+    return {at for schedule, at in (*looks, *named) if at and not (schedule and _came_with_a_change(schedule, at))}
+
+
+def _came_with_a_change(schedule: Schedule, at: datetime) -> bool:
+    written = schedule.paused_field_set
+    if schedule.created is not None and at - schedule.created <= _DRIFT:
+        return True
+    return written is not None and written.time is not None and timedelta() <= at - written.time <= _DRIFT
 
 
 def _recent(backups: tuple[Backup, ...]) -> tuple[Backup, ...]:

@@ -1,8 +1,10 @@
-"""Times and durations as text in a sentence."""
+"""Times, durations and numbers as text in a sentence."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, tzinfo
+
+from foretop_core.cron.go_compat import GoError, parse_duration
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAY = 86400
@@ -26,7 +28,7 @@ def minute(at: datetime, now: datetime, zone: tzinfo | None = None) -> str:
 
 
 def zone_name(at: datetime) -> str:
-    """What stands behind a time of day: `Z`, or the abbreviation or offset of its zone."""
+    """The text behind a time of day: `Z`, or the abbreviation or offset of its zone."""
     return "Z" if at.tzinfo is UTC else f" {at:%Z}"
 
 
@@ -66,7 +68,7 @@ def _two(large: int, unit: str, small: int, smaller_unit: str) -> str:
 
 
 def as_shown(length: timedelta) -> timedelta:
-    """What `duration` writes of it: whole days, hours, minutes or seconds, and never less than nothing."""
+    """The length that `duration` writes: whole days, hours, minutes or seconds, and never less than nothing."""
     seconds = max(0, int(length.total_seconds()))
     unit = _DAY if seconds >= _DAYS_FROM else 3600 if seconds >= _DAY else 60 if seconds >= _MINUTES_FROM else 1
     return timedelta(seconds=seconds - seconds % unit)
@@ -109,3 +111,22 @@ def join(names: list[str] | tuple[str, ...], most: int = 3) -> str:
 
 def _plural(number: int, thing: str) -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+_SERVERS_DEFAULT = "the server's default"
+
+
+def read_duration(text: str) -> timedelta | None:
+    """None where there is none or it cannot be read: the API server has let it through, so nobody is told here."""
+    try:
+        return timedelta(microseconds=parse_duration(text) // 1000)
+    except GoError:
+        return None
+
+
+def duration_setting(text: str, default: str = _SERVERS_DEFAULT) -> str:
+    """`30 days (720h0m0s)`; a setting that is zero, or not there, leaves it to the server."""
+    length = read_duration(text)
+    if not text or length == timedelta():
+        return default
+    return f"{duration(length)} ({text})" if length is not None else text

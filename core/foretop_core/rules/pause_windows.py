@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import msgspec
@@ -16,16 +16,24 @@ _MOST_PAUSES = 3
 
 
 class PauseWindow(msgspec.Struct, frozen=True):
-    """What one window paused and is still paused."""
+    """The schedules that one window paused and that are still paused."""
 
     id: str
     schedules: tuple[Schedule, ...]
 
     @property
     def pause(self) -> PauseInfo:
-        """Who, why and until when: one request wrote the same on all of them."""
-        told = [pause_info(schedule) for schedule in self.schedules]
-        return next((one for one in told if one.until is not None), told[0])
+        """The pause with its author, reason and end: one request wrote the same on all of them, one after the other."""
+        return next((one for one in self._pauses if one.until is not None), self._pauses[0])
+
+    @property
+    def told(self) -> Text:
+        """Since when it is paused, by whom, why and until when."""
+        return sentence(_since_first(self._pauses), pause_reason(self.pause))
+
+    @property
+    def _pauses(self) -> list[PauseInfo]:
+        return [pause_info(schedule) for schedule in self.schedules]
 
     def overrun(self, now: datetime) -> timedelta | None:
         """How long ago it should have ended; None where it has time left, or no end."""
@@ -34,11 +42,11 @@ class PauseWindow(msgspec.Struct, frozen=True):
 
     def note(self, now: datetime) -> Text:
         late = self.overrun(now)
-        return sentence(pause_note(self.pause), sentence(", overrun by ", late) if late is not None else "")
+        return sentence(self.told, sentence(", overrun by ", late) if late is not None else "")
 
 
 def pause_windows(schedules: Iterable[Schedule]) -> tuple[PauseWindow, ...]:
-    """Of the schedules of one cluster, in the order of their ids."""
+    """The windows of one cluster's schedules, in the order of their ids."""
     found: dict[str, list[Schedule]] = {}
     for schedule in schedules:
         if schedule.spec.paused and (window := schedule.annotation(PAUSED_BATCH)):
@@ -49,10 +57,19 @@ def pause_windows(schedules: Iterable[Schedule]) -> tuple[PauseWindow, ...]:
     )
 
 
+def first_pause(pauses: Iterable[PauseInfo]) -> datetime | None:
+    """Since when several are paused: since the first of them was; each has its own time besides."""
+    return min((one.since for one in pauses if one.since is not None), default=None)
+
+
+def _since_first(pauses: Sequence[PauseInfo]) -> Text:
+    first, differ = first_pause(pauses), len({one.since for one in pauses}) > 1
+    return sentence("since ", first, " or later" if differ else "") if first else "at an unknown time"
+
+
 def pause_note(paused: PauseInfo) -> Text:
-    """Since when it is paused, by whom, why, and until when that was meant to last."""
-    since = sentence("since ", paused.since) if paused.since else "at an unknown time"
-    return sentence(since, pause_reason(paused))
+    """Since when one is paused, by whom, why, and until when that was meant to last."""
+    return sentence(_since_first((paused,)), pause_reason(paused))
 
 
 def pause_reason(paused: PauseInfo) -> Text:
@@ -64,7 +81,7 @@ def pause_reason(paused: PauseInfo) -> Text:
 
 
 def other_pauses(schedules: Iterable[Schedule]) -> Text:
-    """Who paused those that are in no window, why and since when, the largest group first; "" where there are none."""
+    """A sentence on pauses outside of windows: by whom, why, since when, the largest group first; "" for none."""
     alike: dict[tuple[str, str, datetime | None], list[tuple[Schedule, PauseInfo]]] = {}
     for schedule in schedules:
         if not schedule.annotation(PAUSED_BATCH):
@@ -79,11 +96,8 @@ def other_pauses(schedules: Iterable[Schedule]) -> Text:
 
 
 def _paused_alike(group: list[tuple[Schedule, PauseInfo]]) -> Text:
-    first = min((info.since for _, info in group if info.since), default=None)
-    differ = len({info.since for _, info in group}) > 1
     who = group[0][0].name if len(group) == 1 else humanize.count(len(group), "schedule")
-    since = sentence("since ", first, " or later" if differ else "") if first else "at an unknown time"
-    return sentence(f"{who} ", since, pause_reason(group[0][1]))
+    return sentence(f"{who} ", _since_first([info for _, info in group]), pause_reason(group[0][1]))
 
 
 def window_line(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> str:

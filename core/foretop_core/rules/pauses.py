@@ -1,4 +1,4 @@
-"""Who paused a schedule, why and until when, as far as the schedule itself tells."""
+"""Pauses of schedules: by whom, why and until when, as far as the schedule itself tells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the phases of Velero's backups and restores mean for the rules; an unknown phase belongs to no set."""
+"""The phases of Velero's backups and restores in sets for the rules; an unknown phase belongs to no set."""
 
 from __future__ import annotations
 

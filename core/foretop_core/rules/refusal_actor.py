@@ -1,4 +1,4 @@
-"""Who must do something about a NAB or NAR that the controller refuses: its owner, or an administrator."""
+"""The person who must act on a NAB or NAR that the controller refuses: its owner, or an administrator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Actor(StrEnum):
 
 
 class NeededAction(msgspec.Struct, frozen=True):
-    """Who must act on a refused object, and on what."""
+    """The person who must act on a refused object, and the thing to change."""
 
     who: Actor
     waits: Text

@@ -1,4 +1,4 @@
-"""Whether Velero can use a repository of volumes: every place that speaks of volumes in it asks here."""
+"""Readiness of repositories of volumes: every place that speaks of volumes in it asks here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 def unready_repository(repository: BackupRepository) -> str:
-    """What a repository that is not ready keeps from being done, and why, where Velero says why."""
+    """A sentence on what a repository that is not ready prevents, with Velero's reason where it gives one."""
     why = (repository.status.message or "Velero gives no reason").rstrip(".")
     of = repository.spec.volume_namespace
     return f"{why}. Until it is ready no volume of {of} is backed up to it or restored from it."

@@ -1,4 +1,4 @@
-"""What went wrong in a backup or restore, as Velero writes it down in the bucket: by namespace and resource.
+"""Errors and warnings of a backup or restore, as Velero writes them into the bucket, and its list of resources.
 
 The file is one JSON object, `{"errors": …, "warnings": …}`; each part holds sentences under `velero`, `cluster` and, by
 name, `namespaces`. The sentences are made for people and differ from release to release: what names its
@@ -15,6 +15,7 @@ from typing import Any, assert_never
 import msgspec
 
 from foretop_core.errors import Unreadable
+from foretop_core.rules import humanize
 
 _OF_BACKUP = ("resource: /", "name: /")
 _ABOUT_AN_ITEM = re.compile(
@@ -27,7 +28,7 @@ _IS_THERE = re.compile(
 
 
 class ResultScope(Enum):
-    """What a problem is about."""
+    """The subject of a problem."""
 
     VELERO = "velero"
     CLUSTER = "cluster"
@@ -161,3 +162,33 @@ def _named(path: str, message: str) -> Problem:
     """From `pods/ns/x` or, without a namespace, `persistentvolumes/x`."""
     resource, _, rest = path.partition("/")
     return Problem(resource, rest.rpartition("/")[2], message)
+
+
+class ResourceKind(msgspec.Struct, frozen=True):
+    """A kind with its API group and version, and the names of its objects: `namespace/name`, or a name alone."""
+
+    kind: str
+    names: tuple[str, ...]
+
+
+class ResourceList(msgspec.Struct, frozen=True):
+    kinds: tuple[ResourceKind, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return sum(len(one.names) for one in self.kinds)
+
+    def lines(self) -> tuple[str, ...]:
+        """In words, and then as `velero backup describe --details` lists them."""
+        head = f"{humanize.count(self.count, 'object')} of {humanize.count(len(self.kinds), 'kind')}"
+        listed = [line for one in self.kinds for line in (f"{one.kind}:", *(f"  - {name}" for name in one.names))]
+        return head, *listed
+
+
+def parse_resource_list(text: bytes | bytearray) -> ResourceList:
+    """Kinds and names in order, whatever the order of the file; raises Unreadable for what is not such a list."""
+    try:
+        held = msgspec.json.decode(text, type=dict[str, list[str] | None])
+    except (ValueError, RecursionError) as problem:
+        raise Unreadable("The resource list cannot be read", str(problem)) from None
+    return ResourceList(tuple(ResourceKind(kind, tuple(sorted(held[kind] or ()))) for kind in sorted(held)))

@@ -36,7 +36,7 @@ def ended(run: Backup | Restore) -> datetime | None:
 
 
 def history(schedule: Schedule, labelled: Iterable[Backup]) -> tuple[Backup, ...]:
-    """Of the backups that carry the schedule's label, its own, the last one that was submitted first.
+    """The schedule's own backups among those with its label, the last one submitted first.
 
     The sync brings in backups of an earlier schedule of the same name, perhaps another cluster's: what was submitted
     before this schedule was made is not its history.

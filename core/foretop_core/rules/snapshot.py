@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -30,17 +30,18 @@ from foretop_core.models import (
     Schedule,
     ServerStatusRequest,
 )
-from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.behaviour_evidence import behaviour
 from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
-from foretop_core.rules.cron_dialects.behaviour_evidence import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heartbeat, signs_in
-from foretop_core.rules.lookups import Keyed, Lookups, ScannedLookups, own_run
+from foretop_core.rules.indexes import Indexes
+from foretop_core.rules.lookups import Keyed, Lookups, own_run
 from foretop_core.rules.phases import QUEUE_PHASES, WAITING
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.volumes import moved_before
 from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
+from foretop_core.rules.velero_pods import server_pod, server_started
 
 R = TypeVar("R", bound=Resource)
 Verdicts = Mapping[str, tuple[Dialect, ...]]
@@ -49,7 +50,7 @@ _JUDGED_BY = frozenset({"", "Schedule", "Backup", "Restore", "BackupStorageLocat
 
 
 class VeleroInfo(msgspec.Struct, frozen=True):
-    """What is known of one Velero server; None where its Deployment may not be read."""
+    """The known settings and state of one Velero server; None where its Deployment may not be read."""
 
     skip_immediately: bool | None = None
     concurrency: int | None = None
@@ -64,7 +65,7 @@ class VeleroInfo(msgspec.Struct, frozen=True):
 
     @property
     def is_down(self) -> bool:
-        """Whether its Deployment reports that no pod is ready; False where it reports nothing."""
+        """True if its Deployment reports that no pod is ready; False where it reports nothing."""
         return self.wanted_pods is not None and not self.ready_pods
 
 
@@ -91,7 +92,7 @@ class PhaseChange(msgspec.Struct, frozen=True):
 
 
 class ObservedChanges(msgspec.Struct, frozen=True):
-    """What foretop has watched happen since it runs; a manifest has none of it."""
+    """The changes that foretop has watched since it runs; a manifest has none."""
 
     phase_since: Mapping[ObjectRef, datetime] = msgspec.field(default_factory=dict)
     moved: Mapping[ObjectRef, datetime] = msgspec.field(default_factory=dict)
@@ -108,15 +109,13 @@ class ObservedChanges(msgspec.Struct, frozen=True):
     free_slot_since: Mapping[str, datetime] = msgspec.field(default_factory=dict)
 
 
-class LiveLookups(Lookups, Protocol):
-    """Lookups in a store that goes on changing."""
+class KeptIndexes(msgspec.Struct, frozen=True):
+    """The indexes of a store that goes on changing: they are of the snapshot while they are current."""
 
-    @property
-    def is_current(self) -> bool:
-        """Whether nothing has changed since the snapshot was made."""
-
-    def protection(self, snapshot: ClusterSnapshot, /) -> ProtectionIndex:
-        """The protection of its namespaces, kept change by change."""
+    lookups: Lookups
+    protection: Callable[[ClusterSnapshot], ProtectionIndex]
+    """The protection of the snapshot's namespaces, kept change by change."""
+    is_current: Callable[[], bool]
 
 
 class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
@@ -150,28 +149,31 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     """The release of Velero that a person named, by namespace, "" for all."""
     unseen: tuple[VisibilityGap, ...] = ()
     seen: ObservedChanges = msgspec.field(default_factory=ObservedChanges)
-    live: LiveLookups | None = None
+    live: KeptIndexes | None = None
     """The store's own indexes, for as long as they are of this moment."""
 
     @cached_property
     def is_loading(self) -> bool:
-        """Whether the first lists of what schedules, runs and servers are judged by are still coming in."""
+        """True if the first lists of what schedules, runs and servers are judged by are still coming in."""
         return any(gap.is_loading and gap.kind in _JUDGED_BY for gap in self.unseen)
 
     @property
     def lookups(self) -> Lookups:
-        """Of exactly these objects; while the store has not changed, without a look at each of them."""
-        return self.live if self.live is not None and self.live.is_current else self._scanned
+        """Lookups in exactly these objects: the store's own until it changes, then, as for a file, made anew."""
+        return self.live.lookups if self.live is not None and self.live.is_current() else self._lookups_in_all
 
     @cached_property
-    def _scanned(self) -> ScannedLookups:
-        return ScannedLookups(self)
+    def _lookups_in_all(self) -> Lookups:
+        indexes = Indexes()
+        runs: tuple[Resource, ...] = (*self.backups, *self.restores, *self.nabs, *self.nars)
+        indexes.fill((self.ref(item), item) for item in (*runs, *self.movements))
+        return Lookups(self.context, indexes, self.find)
 
     @property
     def protection(self) -> ProtectionIndex:
         """The protection of its namespaces; while the store has not changed, without a look at each backup."""
         live = self.live
-        return live.protection(self) if live is not None and live.is_current else self._protection_from_all
+        return live.protection(self) if live is not None and live.is_current() else self._protection_from_all
 
     @cached_property
     def _protection_from_all(self) -> ProtectionIndex:
@@ -264,7 +266,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def velero_namespaces(self) -> tuple[str, ...]:
-        """Where a Velero server is to be expected: wherever its schedules, backups or locations are."""
+        """The namespaces to expect a Velero server in: those with schedules, backups or locations."""
         found = {item.namespace for item in (*self.schedules, *self.storage)}
         return tuple(sorted(found | self.lookups.backup_namespaces() | set(self.servers)))
 
@@ -290,11 +292,10 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     def movements_of(self, run: Backup | Restore) -> tuple[DataMovement, ...]:
         """The volumes of a backup or restore on their way."""
-        known = self.movements_by_backup if isinstance(run, Backup) else self.movements_by_restore
-        return known.get((run.namespace, label_value(run.name)), ())
+        return self.lookups.movements_of(run)
 
     def moved_before(self, waiting: DataMovement) -> str:
-        """What the node of a waiting volume moves before it; "" where it does not wait its turn."""
+        """The volumes that the node moves before a waiting one, as text; "" where it does not wait its turn."""
         return moved_before(waiting, [one for one in self.on_node(waiting) if one.phase == "InProgress"])
 
     def on_node(self, movement: DataMovement) -> tuple[DataMovement, ...]:
@@ -307,22 +308,6 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         for movement in self.movements:
             if movement.node and movement.status.completion_timestamp is None:
                 grouped[movement.namespace, movement.node].append(movement)
-        return {key: tuple(movements) for key, movements in grouped.items()}
-
-    @cached_property
-    def movements_by_restore(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
-        grouped: defaultdict[tuple[str, str], list[DataMovement]] = defaultdict(list)
-        for movement in self.movements:
-            if name := movement.restore_name:
-                grouped[movement.namespace, name].append(movement)
-        return {key: tuple(movements) for key, movements in grouped.items()}
-
-    @cached_property
-    def movements_by_backup(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
-        grouped: defaultdict[tuple[str, str], list[DataMovement]] = defaultdict(list)
-        for movement in self.movements:
-            if name := movement.backup_name:
-                grouped[movement.namespace, name].append(movement)
         return {key: tuple(movements) for key, movements in grouped.items()}
 
     def heartbeat(self, namespace: str) -> Heartbeat:
@@ -342,6 +327,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
                 worked=self._worked(namespace),
                 has_waiting=any(run.phase in WAITING for run in self.open_backups.get(namespace, ())),
                 is_down=self.server(namespace).is_down,
+                started=self._pod_start(namespace),
             )
         return known
 
@@ -355,9 +341,23 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
                 *self.open_backups.get(namespace, ()),
                 *self.faulty_backups.get(namespace, ()),
             ),
-            started=self.server(namespace).started,
+            started=max((at for at in self._starts(namespace) if at is not None), default=None),
             off_beat=self.seen.syncs_off_beat,
         )
+
+    def server_pod(self, namespace: str) -> Pod | None:
+        """The pod that runs the server of a namespace, where pods are watched."""
+        return server_pod(self.pods, namespace)
+
+    def _pod_start(self, namespace: str) -> LifeSign | None:
+        pod = self.server_pod(namespace)
+        at = server_started(pod) if pod is not None else None
+        return None if pod is None or at is None else LifeSign(at, type(pod).__name__, pod.name, "was started")
+
+    def _starts(self, namespace: str) -> tuple[datetime | None, ...]:
+        """When the server was started, as its Deployment tells and as its pod does."""
+        sign = self._pod_start(namespace)
+        return self.server(namespace).started, sign.at if sign is not None else None
 
     @cached_property
     def _seconds(self) -> dict[str, int | None]:
@@ -411,7 +411,7 @@ def _by_namespace(items: Iterable[R]) -> dict[str, tuple[R, ...]]:
 
 
 def named_evidence(snapshot: ClusterSnapshot, namespace: str) -> Iterator[Evidence]:
-    """What names the release of the Velero server in a namespace, or shows it in its definitions, the surest first."""
+    """Evidence of the Velero release in a namespace, by name or by its definitions, the surest first."""
     given = snapshot.given_versions.get(namespace) or snapshot.given_versions.get("", "")
     known = snapshot.server(namespace)
     yield from _named(given, f"--velero-version {given}")

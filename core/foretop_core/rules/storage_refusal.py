@@ -1,4 +1,4 @@
-"""Whether Velero refuses a backup because of where it would be kept: every place that forecasts a backup asks here."""
+"""Refusals of backups because of their storage location: every place that forecasts a backup asks here."""
 
 from __future__ import annotations
 

@@ -50,18 +50,18 @@ class UndoneChange(msgspec.Struct, frozen=True):
 
 
 def written_fields(body: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[WrittenField, ...]:
-    """Of a merge patch, the fields whose return to what they were would undo it."""
+    """The fields of a merge patch whose return to what they were would undo it."""
     found = (WrittenField(path, value, value_at(before, path)) for path, value in _leaves(body))
     return tuple(one for one in found if one.path not in _USED_UP and not _alike(one.written, one.before))
 
 
 def has_written(field: WrittenField, held: Mapping[str, Any]) -> bool:
-    """Whether an object has what was written."""
+    """True if an object has what was written."""
     return _alike(value_at(held, field.path), field.written)
 
 
 def put_back(fields: Iterable[WrittenField], held: Mapping[str, Any]) -> tuple[WrittenField, ...]:
-    """Those of the fields that are again what they were before the write."""
+    """The fields that are again what they were before the write."""
     return tuple(one for one in fields if _alike(value_at(held, one.path), one.before))
 
 
@@ -95,7 +95,7 @@ def undone_finding(undone: UndoneChange, owner: str) -> Finding:
 
 
 def _deed(undone: UndoneChange) -> str:
-    """What was undone, in a word."""
+    """The undone action in a word."""
     if not undone.fields:
         return "deletion"
     paused = next((one for one in undone.fields if one.path == ("spec", "paused")), None)

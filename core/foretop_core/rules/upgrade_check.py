@@ -1,4 +1,4 @@
-"""What an upgrade of Velero would do to the schedules of each server."""
+"""The effect of a Velero upgrade on the schedules of each server."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _server(snapshot: ClusterSnapshot, namespace: str, to: Dialect, now: datetim
 
 
 def _possible(verdict: DialectVerdict, to: Dialect) -> tuple[Dialect, ...]:
-    """What the server may have now; where that is open, of the releases before the one to upgrade to."""
+    """The dialects that the server may have now; where that is open, those of releases before the new one."""
     earlier = ALL_DIALECTS[: ALL_DIALECTS.index(to)]
     return tuple(each for each in verdict.candidates if verdict.is_certain or each in earlier) or verdict.candidates
 

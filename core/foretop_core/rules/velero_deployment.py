@@ -1,4 +1,4 @@
-"""What Deployments tell of the Velero servers that they run, and of the operator that looks after them."""
+"""Velero servers and the OADP operator as their Deployments describe them."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _FAILING = frozenset(
 
 
 class PodRole(Enum):
-    """What a pod does for Velero; the value is the word that a person reads."""
+    """The role of a pod for Velero; the value is the word that a person reads."""
 
     SERVER = "server"
     NODE_AGENT = "node-agent"
@@ -121,7 +121,7 @@ def restarts(pod: Pod) -> int:
 
 
 def last_exit(pod: Pod) -> LastExit | None:
-    """Of the container that ended last."""
+    """The exit of the container that ended last."""
     found = [
         LastExit(container.name, ended.reason, ended.exit_code, ended.finished_at, ended.message)
         for container in pod.status.container_statuses
@@ -131,10 +131,28 @@ def last_exit(pod: Pod) -> LastExit | None:
 
 
 def why_not_ready(pod: Pod) -> str:
-    """What the kubelet says about it; "" where it says nothing."""
+    """The kubelet's reason; "" where it gives none."""
     waiting = (container.state.waiting for container in pod.status.container_statuses)
     said = [one.message for one in waiting if one is not None and one.message]
     return said[0] if said else pod.status.message
+
+
+def server_pod(pods: Iterable[Pod], namespace: str) -> Pod | None:
+    """The pod that runs the server of a namespace: one that is ready, else the newest; None where none was seen."""
+    found = [pod for pod in pods if pod.namespace == namespace and pod_role(pod) is PodRole.SERVER]
+    alive = [pod for pod in found if pod_health(pod) is not PodHealth.ENDED]
+    return max(
+        alive,
+        key=lambda pod: (pod_health(pod) is PodHealth.READY, pod.created.timestamp() if pod.created else 0.0, pod.name),
+        default=None,
+    )
+
+
+def server_started(pod: Pod) -> datetime | None:
+    """When the server in its pod was last started; None while it does not run."""
+    name = main_container(pod)
+    running = [one.state.running for one in pod.status.container_statuses if one.name == name]
+    return next((one.started_at for one in running if one is not None), None)
 
 
 def failing_server(pods: Iterable[Pod], namespace: str) -> Pod | None:
@@ -163,7 +181,7 @@ def crash_text(pod: Pod) -> Text:
 
 
 def _last_line(text: str) -> str:
-    """Of several lines the last one: the error that ended it."""
+    """The last of several lines: the error that ended it."""
     return text.strip().splitlines()[-1].strip().rstrip(".")
 
 

@@ -1,20 +1,24 @@
-"""The changes observed in this run, bounded: phases, conditions, pauses, and progress."""
+"""The changes observed in this run, bounded: phases, conditions, pauses and progress, and what servers did."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 import msgspec
 
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackupStorageLocation, Restore, Schedule
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.snapshot import ObservedChanges, PhaseChange, VeleroInfo
+from foretop_core.store.beat_tracker import ActivityTracker, BeatTracker, SlotTracker
 
 PER_OBJECT = 32
 OVERALL = 1000
 IN_TOTAL = 20_000
 """The changes kept of all objects together: thousands of objects may change all the time."""
+_PHASE_ORDER = {"": 0, "New": 0, "BackingOff": 1, "Created": 2, "Deleting": 3}
+"""The order of a non-admin object's phases; a step to a smaller number is backwards."""
 _LONGEST = 64
 """Letters of a phase or a condition; anybody may write a megabyte into them."""
 
@@ -173,3 +177,46 @@ def _work_amount(resource: Resource) -> tuple[str, int, int] | None:
 
 def _ended(resource: Resource) -> datetime | None:
     return resource.status.completion_timestamp if isinstance(resource, DataMovement) else None
+
+
+class Observations:
+    """All that was seen to happen in this run, as the objects themselves do not record it."""
+
+    def __init__(self) -> None:
+        self.history = ChangeHistory()
+        self._slots = SlotTracker()
+        self._beats = BeatTracker()
+        self._activity = ActivityTracker()
+
+    def note(
+        self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime, *, listed: bool
+    ) -> None:
+        """Take one change of an object in; one that comes with a list may have happened long ago."""
+        self.history.note(key, before, after, at)
+        self._slots.note(key, before, after, at)
+        self._beats.note(key, before, after)
+        self._activity.note(key, before, after, at, listed=listed)
+
+    def of(self, context: str, servers: Mapping[str, VeleroInfo]) -> ObservedChanges:
+        """The changes of one cluster as the rules read them."""
+        since: dict[ObjectRef, datetime] = {}
+        back: dict[ObjectRef, PhaseChange] = {}
+        for step in self.history.phases(context):
+            since[step.key] = step.at
+            if _PHASE_ORDER.get(step.after, len(_PHASE_ORDER)) < _PHASE_ORDER.get(step.before, 0):
+                back[step.key] = PhaseChange(step.before, step.after, step.at)
+        progress = list(self.history.all_progress(context))
+        return ObservedChanges(
+            phase_since=since,
+            moved={key: record.since for key, record in progress},
+            unmoved=frozenset(key for key, record in progress if not record.seen_moving),
+            went_back=back,
+            restarted=self._beats.restarted(context),
+            worked=self._activity.worked(context),
+            syncs_off_beat=self._beats.off_beat(context),
+            free_slot_since=self._slots.free_since(context, lambda namespace: _slots(servers.get(namespace))),
+        )
+
+
+def _slots(server: VeleroInfo | None) -> int:
+    return server.concurrency if server and server.concurrency else 1

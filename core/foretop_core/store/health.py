@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from typing import assert_never
 
 import msgspec
 
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.models.kinds import EVENT, NAMESPACE, RELEASE_HINTS, Kind
+from foretop_core.models.kinds import (
+    BACKUP,
+    DEPLOYMENT,
+    DPA,
+    EVENT,
+    NAMESPACE,
+    RELEASE_HINTS,
+    REPOSITORY,
+    SCHEDULE,
+    STORAGE,
+    Kind,
+)
+from foretop_core.rules import humanize
+from foretop_core.rules.sentences import Text, join_sentences, sentence
+from foretop_core.rules.snapshot import VisibilityGap
 
 _GRAVEST_FIRST = (
     WatchState.SIGNED_OUT,
@@ -111,12 +126,12 @@ class WatchHealthRegistry(msgspec.Struct):
                 yield scope, entry.health
 
     def is_listed(self, context: str, kind: Kind) -> bool:
-        """Whether all objects of a kind have come in; what is stale by now has come in before."""
+        """True if all objects of a kind have come in; what is stale by now has come in before."""
         found = [entry.health.state for scope, entry in self._entries.items() if _is_of(scope, context, kind)]
         return bool(found) and all(state is WatchState.LIVE or state in LOST for state in found)
 
     def is_first_list(self, scope: WatchScope) -> bool:
-        """Whether the list that comes in is the first one: before a later one, everything is known already."""
+        """True if the list that comes in is the first one: before a later one, everything is known already."""
         entry = self._entries.get(scope)
         return entry is None or (entry.health.state is WatchState.SYNCING and not entry.was_listed)
 
@@ -136,7 +151,7 @@ def _is_of(scope: WatchScope, context: str, kind: Kind) -> bool:
 
 
 def _is_in_passing(scope: WatchScope, health: WatchHealth) -> bool:
-    """Whether a failure is not the cluster's: events of the open object, starting movements, what tells a page more."""
+    """True if a failure is not the cluster's: events of the open object, starting movements, what tells a page more."""
     if scope.kind is EVENT or (bool(scope.selector) and health.state is WatchState.SYNCING):
         return True
     return scope.kind in _TELLS_MORE and health.state in (
@@ -194,3 +209,56 @@ def _lost_at(watches: list[WatchHealth]) -> datetime | None:
     if any(health.state in (WatchState.LIVE, WatchState.SYNCING) for health in watches):
         return None
     return max((health.since for health in watches if health.state in LOST), default=None)
+
+
+_NOT_NEEDED = frozenset({DEPLOYMENT, DPA, EVENT, NAMESPACE, REPOSITORY, *RELEASE_HINTS})
+_WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
+
+
+def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[VisibilityGap, ...]:
+    """One entry for each kind, or one for the whole cluster if every watch fails for the same reason."""
+    reasons: dict[str, list[Text]] = {}
+    watches = [(scope, health) for scope, health in board.watches(context) if scope.kind is not EVENT]
+    # Where somebody asks for nothing but such kinds, they are what is needed.
+    needed = [(scope, health) for scope, health in watches if scope.kind not in _NOT_NEEDED] or watches
+    if not needed:
+        return (VisibilityGap(context, "", WatchState.SYNCING.value, is_loading=True),)
+    loading = {scope.kind.name for scope, _ in needed if not scope.selector and board.is_first_list(scope)}
+    for scope, health in needed:
+        if reason := _reason(scope, health) or _unreadable(board.lost_lines(scope)):
+            reasons.setdefault(scope.kind.name, []).append(reason)
+    together = {reason for given in reasons.values() for reason in given}
+    if len(together) == 1 and sum(map(len, reasons.values())) == len(needed) > 1:
+        return (VisibilityGap(context, "", together.pop(), is_loading=bool(loading)),)
+    return tuple(
+        VisibilityGap(context, kind, _joined(given), is_loading=kind in loading)
+        for kind, given in sorted(reasons.items())
+    )
+
+
+def _reason(scope: WatchScope, health: WatchHealth) -> Text:
+    where = f" in {scope.namespace}" if scope.namespace else ""
+    match health.state:
+        case WatchState.LIVE:
+            return ""
+        case WatchState.NOT_INSTALLED:
+            return str(health.state.value) if scope.kind in _WITHOUT_THEM_NO_VELERO else ""
+        case WatchState.FORBIDDEN:
+            return f"{health.state.value}{where}"
+        case WatchState.NO_NAMESPACE:
+            return f"namespace {scope.namespace} does not exist"
+        case WatchState.STALE:
+            return sentence("stale since ", health.since)
+        case WatchState.SYNCING if scope.selector:
+            return ""
+        case WatchState.SYNCING | WatchState.SIGNED_OUT:
+            return str(health.state.value)
+    assert_never(health.state)
+
+
+def _unreadable(lines: int) -> str:
+    return f"{humanize.count(lines, 'message')} of the API server cannot be read" if lines else ""
+
+
+def _joined(reasons: list[Text]) -> Text:
+    return join_sentences(dict.fromkeys(reasons), ", ")

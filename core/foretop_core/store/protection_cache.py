@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from foretop_core.logs import logger
 from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import Resource, UnreadableObject
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.change_feed import Feed, Subscription
-from foretop_core.store.unreadable import UnreadableObject
 
 _log = logger(__name__)
 _KINDS = frozenset(kind.name for kind in (NAMESPACE, BACKUP, SCHEDULE, RESTORE, NAB, REPOSITORY, STORAGE))

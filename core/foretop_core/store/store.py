@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from foretop_core.clock import Clock
-from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
 from foretop_core.logs import logger
-from foretop_core.models.kinds import Kind
-from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.models import Deployment, Namespace
+from foretop_core.models.kinds import NAMESPACE, Kind, kind_of
+from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject, is_earlier, is_older, unreadable_object
+from foretop_core.rules.build_snapshot import servers_of, snapshot_of
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.failure_record import failure_line
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.indexes import Indexes
+from foretop_core.rules.lookups import Lookups
+from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, VisibilityGap
 from foretop_core.store.change_feed import Feed
-from foretop_core.store.change_history import ChangeHistory
-from foretop_core.store.free_slot_tracker import SlotTracker
-from foretop_core.store.health import WatchHealthRegistry
-from foretop_core.store.indexes import Indexes
+from foretop_core.store.change_history import Observations
+from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
 from foretop_core.store.protection_cache import ProtectionCache
-from foretop_core.store.restart_detector import ActivityTracker, RestartDetector
-from foretop_core.store.snapshot_cache import SnapshotCache
-from foretop_core.store.store_sink import StoreSink
-from foretop_core.store.unreadable import UnreadableObject, kind_of, unreadable_object
 
 R = TypeVar("R", bound=Resource)
 _log = logger(__name__)
@@ -35,18 +36,17 @@ class Store:
     def __init__(self, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self.indexes = Indexes()
         self.feed = Feed()
-        self.protection = ProtectionCache(self.feed)
-        self.history = ChangeHistory()
-        self.slots = SlotTracker()
-        self.restarts = RestartDetector()
-        self.activity = ActivityTracker()
+        self._protection = ProtectionCache(self.feed)
+        self._observed = Observations()
+        self.history = self._observed.history
         self.health = WatchHealthRegistry(notify=self._notify)
         self._listeners: list[Callable[[], None]] = []
-        self._snapshots = SnapshotCache(self, given_versions)
+        self._given_versions = given_versions
+        self._snapshots: dict[str, tuple[tuple[int, int], ClusterSnapshot]] = {}
         self._tables: dict[tuple[str, str], dict[ObjectRef, Resource]] = {}
         self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._revisions: dict[str, int] = {}
-        self._garbled: dict[ObjectRef, UnreadableObject] = {}
+        self._unreadable: dict[ObjectRef, UnreadableObject] = {}
         self._sinks: dict[WatchScope, StoreSink] = {}
         self._holders: dict[ObjectRef, int] = {}
 
@@ -54,7 +54,7 @@ class Store:
         """The object, or the placeholder of an unreadable one."""
         table = self._tables.get(key[:2])
         found = None if table is None else table.get(key)
-        return self._garbled.get(key) if found is None else found
+        return self._unreadable.get(key) if found is None else found
 
     def find(self, model: type[R], context: str, namespace: str, name: str) -> R | None:
         found = self.get(ObjectRef(context, kind_of(model).name, namespace, name))
@@ -71,13 +71,13 @@ class Store:
     def items(self, context: str, kind: str) -> Iterator[tuple[ObjectRef, Resource]]:
         """Every row of one kind: the readable objects, then the unreadable ones."""
         yield from self._tables.get((context, kind), {}).items()
-        for key, stand_in in self._garbled.items():
+        for key, stand_in in self._unreadable.items():
             if key[:2] == (context, kind):
                 yield key, stand_in
 
     @property
     def unreadable(self) -> Mapping[ObjectRef, UnreadableObject]:
-        return self._garbled
+        return self._unreadable
 
     def revision(self, context: str) -> int:
         """A number that changes with every change of an object of that cluster."""
@@ -85,7 +85,31 @@ class Store:
 
     def snapshot(self, context: str) -> ClusterSnapshot:
         """The input of the rules; the same value as long as nothing has changed."""
-        return self._snapshots.of(context)
+        version = (self.revision(context), self.health.revision)
+        held = self._snapshots.get(context)
+        if held is not None and held[0] == version:
+            return held[1]
+        unseen = visibility_gaps(context, self.health)
+        listed = self.health.is_listed(context, NAMESPACE) and bool(self.all(context, Namespace))
+        known = (unseen, listed)
+        if held is not None and (held[0][0], held[1].unseen, held[1].namespaces is not None) == (version[0], *known):
+            snapshot = held[1]
+        else:
+            snapshot = self._new_snapshot(context, *known)
+        self._snapshots[context] = (version, snapshot)
+        return snapshot
+
+    def _new_snapshot(self, context: str, unseen: tuple[VisibilityGap, ...], listed: bool) -> ClusterSnapshot:
+        def every(model: type[R], /) -> tuple[R, ...]:
+            return self.all(context, model)
+
+        seen = self._observed.of(context, servers_of(every(Deployment)))
+        given = self._given_versions.of(context)
+        made = snapshot_of(context, every, unseen, seen, given, namespaces_seen=listed)
+        revision = self.revision(context)
+        lookups = Lookups(context, self.indexes, self.get)
+        live = KeptIndexes(lookups, self._protection.of, lambda: self.revision(context) == revision)
+        return replace(made, live=live)
 
     def contexts(self) -> tuple[str, ...]:
         """The clusters that a watch or a file has reported."""
@@ -138,9 +162,9 @@ class Store:
         table = self._tables.setdefault(table_key, {})
         if isinstance(after, UnreadableObject):
             table.pop(key, None)
-            self._garbled[key] = after
+            self._unreadable[key] = after
         else:
-            self._garbled.pop(key, None)
+            self._unreadable.pop(key, None)
             if after is None:
                 table.pop(key, None)
             else:
@@ -151,10 +175,7 @@ class Store:
             self.indexes.discard(key, before, after)
             after = self._set_aside(key, after, problem)
         try:
-            self.history.note(key, before, after, at)
-            self.slots.note(key, before, after, at)
-            self.restarts.note(key, before, after)
-            self.activity.note(key, before, after, at, listed=listed)
+            self._observed.note(key, before, after, at, listed=listed)
         except Exception as problem:
             self.indexes.discard(key, after, None)
             after = self._set_aside(key, after, problem)
@@ -172,7 +193,7 @@ class Store:
         self._tables[key[:2]].pop(key, None)
         version = after.metadata.resource_version
         stand_in = unreadable_object(key.namespace, key.name, failure_line(problem), version)
-        self._garbled[key] = stand_in
+        self._unreadable[key] = stand_in
         return stand_in
 
     def listen(self, wake: Callable[[], None]) -> None:
@@ -185,5 +206,124 @@ class Store:
 
 
 def _same(before: Resource, after: Resource) -> bool:
-    """Whether nothing changed: the same version and, since a file or a restored etcd may keep it, the same content."""
+    """True if nothing changed: the same version and, since a file or a restored etcd may keep it, the same content."""
     return before.metadata.resource_version == after.metadata.resource_version and before == after
+
+
+REMEMBERED_DELETIONS = 1000
+
+
+class StoreSink:
+    """Remembers the keys that its watch has shown, so that a new list removes exactly what is missing from it."""
+
+    def __init__(self, store: Store, scope: WatchScope, clock: Clock) -> None:
+        self._store = store
+        self._scope = scope
+        self._clock = clock
+        self._held: dict[ObjectRef, Resource] = {}
+        self._listed: set[ObjectRef] | None = None
+        self._early: dict[ObjectRef, Resource] = {}
+        """The events of a watch beside the list that comes in."""
+        self._deleted: OrderedDict[ObjectRef, Resource] = OrderedDict()
+        self._lost = 0
+        self._lost_before_list = 0
+        self._lost_why = ""
+
+    def replace_begin(self) -> None:
+        self._listed, self._early = set(), {}
+        self._lost_before_list = self._lost
+
+    def page(self, objects: Iterable[Resource]) -> None:
+        at = self._clock.now()
+        for resource in objects:
+            self._list(self._key(resource), resource, at)
+
+    def replace_end(self, version: str = "") -> None:
+        """Remove what the list lacks, except what came after its version: the watch that follows speaks of that."""
+        at = self._clock.now()
+        for key in self._held.keys() - (self._listed or set()):
+            early = self._early.get(key)
+            if early is None or not is_earlier(version, early.metadata.resource_version):
+                self._lose(key, at)
+        self._listed, self._early = None, {}
+        self._deleted.clear()
+        self._count_lost(-self._lost_before_list, self._lost_why)
+
+    def apply(self, event: EventType, resource: Resource) -> None:
+        """Apply an event unless this watch has already delivered a later one for the same object."""
+        key, at = self._key(resource), self._clock.now()
+        if self._is_overtaken(key, resource):
+            return
+        if self._listed is not None:
+            self._early[key] = resource
+        if event == "DELETED":
+            self._lose(key, at)
+            self._remember_deletion(key, resource)
+        else:
+            self._see(key, resource, at)
+
+    def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
+        if not name:
+            self._count_lost(1, problem)
+            return
+        key = ObjectRef(self._scope.context, self._scope.kind.name, namespace, name)
+        stand_in, at = unreadable_object(namespace, name, problem, version), self._clock.now()
+        if self._listed is not None:
+            self._list(key, stand_in, at)
+        elif not self._is_overtaken(key, stand_in):
+            self._see(key, stand_in, at)
+
+    def health(self, health: WatchHealth) -> None:
+        self._store.health.report(self._scope, health)
+
+    def release_all(self) -> None:
+        at = self._clock.now()
+        for key in tuple(self._held):
+            self._lose(key, at)
+
+    def _count_lost(self, more: int, why: str) -> None:
+        """A whole list makes good what was lost before it."""
+        self._lost += more
+        self._lost_why = why if self._lost else ""
+        self._store.health.report_lost(self._scope, self._lost, self._lost_why)
+
+    def _key(self, resource: Resource) -> ObjectRef:
+        meta = resource.metadata
+        return ObjectRef(self._scope.context, self._scope.kind.name, meta.namespace, meta.name)
+
+    def _is_overtaken(self, key: ObjectRef, resource: Resource) -> bool:
+        known = self._held.get(key) or self._deleted.get(key)
+        return known is not None and is_older(resource, known)
+
+    def _list(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
+        """A list wins even if it is older than what was known before it: a cluster can be restored from a backup."""
+        if self._listed is not None:
+            self._listed.add(key)
+        early = self._early.get(key)
+        if early is not None and is_older(resource, early):
+            return
+        self._hold(key, resource)
+        self._store.put(key, resource, at, listed=True)
+
+    def _see(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
+        """Store an object, unless another watch that also covers it has delivered a newer version."""
+        self._hold(key, resource)
+        shown = self._store.get(key)
+        if shown is None or not is_older(resource, shown):
+            self._store.put(key, resource, at)
+
+    def _hold(self, key: ObjectRef, resource: Resource) -> None:
+        if key not in self._held:
+            self._store.hold(key)
+        self._held[key] = resource
+
+    def _lose(self, key: ObjectRef, at: datetime) -> None:
+        if self._held.pop(key, None) is not None:
+            self._store.release(key, at)
+
+    def _remember_deletion(self, key: ObjectRef, resource: Resource) -> None:
+        """Remember a deletion, so that a late MODIFIED does not bring the object back; the next list clears it."""
+        self._deleted[key] = resource
+        self._deleted.move_to_end(key)
+        if len(self._deleted) > REMEMBERED_DELETIONS:
+            self._deleted.popitem(last=False)

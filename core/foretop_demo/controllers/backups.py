@@ -8,7 +8,7 @@ from typing import Any
 from foretop_core.models import Backup, BackupStorageLocation, Resource
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, POD_VOLUME_BACKUP, STORAGE
 from foretop_core.models.velero import STORAGE_LABEL
-from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.queue.positions import order
 from foretop_demo.change_log import Key
 from foretop_demo.controllers.controller_client import ControllerClient

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from foretop_core.models import BackupStorageLocation, Resource
 from foretop_core.models.kinds import BACKUP, STORAGE
-from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.humanize import read_duration
 from foretop_demo.change_log import Key
 from foretop_demo.controllers.controller_client import ControllerClient
 from foretop_demo.controllers.engine import Process, ProcessGroup
@@ -122,5 +122,5 @@ def _period(text: str) -> timedelta:
 
 
 def _due(text: str, at: datetime | None, now: datetime) -> bool:
-    """Whether a check is due. A period of zero switches it off; a second of tolerance covers a slightly early pass."""
+    """True if a check is due. A period of zero switches it off; a second of tolerance covers a slightly early pass."""
     return _period(text) > _NOTHING and (at is None or now + timedelta(seconds=1) >= at)

@@ -90,7 +90,7 @@ class NonAdminController:
         self._group = self._engine.process_group()
 
     def _is_done(self, nab: NonAdminBackup) -> bool:
-        """Whether a reconcile would write nothing: accepted, created, ended, and its status says so."""
+        """True if a reconcile would write nothing: accepted, created, ended, and its status says so."""
         copied, uuid = nab.velero.status, nab.velero.nacuuid
         if nab.phase != "Created" or copied is None or nab.spec.delete_backup or nab.metadata.deletion_timestamp:
             return False
@@ -130,7 +130,7 @@ class NonAdminController:
         self._group.after(min(_FIRST_RETRY * 2 ** min(tries, 10), _LAST_RETRY), lambda: reconcile(key))
 
     def _around_nab(self, nab: NonAdminBackup) -> NabContext:
-        """What matters for this NAB: its own backup, and all unfinished ones, which determine its position."""
+        """The backups that matter for a NAB: its own, and all unfinished ones, which determine its position."""
         cache = self._group.cache
         own = cache.under(BACKUP, "nacuuid", nab.velero.nacuuid, Backup) if nab.velero.nacuuid else []
         name = own[0].name if own else nab.velero.name

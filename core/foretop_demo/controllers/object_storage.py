@@ -9,7 +9,7 @@ from foretop_demo.kinds import Json
 
 
 class ObjectStorage:
-    """What Velero keeps outside the cluster. While it hangs, every request waits for its answer."""
+    """The files that Velero keeps outside the cluster. While it hangs, every request waits for its answer."""
 
     def __init__(self) -> None:
         self._buckets: dict[str, dict[str, Json]] = {}

@@ -1,4 +1,4 @@
-"""What is in a backup of the box, and what a restore makes of it: a small application in each namespace."""
+"""The content of a backup of the box, and the objects of its restore: a small application in each namespace."""
 
 from __future__ import annotations
 

@@ -161,5 +161,5 @@ class RestoreController:
 
 
 def _is_held(item: Resource | None) -> bool:
-    """Whether it is being deleted and waits for this controller's finalizer."""
+    """True if it is being deleted and waits for this controller's finalizer."""
     return item is not None and item.metadata.deletion_timestamp is not None and FINALIZER in item.metadata.finalizers

@@ -14,17 +14,17 @@ from foretop_demo.reconcile import Behaviour
 
 
 def has_queue(release: Release) -> bool:
-    """Whether waiting backups have a phase and a queue position; before 1.18 they have no status at all."""
+    """True if waiting backups have a phase and a queue position; before 1.18 they have no status at all."""
     return (release.major, release.minor) >= (1, 18)
 
 
 def keeps_validation_errors(release: Release) -> bool:
-    """Whether a schedule that is valid by now still has the errors of before in its status, as until 1.15."""
+    """True if a schedule that is valid by now still has the errors of before in its status, as until 1.15."""
     return (release.major, release.minor) < (1, 16)
 
 
 def deletion_error(release: Release, why: str) -> str:
-    """What a delete request says of its failure; since 1.18.3 that begins with what failed."""
+    """The message of a failed delete request; since 1.18.3 that begins with what failed."""
     names_it = (release.major, release.minor) > (1, 18) or (has_queue(release) and release.patch not in (0, 1, 2))
     return f"backup deletion failed: {why}" if names_it else why
 

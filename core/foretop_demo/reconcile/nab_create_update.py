@@ -31,7 +31,7 @@ from foretop_core.models.nonadmin import (
     VolumeCounts,
 )
 from foretop_core.models.wire import Metadata
-from foretop_core.rules.nonadmin_lifecycle.paths import SYNCED_LABEL
+from foretop_core.rules.nonadmin_lifecycle import SYNCED_LABEL
 from foretop_core.rules.queue import estimated_position
 from foretop_demo.reconcile.conditions import status_patch, volume_counts, with_condition
 from foretop_demo.reconcile.naming import led_to, nacuuid, origin_annotations, origin_labels

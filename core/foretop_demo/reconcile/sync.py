@@ -9,7 +9,7 @@ import msgspec
 from foretop_core.models import Backup, NonAdminBackup
 from foretop_core.models.kinds import NAB
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION, NAB_UUID_LABEL
-from foretop_core.rules.nonadmin_lifecycle.paths import SYNCED_LABEL
+from foretop_core.rules.nonadmin_lifecycle import SYNCED_LABEL
 from foretop_demo.reconcile.specs import copied_backup_fields
 from foretop_demo.reconcile.writes import Create, Reconciled
 

@@ -46,7 +46,7 @@ class ScenarioOptions(msgspec.Struct, frozen=True):
 
 
 class ScenarioBuilder:
-    """What scenarios are set up with. `start` is when the box opens; its clock is a little earlier during the setup."""
+    """The setup of scenarios. `start` is when the box opens; its clock is a little earlier during the setup."""
 
     def __init__(self, engine: Engine, start: datetime, options: ScenarioOptions, file_server: FileServer) -> None:
         self.engine = engine
@@ -158,7 +158,7 @@ class ScenarioBuilder:
         return self._try(lambda: self.engine.storage.patch(served, namespace, name, change, "kubectl"))
 
     def adopt(self, kind: str, namespace: str, name: str, meta: Json, spec: Json) -> None:
-        """What its owner has made of an object before the box opens; its backups have copies of its marks."""
+        """Write what its owner has made of an object before the box opens; its backups have copies of its marks."""
         storage = self.engine.storage
         held = storage.get(storage.kind(kind), namespace, name)
         made = datetime.fromisoformat(held["metadata"]["creationTimestamp"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.actions.backups import (
+from foretop_core.actions.planners.backups import (
     last_copies_warning,
     plan_back_up_now,
     plan_cancel_movements,
@@ -15,10 +15,10 @@ from foretop_core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
-from foretop_core.actions.lifetimes import NewLifetime, plan_extend
-from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
-from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_delete_restore, plan_restore
-from foretop_core.actions.set_skip_immediately_default import plan_server_default
+from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend
+from foretop_core.actions.planners.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
+from foretop_core.actions.planners.restores import RestoreRequest, offered_mapping, plan_delete_restore, plan_restore
+from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import (

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from foretop_core.actions.drill_quotas import ResourceQuota, prevention, quota_sentence
 from foretop_core.actions.drill_run import DrillResult
-from foretop_core.actions.drills import (
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.planners.drills import (
     DrillRequest,
     drill_name,
     drill_source,
@@ -23,13 +24,12 @@ from foretop_core.actions.drills import (
     plan_later_cleanup,
     plan_note,
 )
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.errors import BadInput
 from foretop_core.models import Namespace, Resource
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata
+from foretop_core.rules.drills import DrillReport
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome
-from foretop_core.rules.protection.drill_report import DrillReport
 from foretop_core.rules.snapshot import QUEUE_FIELD, ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, nab, restore
 

@@ -23,7 +23,7 @@ from foretop_core.actions import journal as journals
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.config.config_file import read_config
-from foretop_core.config.theme_memory import remembered_theme
+from foretop_core.config.live_config import remembered_theme
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from foretop_core.actions.lifetimes import NewLifetime, plan_extend, read_lifetime
+from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend, read_lifetime
 from foretop_core.errors import BadInput
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.lost_response_check import WriteEvidence, judge_write
 from foretop_core.actions.plans import PlanStep, Write
+from foretop_core.actions.write_answer import WriteEvidence, judge_write
 from foretop_core.models.wire import ObjectRef
 
 DONE, NOT_DONE, NO_WORD = WriteEvidence.DONE, WriteEvidence.NOT_DONE, WriteEvidence.NO_WORD

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause, read_end
+from foretop_core.actions.planners.pausing import PauseRequest, of_batch, plan_pause, plan_unpause, read_end
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule, from_builtins, to_builtins

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -23,31 +24,28 @@ from foretop.commands import (
 )
 from foretop.commands.write_command import WriteCommand
 from foretop.dialogs.action_dialog import ActionDialog
-from foretop.dialogs.dialog_registry import check_dialogs
+from foretop.dialogs.confirm_dialog import ConfirmDialog
+from foretop.dialogs.dialog_registry import find_dialogs
 from foretop.widgets.column_layout import sort_keys
-from foretop_core.actions.action_catalog import (
+from foretop_core.actions import planners
+from foretop_core.actions.action_catalog import RECORDS, check_records, told_rights
+from foretop_core.actions.action_record import ActionRecord, DialogSpec, no_planner
+from foretop_core.actions.guard import guard_plan
+from foretop_core.actions.planners.backups import (
     CANCEL_MOVEMENTS,
     DELETE_BACKUP,
-    EXTEND_BACKUP,
-    INTENTS,
-    LOGS,
-    NONADMIN_LOGS,
-    PAUSE,
-    RESOURCES,
-    RESTORE_FROM,
     RUN_AGAIN,
-    UNPAUSE,
-    ActionRecord,
-    told_rights,
+    plan_back_up_now,
+    plan_delete_backup,
+    plan_run_again,
 )
-from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup, plan_run_again
-from foretop_core.actions.guard import guard_plan
-from foretop_core.actions.lifetimes import NewLifetime, plan_extend
-from foretop_core.actions.nonadmin import plan_delete_nab, plan_delete_nar
-from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.planners.downloads import LOGS, NONADMIN_LOGS, RESOURCES
+from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP, NewLifetime, plan_extend
+from foretop_core.actions.planners.nonadmin import plan_delete_nab, plan_delete_nar
+from foretop_core.actions.planners.pausing import PAUSE, UNPAUSE, PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.planners.restores import RESTORE_FROM, RestoreRequest, plan_delete_restore, plan_restore
+from foretop_core.actions.planners.schedules import plan_delete_schedule
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
-from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessVerdict, Permission
 from foretop_core.models import Resource
@@ -85,12 +83,37 @@ def test_a_sort_key_is_refused(letter: str) -> None:
         check_letters([action], "backups", sort_keys(BackupsView().columns))
 
 
-def test_every_record_needs_a_dialog_and_every_dialog_a_record() -> None:
-    check_dialogs({PAUSE.id: ActionDialog}, [PAUSE])
-    with pytest.raises(LookupError, match="pause"):
-        check_dialogs({}, [PAUSE])
-    with pytest.raises(LookupError, match="pause"):
-        check_dialogs({PAUSE.id: ActionDialog}, [])
+def test_every_action_has_one_dialog() -> None:
+    spec = DialogSpec("Pause {}")
+    assert find_dialogs({"PauseDialog": ActionDialog}, [PAUSE]) == {"pause": ActionDialog}
+    assert find_dialogs({}, [replace(PAUSE, dialog=spec)]) == {"pause": ConfirmDialog}
+    assert find_dialogs({}, [LOGS]) == {}
+    with pytest.raises(LookupError, match="action pause has no dialog: neither in its record nor a class PauseDialog"):
+        find_dialogs({}, [PAUSE])
+    with pytest.raises(LookupError, match="action pause has two dialogs: one in its record, and PauseDialog"):
+        find_dialogs({"PauseDialog": ActionDialog}, [replace(PAUSE, dialog=spec)])
+
+
+@pytest.mark.parametrize(
+    ("records", "error"),
+    [
+        ([replace(PAUSE, planner=no_planner)], "action pause has no planner"),
+        ([replace(PAUSE, kinds=())], "action pause has no kinds"),
+        ([replace(PAUSE, rights=())], "action pause has no rights"),
+        ([replace(PAUSE, short="")], "action pause has a rank in the footer and no word for it"),
+        ([PAUSE, replace(PAUSE, place=15)], "two actions are called pause"),
+        ([PAUSE, replace(UNPAUSE, place=10)], "actions pause and unpause both have the place 10"),
+    ],
+)
+def test_a_record_that_is_not_whole_or_not_the_only_one_is_named(records: list[ActionRecord], error: str) -> None:
+    with pytest.raises(LookupError, match=error):
+        check_records(records)
+
+
+def test_every_record_in_the_planners_is_in_the_catalog() -> None:
+    text = "".join(path.read_text() for path in Path(planners.__path__[0]).glob("*.py"))
+    assert text.count(" = ActionRecord(") == len(RECORDS)
+    assert [one.place for one in check_records(reversed(RECORDS))] == [one.place for one in RECORDS]
 
 
 def test_a_plan_cannot_write_what_its_record_does_not_declare() -> None:
@@ -125,8 +148,8 @@ def test_write_commands_and_records_match_one_to_one() -> None:
     there |= {
         str(one.command.name) for one in (acknowledge, drill, unacknowledge) if isinstance(one.command, WriteCommand)
     }
-    assert there == {words for intent in INTENTS for words in intent.commands}
-    assert {intent.id for intent in INTENTS if not intent.commands} == {i.id for i in INTENTS if i.fetches}
+    assert there == {line.words for intent in RECORDS for line in intent.commands}
+    assert {intent.id for intent in RECORDS if not intent.commands} == {i.id for i in RECORDS if i.fetches}
 
 
 def _plans() -> Iterator[Plan]:
@@ -233,7 +256,7 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     assert {needed.verb for needed, _, _ in told_rights()} >= {"create", "patch", "delete"}
 
     def ids(name: str) -> set[str]:
-        return {intent.id for intent in INTENTS if getattr(intent, name)}
+        return {intent.id for intent in RECORDS if getattr(intent, name)}
 
     deleting = {"delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar"}
     reading = {"logs", "nonadmin-logs", "fetch-results", "fetch-nonadmin-results", "resources"}
@@ -250,7 +273,7 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     assert ids("fetches") == reading
     assert ids("only_in_results") == {"fetch-results", "fetch-nonadmin-results"}
     assert ids("for_administrators") == {"drill", "drill-cleanup"}
-    everything = {intent.id for intent in INTENTS}
+    everything = {intent.id for intent in RECORDS}
     assert everything - ids("footer") == {"resources", "server-default"}
 
 

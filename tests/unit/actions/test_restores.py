@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.plans import PlanStep
-from foretop_core.actions.restores import (
+from foretop_core.actions.planners.restores import (
     RestoreRequest,
     copy_limits,
     holds,
@@ -16,6 +15,7 @@ from foretop_core.actions.restores import (
     plan_restore,
     targets,
 )
+from foretop_core.actions.plans import PlanStep
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, RestoreSpec
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -6,8 +6,16 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.action_catalog import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES, RESULTS
-from foretop_core.actions.run_files import Run, RunFile, has_own_storage, likely_file_owner, velero_run, why_no_file
+from foretop_core.actions.planners.downloads import (
+    LOGS,
+    NONADMIN_LOGS,
+    NONADMIN_RESULTS,
+    RESOURCES,
+    RESULTS,
+    Run,
+    RunFile,
+)
+from foretop_core.actions.run_files import has_own_storage, likely_file_owner, velero_run, why_no_file
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import backup, location, nab, restore

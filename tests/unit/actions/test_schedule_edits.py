@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.plans import PlanStep
-from foretop_core.actions.schedule_edits import (
+from foretop_core.actions.planners.schedule_edits import (
     ScheduleEdit,
     follow_edit,
     merge_patch,
@@ -16,7 +15,8 @@ from foretop_core.actions.schedule_edits import (
     plan_edit_schedule,
     texts_of,
 )
-from foretop_core.actions.spec_text import spec_as_text
+from foretop_core.actions.plans import PlanStep
+from foretop_core.actions.spec_editing import spec_as_text
 from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef

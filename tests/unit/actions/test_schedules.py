@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.plans import PlanStep
-from foretop_core.actions.schedules import (
+from foretop_core.actions.planners.schedules import (
     NewSchedule,
     check_schedule,
     described_by,
@@ -16,6 +15,7 @@ from foretop_core.actions.schedules import (
     plan_create_schedules,
     plan_delete_schedule,
 )
+from foretop_core.actions.plans import PlanStep
 from foretop_core.cron import Dialect, parse
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, BackupSpec, BackupStorageLocation, Schedule, from_builtins

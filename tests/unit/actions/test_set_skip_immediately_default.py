@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from foretop_core.actions.planners.server_default import FLAG, OADP_WAY, plan_server_default
 from foretop_core.actions.plans import Plan, PlanStep
-from foretop_core.actions.set_skip_immediately_default import FLAG, OADP_WAY, plan_server_default
 from foretop_core.models import Deployment, from_builtins
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW, backup, restore

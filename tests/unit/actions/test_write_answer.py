@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup
+from foretop_core.actions.planners.backups import plan_back_up_now, plan_delete_backup
 from foretop_core.actions.plans import PlanStep, Write
 from foretop_core.actions.step_builders import delete_step, patch_step
 from foretop_core.actions.write_answer import check_answer, is_another, read_object, shows

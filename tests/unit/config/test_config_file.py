@@ -10,13 +10,11 @@ from typing import Any, get_args
 
 import pytest
 
-from foretop.bindings import ACTIONS
-from foretop.pages.page_factories import TABLE_COLUMNS
-from foretop.pages.tab_registry import TABS
-from foretop_core.config.allowed_names import PAGE_COLUMNS, ActionName, PageName, ThemeTone
+from foretop_core.config.allowed_names import ThemeTone
 from foretop_core.config.config_file import ConfigFile, config_path, read_config
 from foretop_core.config.protection import ClusterIdentity, Protection, protection_of
 from foretop_core.config.settings import ContextSettings, Settings, ThresholdSettings
+from foretop_core.pages import PAGES
 from foretop_core.rules.triage import Thresholds
 from foretop_core.tables.engine.status_glyphs import Tone
 
@@ -235,14 +233,20 @@ def test_without_a_file_no_parser_is_loaded() -> None:
     assert done.stdout.split() == ["False", "False"]
 
 
+def test_the_columns_of_every_page_can_be_chosen_also_of_one_without_a_tab(tmp_path: Path) -> None:
+    lines = [f"  {page.id}: {{columns: [{', '.join(page.columns)}]}}" for page in PAGES.values() if page.view]
+    found = _read(tmp_path, "\n".join(["pages:", *lines]))
+    assert found.mistakes == ()
+    assert found.settings.pages["protection"].columns == PAGES["protection"].columns
+    refused = _read(tmp_path, "pages: {protection: {columns: [colour]}}").mistakes[0]
+    assert "pages.protection.columns.0: column 'colour' does not exist" in refused
+
+
 def test_the_names_are_those_of_the_screen_and_the_rules() -> None:
-    assert list(get_args(PageName)) == [tab.id for tab in TABS]
-    assert {page: tuple(column.name for column in columns) for page, columns in TABLE_COLUMNS.items()} == PAGE_COLUMNS
-    fixed = {"edit", "edit_minutes", "section", "copy_primed", "escape", "leave"}
-    assert list(get_args(ActionName)) == [one.id.replace("_", "-") for one in ACTIONS if one.id not in fixed]
     assert set(get_args(ThemeTone)) == {tone.value for tone in Tone if tone is not Tone.PLAIN} | {
         "foreground",
         "background",
         "border",
+        "raised",
     }
     assert ThresholdSettings.__struct_fields__ == Thresholds.__struct_fields__

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from foretop_core.config.config_reader import read_settings
-from foretop_core.config.cross_setting_checks import check_settings
-from foretop_core.config.environment_names import VARIABLES
-from foretop_core.config.settings import Settings
+from foretop_core.config.config_reader import check_settings, read_settings
+from foretop_core.config.settings import VARIABLES, Settings
 
 _MANUAL = (Path(__file__).parents[3] / "docs" / "manual.md").read_text()
 _SECTION = _MANUAL.partition("\n## Configuration\n")[2].partition("\n## ")[0]

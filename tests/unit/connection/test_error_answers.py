@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.kube.connection.error_answers import LONGEST_MESSAGE, LONGEST_WAIT, api_error, too_long
+from foretop_core.kube.connection.connection_errors import LONGEST_MESSAGE, LONGEST_WAIT, api_error, too_long
 
 
 def said(content: bytes, retry_after: str | None = None, reason: str | None = "Bad Gateway") -> dict[str, Any]:

@@ -12,8 +12,13 @@ import yaml
 
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import MOST_KUBECONFIG_BYTES, ConnectionOptions, ContextConfig
-from foretop_core.kube.connection.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
-from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
+from foretop_core.kube.connection.kubeconfig import (
+    SERVICE_ACCOUNT,
+    choose_contexts,
+    in_cluster,
+    read_service_account,
+    reloading,
+)
 
 CLUSTERS = [{"name": "k", "cluster": {"server": "https://k"}}]
 

@@ -12,7 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from foretop_core.actions.acknowledgement_file import AcknowledgementFile
-from foretop_core.actions.acknowledging import (
+from foretop_core.actions.planners.acknowledging import (
+    ACKNOWLEDGE,
+    UNACKNOWLEDGE,
     AcknowledgeRequest,
     acknowledgement_end,
     cannot_be_shared,
@@ -22,7 +24,6 @@ from foretop_core.actions.acknowledging import (
     plan_unacknowledge,
     shared_subjects,
 )
-from foretop_core.actions.action_catalog import ACKNOWLEDGE, UNACKNOWLEDGE
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
@@ -31,8 +32,7 @@ from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity, aggregated, ungathered, with_acknowledgements
 from foretop_core.rules.triage.acknowledging import LONGEST, acknowledged, annotation_of, statement
-from foretop_core.rules.triage.correlate import link_causes
-from foretop_core.rules.triage.ranking import rank
+from foretop_core.rules.triage.ranking import link_causes, rank
 from tests.objects import NOW, backup, location, schedule
 from tests.tui.fake_source import CONTEXT, FilledSource
 

@@ -11,7 +11,7 @@ from foretop_core.models import Namespace, Restore, from_builtins
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.protection.drill_leftovers import (
+from foretop_core.rules.drills import (
     GOING_FOR,
     LONGEST_DRILL,
     DrillRecord,

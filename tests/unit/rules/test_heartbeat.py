@@ -49,6 +49,19 @@ def test_a_run_off_the_beat_makes_it_uncertain_until_it_is_old() -> None:
     assert beat_second([synced], [schedule(last="02:35:10")]) == 33
 
 
+def test_a_run_that_came_with_an_unpause_says_nothing_of_the_beat() -> None:
+    """Velero looks at a schedule that was changed at once: its backup has the second of the person's patch."""
+    synced = location(checked="02:40:33", synced="02:40:33")
+    patched = {"manager": "foretop", "time": "2026-11-15T02:40:10Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    unpaused = schedule("hourly", last="02:40:10", managedFields=[patched])
+    made = backup("hourly-20261115024010", of="hourly", created="02:40:10")
+    assert beat_second([synced], [unpaused], [made]) == 33
+    later = schedule("hourly", last="02:41:33", managedFields=[patched])
+    assert beat_second([synced], [later], [made]) == 33
+    other = schedule("hourly", last="02:40:13", managedFields=[patched])
+    assert beat_second([synced], [other]) is None, "three seconds later it was a look of its own"
+
+
 def test_many_runs_outweigh_a_sync_that_storage_held_up() -> None:
     late = location(checked="02:41:05", synced="02:41:05")
     minutes = range(30, 41)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foretop_core.models import Backup, NonAdminBackup
-from foretop_core.rules.lookups import (
+from foretop_core.rules.indexes import (
     day_expiring,
     day_of,
     has_faulty_copy,

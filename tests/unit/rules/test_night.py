@@ -154,7 +154,7 @@ def test_a_free_slot_goes_to_the_first_in_the_queue_without_a_conflict_ahead(
                 mine
                 for one, mine, _ in found
                 if one is not other
-                and (one.start <= run.start < one.end or (one.submitted <= other.submitted and one.start > run.start))
+                and (one.start <= run.start <= one.end or (one.submitted <= other.submitted and one.start > run.start))
             ]
             assert any(state.conflicts[claim] >> mine & 1 for mine in blockers), "it was overtaken for nothing"
 

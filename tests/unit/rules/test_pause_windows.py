@@ -14,10 +14,16 @@ from tests.objects import NOW, at, location, schedule
 from tests.unit.rules.test_triage import findings, snapshot
 
 
-def paused(name: str, window: str = "ab12cd", until: str = "2026-11-15T02:30:00Z", why: str = "CHG-4711") -> Schedule:
+def paused(
+    name: str,
+    window: str = "ab12cd",
+    until: str = "2026-11-15T02:30:00Z",
+    why: str = "CHG-4711",
+    since: str = "2026-11-15T01:10:00Z",
+) -> Schedule:
     notes = {
         PAUSED_BY: "maria",
-        PAUSED_AT: "2026-11-15T01:10:00Z",
+        PAUSED_AT: since,
         PAUSED_WHY: why,
         PAUSED_UNTIL: until,
         PAUSED_BATCH: window,
@@ -42,6 +48,19 @@ def test_schedules_that_were_paused_together_are_one_window() -> None:
     )
     assert first.overrun(at("02:30:00")) is None
     assert first.overrun(at("02:31:00")) == timedelta(minutes=1)
+
+
+def test_several_are_paused_since_the_first_of_them_and_each_since_its_own_time() -> None:
+    """One that was paused later still ran meanwhile; its own row says since when it has not."""
+    items = [
+        paused(name, since=f"2026-11-15T{at}:00Z") for name, at in (("a", "01:20"), ("b", "01:10"), ("c", "01:30"))
+    ]
+    (window,) = pause_windows(items)
+    assert "3 schedules since 01:10:00Z or later by maria: CHG-4711" in window_line(window, NOW)
+    late, everything = findings(location(), *items)
+    assert everything.since == at("01:10:00")
+    for found in (late, everything):
+        assert "since 01:10:00Z or later by maria: CHG-4711" in render(found.evidence, NOW)
 
 
 def test_a_window_without_an_end_never_overruns() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foretop_core.actions.restores import RestoreRequest, plan_restore
+from foretop_core.actions.planners.restores import RestoreRequest, plan_restore
 from foretop_core.clock import ManualClock
 from foretop_core.models import (
     Backup,
@@ -35,7 +35,7 @@ from foretop_core.rules.sentences import render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
 from foretop_core.store import Store
-from foretop_core.tables.engine.derived_rows import DerivedRows
+from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.resources.protection import ProtectionView, covered_by
 from tests.objects import NOW
 
@@ -521,8 +521,8 @@ def test_one_event_derives_the_rows_of_its_namespaces_and_no_others() -> None:
     store, clock = Store(), ManualClock(NOW)
     objects = (location(), *map(namespace, names), *(copy(f"b-{name}", name) for name in names))
     store.fill("here", objects, clock)
-    rows = DerivedRows(ProtectionView(), store, ("here",))
-    assert len(rows.table) == 300
+    rows = ObjectRows(ProtectionView(), store, ("here",))
+    assert len(rows) == 300
     rows.pump()
     before = rows.derived
     store.put(ObjectRef("here", "Backup", "velero", "new"), copy("new", "team-007", "team-008"), NOW)

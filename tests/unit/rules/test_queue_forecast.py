@@ -6,15 +6,26 @@ from datetime import datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from foretop_core.models import Backup
-from foretop_core.rules.queue import QueueItem, queue, run_history
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.lengths import known_lengths
+from foretop_core.rules.night.night import open_forecasts
+from foretop_core.rules.night.server_model import server_model
+from foretop_core.rules.queue import QueueItem, queue
 from foretop_core.rules.queue.namespace_claims import claim, shared_namespaces
+from foretop_core.rules.snapshot import VeleroInfo
 from tests.unit.rules.runs_and_recordings import NOON, at, backup, past
 
 
 def expect(runs: list[Backup], now: datetime = NOON, concurrency: int = 1) -> dict[str, QueueItem]:
-    found = queue(runs, now=now, concurrency=concurrency, has_queue_phase=True)
+    """By the likely course, in which nothing is random."""
+    server = VeleroInfo(concurrency=concurrency, version="1.18.3")
+    snapshot = replace(assemble(runs, given_versions={"": "1.18.3"}), servers={"velero": server})
+    model = replace(server_model(snapshot, "velero", now, now + timedelta(hours=3)), look=0.0)
+    foreseen = open_forecasts(model, draws=0)
+    found = queue(runs, now=now, concurrency=concurrency, has_queue_phase=True, foreseen=foreseen)
     return {entry.run.name: entry for entry in found.items}
 
 
@@ -26,7 +37,7 @@ def test_a_running_backup_ends_after_the_median_of_its_schedules_last_ten_runs()
     ]
     found = expect(runs)["daily-now"]
     assert found.expected_end == at(-5 + 11)
-    assert (found.basis, found.note, found.expected_start) == (10, "", None)
+    assert (found.basis, found.note, found.expected_start) == (12, "", None)
     assert found.running_for == timedelta(minutes=5)
 
 
@@ -35,18 +46,20 @@ def test_a_long_run_is_estimated_from_the_runs_that_took_longer() -> None:
     assert expect(runs)["now"].expected_end == at(-20 + 35)
 
 
-def test_a_run_longer_than_all_earlier_ones_has_no_expected_end() -> None:
+def test_the_end_of_a_run_longer_than_all_earlier_ones_is_a_guess() -> None:
     runs = [*past("daily", 10, 11, 12), backup("now", "InProgress", started=-20, schedule="daily")]
     found = expect(runs)["now"]
-    assert found.expected_end is None
+    assert (found.expected_end, found.is_guess) == (at(6), True)
     assert found.note == "already longer than the last 3 runs"
 
 
-def test_one_longer_run_alone_gives_no_expected_end() -> None:
+def test_one_longer_run_alone_does_not_tell_the_end() -> None:
     """Storage had held it up; the run under way is a little longer than usual."""
     runs = [*past("daily", 10, 10, 170, 10), backup("now", "InProgress", started=-11, schedule="daily")]
     found = expect(runs)["now"]
-    assert found.expected_end is None
+    assert found.is_guess
+    assert found.expected_end is not None
+    assert found.expected_end < at(10)
     assert found.note == "already longer than 3 of the last 4 runs"
 
 
@@ -61,7 +74,7 @@ def test_finished_items_give_no_end_while_volumes_are_under_way() -> None:
     assert expect([backup("now", "InProgress", started=-20, items=(100, 100))])["now"].expected_end is None
 
 
-def test_too_few_runs_are_reported_and_not_replaced_by_other_schedules() -> None:
+def test_too_few_runs_make_a_guess_that_is_reported() -> None:
     runs = [
         *past("other", 1, 1, 1, 1),
         *past("weekly", 60, 61),
@@ -69,11 +82,23 @@ def test_too_few_runs_are_reported_and_not_replaced_by_other_schedules() -> None
         backup("next", "Queued", place=1, schedule="other"),
     ]
     found = expect(runs)
-    assert found["now"].expected_end is None
+    assert (found["now"].expected_end, found["now"].is_guess) == (at(40.5), True)
     assert found["now"].note == "too few earlier runs of schedule weekly: 2, needs 3"
     assert found["now"].basis == 2
+    assert (found["next"].expected_start, found["next"].note) == (at(40.5), "")
+
+
+def test_nothing_is_guessed_where_no_run_of_the_server_tells() -> None:
+    runs = [
+        *past("other", 1, 1),
+        backup("now", "InProgress", started=-20, schedule="weekly", namespaces=("a",)),
+        backup("next", "Queued", place=1, schedule="other"),
+    ]
+    found = expect(runs)
+    assert found["now"].expected_end is None
+    assert found["now"].note == "too few earlier runs of schedule weekly: 0, needs 3"
     assert found["next"].expected_start is None
-    assert found["next"].note == "the end of now is not known: too few earlier runs of schedule weekly: 2, needs 3"
+    assert found["next"].note == "the end of now is not known: too few earlier runs of schedule weekly: 0, needs 3"
 
 
 def test_a_nab_is_estimated_by_its_name_or_else_by_its_team() -> None:
@@ -82,7 +107,7 @@ def test_a_nab_is_estimated_by_its_name_or_else_by_its_team() -> None:
     fresh = expect([*team, backup("n", "InProgress", started=-1, nab="team-a/new")])["n"]
     assert (fresh.expected_end, fresh.basis) == (at(1), 7)
     other = expect([*team, backup("o", "InProgress", started=-1, nab="team-b/big")])["o"]
-    assert (other.expected_end, other.note) == (None, "too few earlier runs of nabs of team-b: 0, needs 3")
+    assert (other.is_guess, other.note) == (True, "too few earlier runs of nabs of team-b: 0, needs 3")
 
 
 def test_failed_runs_and_other_clusters_are_ignored() -> None:
@@ -92,7 +117,7 @@ def test_failed_runs_and_other_clusters_are_ignored() -> None:
         backup("invalid", "FailedValidation", created=-50, schedule="daily"),
         backup("partial", "PartiallyFailed", created=-50, started=-50, ended=-40, schedule="daily"),
     ]
-    assert list(run_history(runs).lengths.values()) == [(timedelta(minutes=10),)]
+    assert known_lengths(runs) == (600.0,)
 
 
 def test_the_queue_is_simulated_in_order() -> None:

@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from foretop.cli import run
 from foretop.commands.report import report_snapshots
 from foretop.panes.schedule_pane import schedule_pane
-from foretop_core.actions.pausing import plan_unpause
+from foretop_core.actions.planners.pausing import follow_unpause, plan_unpause
 from foretop_core.dashboard.handover import Handover, handover_text
-from foretop_core.dashboard.pickup_probes import probe_for
 from foretop_core.dashboard.related_objects import related
 from foretop_core.models import Backup, Namespace, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import BACKUP
@@ -267,7 +266,7 @@ def followed(before: Schedule, **now: Any) -> str:
     """What is said once Velero has noted a skip."""
     snapshot = ClusterSnapshot("prod", schedules=(before,), servers={"velero": VeleroInfo(False, 1)})
     plan = plan_unpause(snapshot, [before], Choice.SKIP, NOW)
-    probe = probe_for(plan, plan.steps[0], before, snapshot)
+    probe = follow_unpause(snapshot, before, plan.steps[0], plan.at)
     assert probe is not None
     status = replace(before.status, last_skipped=at("02:41:08"), **now)
     after = replace(before, spec=replace(before.spec, paused=False, skip_immediately=False), status=status)

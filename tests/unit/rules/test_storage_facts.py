@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from foretop.panes.storage_pane import place_pane
 from foretop_core.models import Backup, BackupStorageLocation, Schedule, from_builtins
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.storage_facts import StorageFacts, credential_text, where_text
@@ -47,7 +48,16 @@ def test_what_was_refused_or_waits_is_not_kept_there() -> None:
     offsite = place("offsite")
     phases = ("Completed", "Failed", "InProgress", "FailedValidation", "Queued", "")
     snapshot = assemble([offsite, *(backup(f"b-{phase}", "offsite", phase=phase) for phase in phases)])
-    assert StorageFacts(offsite, NOW, snapshot).backups == 3
+    facts = StorageFacts(offsite, NOW, snapshot)
+    assert (facts.backups, facts.running) == (2, 1)
+
+
+def test_the_pane_says_apart_what_is_still_being_written() -> None:
+    offsite = place("offsite")
+    shown = Shown("storage", [offsite, backup("b-1", "offsite"), backup("b-2", "offsite", phase="Finalizing")])
+    _, (_, row) = next(iter(shown.model.table))
+    told = [piece.text for one in place_pane(row, shown.render_context()) for piece in one.spans]
+    assert "1 backup kept there, 1 being written" in told
 
 
 def test_bucket_prefix_region_and_the_names_of_the_credential() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from foretop.dialogs.pause_dialogs import choice_summary
 from foretop.panes.schedule_pane import schedule_pane
-from foretop_core.actions.backups import plan_back_up_now, plan_run_again
-from foretop_core.actions.pausing import plan_unpause
-from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
+from foretop_core.actions.planners.backups import plan_back_up_now, plan_run_again
+from foretop_core.actions.planners.pausing import plan_unpause
+from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules
 from foretop_core.models import BackupSpec, BackupStorageLocation, Schedule
 from foretop_core.rules.facts.pause_facts import UnpauseCounts, count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
@@ -52,7 +52,7 @@ def test_a_location_that_may_not_be_seen_is_not_said_to_be_missing() -> None:
 def test_row_and_pane_say_that_the_next_run_is_refused() -> None:
     shown = Shown("schedules", [BAD, copy()])
     assert shown.text("next") == [["▲", "in 18m, refused"]]
-    ((_, (_, entry)),) = shown.model.table
+    ((_, entry),) = shown.model.table
     pane = ["".join(span.text for span in one.spans) for one in schedule_pane(entry, shown.render_context())]
     assert f"Next run 03:00:00Z, in 18 minutes, but Velero refuses it while {WHY}." in pane
     (item,) = shown.items()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.actions.action_catalog import INTENTS
+from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.managed_by import owner_warning
 from foretop_core.models import Backup, from_builtins, to_builtins
 from foretop_core.models.kinds import Kind
@@ -127,7 +127,7 @@ def test_the_owner_of_an_object_is_named_where_its_marks_or_its_writers_tell(met
 
 
 _WRITTEN_KINDS = sorted(
-    {right.kind.name: right.kind for one in INTENTS for right in one.rights if right.verb != "create"}.items()
+    {right.kind.name: right.kind for one in RECORDS for right in one.rights if right.verb != "create"}.items()
 )
 
 

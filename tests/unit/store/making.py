@@ -10,7 +10,7 @@ from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, Kind
 from foretop_core.models.wire import Metadata, ObjectRef, Resource, from_builtins
 from foretop_core.store import Store
-from foretop_core.store.store_sink import StoreSink
+from foretop_core.store.store import StoreSink
 
 START = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 

@@ -23,7 +23,7 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.store import WatchHealthRegistry
-from foretop_core.store.visibility_gaps import visibility_gaps
+from foretop_core.store.health import visibility_gaps
 from tests.objects import NOW
 
 LIVE, SYNCING, STALE = WatchState.LIVE, WatchState.SYNCING, WatchState.STALE

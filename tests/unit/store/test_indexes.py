@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,9 @@ from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, Kind
 from foretop_core.models.wire import from_builtins
-from foretop_core.rules.lookups import day_of
-from foretop_core.store import Store
+from foretop_core.rules.indexes import day_of
+from foretop_core.store import ChangeHistory, Store
+from foretop_core.store.beat_tracker import ActivityTracker, BeatTracker, SlotTracker
 from tests.unit.store.making import START, Watched, backup, gone, meta
 from tests.wire.watching import fails_once
 
@@ -224,14 +226,13 @@ def test_an_index_that_raises_leaves_table_and_indexes_equal_and_the_next_list_r
     assert contents(seen.store) == fresh(seen.store)
 
 
-@pytest.mark.parametrize("watcher", ["history", "slots", "restarts"])
+@pytest.mark.parametrize("observer", [ChangeHistory, SlotTracker, BeatTracker, ActivityTracker])
 def test_an_observer_that_raises_costs_the_object_and_the_feed_says_so(
-    watcher: str, monkeypatch: pytest.MonkeyPatch
+    observer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = Watched()
     feed = seen.store.feed.subscribe()
-    observer = getattr(seen.store, watcher)
-    monkeypatch.setattr(type(observer), "note", fails_once(type(observer).note))
+    monkeypatch.setattr(observer, "note", fails_once(observer.note))
     seen.sink.apply("ADDED", backup("a", 1))
     seen.sink.apply("ADDED", backup("b", 2))
     shown = {key.name: type(change.after).__name__ for key, change in feed.drain().items()}

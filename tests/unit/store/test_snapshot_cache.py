@@ -54,9 +54,9 @@ def test_lookups_are_current_until_the_next_change_of_their_cluster() -> None:
     live = seen.store.snapshot("prod").live
     assert live is not None
     seen.list(backup("b"), sink=seen.store.sink(WatchScope("other", BACKUP), seen.clock))
-    assert live.is_current
+    assert live.is_current()
     seen.sink.apply("MODIFIED", backup("a", 2))
-    assert not live.is_current
+    assert not live.is_current()
 
 
 def test_namespaces_are_known_once_they_are_listed_and_there_are_some() -> None:
@@ -145,4 +145,4 @@ def test_the_newest_backups_are_those_of_two_hours() -> None:
         seen.sink.apply("ADDED", from_builtins(Backup, {"metadata": meta(name, creationTimestamp=created)}))
     live = seen.store.snapshot("prod").live
     assert live is not None
-    assert {item.name for item in live.newest_backups("velero")} == {"last", "before"}
+    assert {item.name for item in live.lookups.newest_backups("velero")} == {"last", "before"}

@@ -16,7 +16,7 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.store import Store
-from foretop_core.store.restart_detector import RestartDetector
+from foretop_core.store.beat_tracker import BeatTracker
 from tests import recordings
 from tests.objects import at, location, nar, restore
 from tests.unit.store.making import START, Watched, backup, meta, nab
@@ -72,7 +72,7 @@ def test_a_restart_of_velero_is_detected_by_its_new_second(name: str) -> None:
 
 
 def test_a_sync_that_hanging_storage_held_up_is_off_the_beat_until_the_next_ones_agree() -> None:
-    detector, before = RestartDetector(), location(synced="02:38:13")
+    detector, before = BeatTracker(), location(synced="02:38:13")
     key = ObjectRef("prod", "BackupStorageLocation", "velero", before.name)
     seen = []
     for synced in ("02:39:13", "02:40:41", "02:42:13", "02:43:13"):
@@ -86,7 +86,7 @@ def test_a_sync_that_hanging_storage_held_up_is_off_the_beat_until_the_next_ones
 
 def test_a_check_and_a_sync_of_one_second_are_no_restart() -> None:
     """One delay of the storage holds up both; a new server shows when the next one agrees."""
-    detector, before = RestartDetector(), None
+    detector, before = BeatTracker(), None
     key = ObjectRef("prod", "BackupStorageLocation", "velero", "default")
     seen = []
     for moment in ("02:38:03", "02:39:03", "02:40:20", "02:41:20"):

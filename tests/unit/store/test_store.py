@@ -8,7 +8,7 @@ from foretop_core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import ProgressRecord, Store, UnreadableObject
 from foretop_core.store.change_history import OVERALL, PER_OBJECT
-from foretop_core.store.store_sink import REMEMBERED_DELETIONS
+from foretop_core.store.store import REMEMBERED_DELETIONS
 from tests.unit.store.making import START, Watched, backup, gone, nab, schedule
 
 

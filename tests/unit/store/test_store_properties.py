@@ -13,7 +13,7 @@ from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Change, Store
-from foretop_core.store.store_sink import StoreSink
+from foretop_core.store.store import StoreSink
 from tests.unit.store.making import Watched, backup
 
 NAMES = ("a", "b", "c", "d")

@@ -20,7 +20,7 @@ from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE, Kind
-from foretop_core.rules.lookups import Lookups, ScannedLookups
+from foretop_core.rules.lookups import Lookups
 from foretop_core.rules.triage import triage
 from foretop_core.store import Store
 from foretop_core.tables.resources.runs import BackupsView
@@ -133,9 +133,9 @@ def test_findings_from_the_indexes_equal_those_of_a_look_at_every_object(story: 
         now = world.clock.now()
         snapshot = world.store.snapshot(CONTEXT)
         assert snapshot.live is not None
-        assert snapshot.live.is_current
-        assert _answers(snapshot.live, now) == _answers(ScannedLookups(snapshot), now)
-        _has_the_newest(snapshot.live, snapshot.backups)
+        assert snapshot.live.is_current()
+        assert _answers(snapshot.lookups, now) == _answers(replace(snapshot, live=None).lookups, now)
+        _has_the_newest(snapshot.lookups, snapshot.backups)
         assert triage(snapshot, now) == triage(replace(snapshot, live=None), now)
 
 
@@ -201,10 +201,10 @@ def test_one_event_derives_one_row() -> None:
     sink.page(_ended(BACKUP, number) for number in range(200))
     sink.replace_end()
     model = StoreTableModel(DashboardState(source, lambda: 0.0), BackupsView())
-    derived = model.entries.derived
+    derived = model.table.derived
     sink.apply("MODIFIED", _changed(_ended(BACKUP, 7)))
     model.pump()
-    assert model.entries.derived - derived == 1
+    assert model.table.derived - derived == 1
 
 
 def _judging_calls(number: int) -> int:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from foretop_core.tables.engine.cell_fitting import fit, wording
-from foretop_core.tables.engine.columns import Cell, Column
+from foretop_core.tables.engine.view import Cell, Column, fit, wording
 from foretop_core.tables.text.terminal_text import cut
 
 

@@ -13,9 +13,11 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Backup, DataUpload, Resource
 from foretop_core.models.kinds import BACKUP, NAB, STORAGE
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.run_facts import queue_line, run_facts
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import triage
-from foretop_core.tables.resources.json_items import queue_items
+from foretop_core.tables.resources.json_items import queue_items, schedule_item
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
 
@@ -94,7 +96,7 @@ def test_estimates_are_rounded_to_the_minute() -> None:
     ]
     waits = backup("next", "Queued", created="02:40:00", queuePosition=1)
     shown = Shown("queue", [location(), *history, runs, waits])
-    assert "Expected to start about 02:43:51Z" in _pane(shown, waits)
+    assert "Expected to start about 02:44:03Z" in _pane(shown, waits)
     assert [row[-1] for row in shown.text("when")] == ["16s → 02:44", "~02:44 held"]
 
 
@@ -139,6 +141,20 @@ def test_a_report_numbers_the_queue_as_the_table_does(capsys: pytest.CaptureFixt
     assert [row[1:] for row in shown.text("position", "name")] == lines
 
 
+def test_a_report_names_who_a_coming_run_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
+    soon = schedule("soon", "0 3 * * *", last="2026-11-14T03:00:03Z")
+    late = schedule("late", "30 2 * * *", last="2026-11-14T02:30:03Z")
+    paused = schedule("paused", "0 3 * * *", last="2026-11-14T03:00:03Z", paused=True)
+    snapshot = assemble([SILENT, soon, late, paused])
+    items = [schedule_item(schedule_facts(snapshot, one, NOW)) for one in (soon, late, paused)]
+    assert [item["waitsFor"] for item in items] == ["Velero", "Velero", None]
+    print_report({"at": "", "servers": [], "findings": [], "notSeen": [], "schedules": items, "queue": []}, NOW)
+    lines = capsys.readouterr().out.splitlines()[-3:]
+    assert "03:00:00Z, in 18 minutes, waits for Velero " in lines[0]
+    assert "due since 02:30:00Z, waits for Velero " in lines[1]
+    assert "waits" not in lines[2]
+
+
 def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     label = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
     mine = backup("v-1", "", created="02:38:00", labels=label)
@@ -149,12 +165,33 @@ def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     )
     shown = Shown("nonadmin", [SILENT, mine, tenant])
     assert shown.text("queue") == [["▲", "not picked up"]]
-    _, (_, entry) = next(iter(shown.model.table))
+    assert shown.cells("queue")["orders"].briefs == ("not yet",)
+    _, entry = next(iter(shown.model.table))
     context = shown.render_context()
     told = context.text(entry.facts(context).why)
     assert told.endswith(
         "is created, and Velero has not picked it up: no sign of activity from Velero since 02:26:03Z."
     )
+
+
+@pytest.mark.parametrize(
+    ("hooks", "status", "said"),
+    [
+        ({}, {}, "."),
+        ({"resources": [{"name": "freeze"}]}, {}, ", from its items so far; its hooks may take longer."),
+        ({"resources": [{"name": "freeze"}]}, {"hooksAttempted": 2}, ", from its items so far; its 2 hooks have run."),
+        ({}, {"hooksAttempted": 1, "hooksFailed": 1}, ", from its items so far; its 1 hook has run, 1 of them failed."),
+    ],
+)
+def test_hooks_are_told_beside_an_end_that_follows_from_the_items(
+    hooks: dict[str, object], status: dict[str, int], said: str
+) -> None:
+    progress = {"itemsBackedUp": 50, "totalItems": 100}
+    told = {"progress": progress, "hookStatus": status or None}
+    run = backup("one", "InProgress", created="02:31:07", started="02:31:07", spec={"hooks": hooks}, **told)
+    snapshot = assemble([location(), run])
+    facts = run_facts(snapshot, run, NOW, queue_line(snapshot, "velero", NOW), timedelta(minutes=15))
+    assert render(facts.told, NOW) == f"Expected to end about 02:51:07Z{said}"
 
 
 def test_any_write_of_the_server_is_a_sign_of_life() -> None:

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foretop_core.dashboard.findings_table import OverriddenFields
+from foretop_core.dashboard.table_models import filter_fields
 from foretop_core.errors import BadInput
-from foretop_core.tables.engine.columns import plain
 from foretop_core.tables.engine.filter import parse_filter
-from foretop_core.tables.engine.filter_fields import OverriddenFields, filter_fields
 from foretop_core.tables.engine.label_selector import selector, take
+from foretop_core.tables.engine.view import plain
 
 FIELDS = ("name", "namespace", "phase")
 

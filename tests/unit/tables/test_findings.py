@@ -15,8 +15,8 @@ from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.rules.triage.finding import Acknowledgement
 from foretop_core.store import Store
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.finding_text import finding_text
 from foretop_core.tables.resources.findings import facets, finding_item, kind_word, subject_text
+from foretop_core.tables.resources.ticket_text import ticket_text
 from tests.objects import NOW, location, schedule
 from tests.tui.fake_source import FilledSource
 
@@ -130,7 +130,7 @@ def test_what_triage_finds_in_a_store_has_the_fields_of_the_contract() -> None:
 def test_a_finding_as_text_for_a_ticket_has_all_that_the_reader_needs() -> None:
     cause = finding("velero-no-pulse", Severity.ERROR, "velero", kind="Deployment", what="silent")
     found = replace(finding("overdue", Severity.ERROR, "etcd"), evidence=sentence("due at ", NOW), because=cause)
-    assert finding_text(found, NOW).splitlines() == [
+    assert ticket_text(found, NOW).splitlines() == [
         "Cluster:  prod",
         "Object:   schedule velero/etcd",
         "Finding:  error: late",
@@ -146,12 +146,12 @@ def test_a_finding_as_text_for_a_ticket_has_all_that_the_reader_needs() -> None:
 def test_a_line_of_many_names_each_of_them_and_one_about_no_object_the_list() -> None:
     members = tuple(finding("backup-failed", Severity.WARNING, name, kind="Backup") for name in "ab")
     gathered = replace(members[0], subject=ObjectRef("prod", "Backup", "", ""), members=members)
-    text = finding_text(gathered, NOW)
+    text = ticket_text(gathered, NOW)
     assert "Object:   2 backups\n" in text
     assert "Command:  foretop get findings --context prod\n" in text
     assert "These:    backup velero/a, since 2026-11-15T02:36:07Z\nAlso:     backup velero/b, since " in text
     queue = replace(finding("queue-stalled", Severity.ERROR, ""), subject=ObjectRef("a b", "", "velero", ""))
-    assert "foretop get findings --context 'a b'" in finding_text(queue, NOW)
+    assert "foretop get findings --context 'a b'" in ticket_text(queue, NOW)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, head_key
-from foretop_core.tables.engine.sorted_rows import SortedRows
+from foretop_core.tables.engine.rows import SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
 
 
@@ -27,11 +27,11 @@ def by_size(row: Row) -> int | None:
     return row.size
 
 
-def small(row: Row) -> bool:
+def small(_key: ObjectRef, row: Row) -> bool:
     return row.size is None or row.size < 5
 
 
-def standing(row: Row) -> StatusLabel | None:
+def standing(_key: ObjectRef, row: Row) -> StatusLabel | None:
     return (StatusGlyph.BROKEN, "failed") if row.broken else None
 
 
@@ -105,9 +105,9 @@ class Counted:
     def __init__(self) -> None:
         self.calls = 0
 
-    def __call__(self, row: Row) -> StatusLabel | None:
+    def __call__(self, key: ObjectRef, row: Row) -> StatusLabel | None:
         self.calls += 1
-        return standing(row)
+        return standing(key, row)
 
 
 @pytest.mark.parametrize("rows", [10, 5_000])
@@ -146,7 +146,7 @@ def test_incremental_lines_equal_those_grouped_from_scratch(steps: list[Any]) ->
             case ("sort", reverse):
                 table.sort(by_size, reverse=reverse)
             case ("filter", narrow):
-                table.filter(small if narrow else lambda _: True)
+                table.filter(small if narrow else everything)
             case ("fold", space):
                 lines.fold(head_key(("prod", space)))
                 folded ^= {space}

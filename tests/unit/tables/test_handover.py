@@ -7,9 +7,10 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from foretop_core.actions.acknowledging import AcknowledgeRequest
 from foretop_core.actions.journal import JournalEntry
+from foretop_core.actions.planners.acknowledging import AcknowledgeRequest
 from foretop_core.dashboard.handover import Handover, handover_text
+from foretop_core.models import PreScaledCronJob, from_builtins
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.snapshot import VisibilityGap
@@ -101,6 +102,23 @@ def test_the_next_shift_reads_what_is_wrong_known_paused_run_and_written() -> No
         "  02:30:11Z  maria: PATCH  schedule velero/resting: done",
         "      spec.paused false → true",
     ]
+
+
+def test_a_note_is_not_wrong_and_has_the_sign_of_triage() -> None:
+    note = replace(LATE, severity=Severity.NOTE, what="covered by two schedules")
+    lines = handover_text(replace(WHOLE, findings=(LATE, note)), UTC).splitlines()
+    assert "Wrong now (1)" in lines
+    assert lines[lines.index("Notes (1)") + 1] == (
+        "  ○ note: schedule velero/nightly: covered by two schedules, since 02:00:07Z"
+    )
+    assert "Notes" not in handover_text(WHOLE, UTC)
+
+
+def test_a_run_of_a_prescaled_cron_job_is_a_run_to_come() -> None:
+    spec = {"warmUpTimeMins": 5, "cronJob": {"spec": {"schedule": "0 */6 * * *"}}}
+    job = from_builtins(PreScaledCronJob, {"metadata": {"name": "batch", "namespace": "team"}, "spec": spec})
+    text = handover_text(Handover(((assemble([job]), NOW),), (), (), (), ()), UTC)
+    assert "Runs in the next 12 hours\n  06:00Z  PreScaledCronJob team/batch, 2 runs (0 */6 * * *)" in text
 
 
 def test_in_markdown_no_name_or_reason_makes_markup() -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.timeline.night_chart import (
     LaneRun,
-    Shade,
     Sign,
     SizeClass,
     SlotSpan,
@@ -69,7 +68,7 @@ def test_a_run_waits_runs_and_may_take_longer_and_one_at_work_is_full_to_now() -
     assert _text(coming) == "      │░░▆╌ "
     running = LaneRun(at("02:20"), at("02:20"), at("02:45"), at("02:55"), Tone.RUNNING, is_running=True)
     assert _text(running) == "    ███▆▆╌╌ "
-    assert lane_cells([running], AXIS, NOW)[6].tone is Shade.BRIGHT
+    assert lane_cells([running], AXIS, NOW)[6].tone is Tone.BRIGHT
 
 
 def test_what_failed_ends_in_its_letter_and_what_is_lost_stands_before_every_bar() -> None:

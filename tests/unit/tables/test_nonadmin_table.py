@@ -9,9 +9,11 @@ import pytest
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
-from foretop_core.tables.engine.derived_rows import DerivedRows
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.triage import triage
+from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
-from tests.objects import backup, condition, nab, nar, restore
+from tests.objects import NOW, backup, condition, nab, nar, restore
 from tests.unit.tables.test_storage_table import standings
 from tests.unit.tables.test_views import Shown, velero
 
@@ -37,11 +39,12 @@ def mine(name: str, place: int, **more: Any) -> NonAdmin:
     ("item", "mark", "tone", "standing"),
     [
         pytest.param(nab("x"), "○", Tone.PLAIN, (StatusGlyph.WAITING, "waiting"), id="nothing known"),
-        pytest.param(nab("x", deleted="02:00:00"), "▲", Tone.WARN, (StatusGlyph.LOOK, "deleting"), id="being deleted"),
-        pytest.param(nab("x", "Deleting"), "▲", Tone.WARN, (StatusGlyph.LOOK, "deleting"), id="in phase Deleting"),
-        pytest.param(nab("x", "Deletion"), "▲", Tone.WARN, (StatusGlyph.LOOK, "deleting"), id="in phase Deletion"),
+        pytest.param(nab("x", deleted="02:41:00"), "◐", Tone.PLAIN, (StatusGlyph.RUNNING, "deleting"), id="deleted"),
+        pytest.param(nab("x", deleted="02:00:00"), "▲", Tone.WARN, (StatusGlyph.RUNNING, "deleting"), id="stuck"),
+        pytest.param(nab("x", "Deleting"), "◐", Tone.PLAIN, (StatusGlyph.RUNNING, "deleting"), id="in phase Deleting"),
+        pytest.param(nab("x", "Deletion"), "◐", Tone.PLAIN, (StatusGlyph.RUNNING, "deleting"), id="in phase Deletion"),
         pytest.param(
-            nab("x", "BackingOff", deleted="02:00:00"), "▲", Tone.WARN, (StatusGlyph.LOOK, "deleting"), id="both"
+            nab("x", "BackingOff", deleted="02:41:00"), "◐", Tone.PLAIN, (StatusGlyph.RUNNING, "deleting"), id="both"
         ),
         pytest.param(nab("x", "BackingOff"), "▲", Tone.WARN, (StatusGlyph.LOOK, "refused"), id="in phase BackingOff"),
         pytest.param(nab("x", conditions=_NO), "▲", Tone.WARN, (StatusGlyph.LOOK, "refused"), id="not accepted"),
@@ -122,6 +125,24 @@ def _line() -> list[Resource]:
     ]
 
 
+def test_json_has_the_place_among_those_that_wait_beside_the_one_in_the_whole_line() -> None:
+    """The controller's estimate counts those that run, and so does `liveQueuePosition`, which it is compared with."""
+    table = Shown("nonadmin", _line())
+    items = {key.name: table.model.item(key) for key, _ in table.model.ordered()}
+    told = {name: (item["liveQueuePosition"], item["waitingPosition"]) for name, item in items.items()}
+    assert told == {"n-1": (1, None), "n-2": (2, 1), "n-3": (3, 2), "r-1": (1, None), "r-2": (2, 1)}
+
+
+@pytest.mark.parametrize(("deleted", "mark", "severity"), [("02:41:00", "◐", None), ("02:00:00", "▲", "warning")])
+def test_one_that_is_being_deleted_is_as_grave_as_triage_finds_it(deleted: str, mark: str, severity: str) -> None:
+    item = nab("x", "Deleting", deleted=deleted)
+    table = Shown("nonadmin", [item])
+    (key, _), (row,) = *table.model.ordered(), table.rows()
+    assert (row.mark.value, table.model.item(key)["severity"]) == (mark, severity)
+    found = [one.severity.value for one in triage(assemble([item]), NOW).findings if one.subject.name == "x"]
+    assert found == ([severity] if severity else [])
+
+
 def _queue(table: Shown) -> dict[str, str]:
     return {name: cell.text for name, cell in sorted(table.cells("queue").items())}
 
@@ -192,23 +213,23 @@ def test_a_change_derives_the_rows_that_it_moves_and_no_other(
     kind: Any, event: EventType, item: Resource, derived: int, queue: dict[str, str]
 ) -> None:
     table = Shown("nonadmin", _line())
-    before = table.model.entries.derived
+    before = table.model.table.derived
     table.store.sink(WatchScope("prod", kind), table.clock).apply(event, item)
     table.model.pump()
-    assert table.model.entries.derived - before == derived
+    assert table.model.table.derived - before == derived
     assert {name: text for name, text in _queue(table).items() if name in queue} == queue
-    fresh: DerivedRows[Any] = DerivedRows(table.model.view, table.store, ["prod"])
-    assert sorted(table.model.table) == sorted(fresh.table)
+    fresh: ObjectRows[Any] = ObjectRows(table.model.view, table.store, ["prod"])
+    assert sorted(table.model.table) == sorted(fresh)
 
 
 def test_a_backup_without_the_mark_of_a_tenant_is_in_no_row() -> None:
     table = Shown("nonadmin", [mine("x", 1), backup("v-1", "Completed", created="01:00:00")])
     assert table.cells("velero")["x"].text == "–"
-    before = table.model.entries.derived
+    before = table.model.table.derived
     for kind, item in ((BACKUP, backup("v-1", "Failed", created="01:00:00")), (RESTORE, restore("v-1", "Failed"))):
         table.store.sink(WatchScope("prod", kind), table.clock).apply("MODIFIED", item)
         table.model.pump()
-    assert table.model.entries.derived == before
+    assert table.model.table.derived == before
 
 
 def test_the_progress_is_that_of_the_velero_object_or_of_the_copy_of_its_status() -> None:
@@ -234,7 +255,7 @@ def test_the_progress_is_that_of_the_velero_object_or_of_the_copy_of_its_status(
         "e-none": ("", Tone.PLAIN),
     }
     assert table.names("progress") == ["a-half", "b-live", "c-full", "d-empty", "e-none"]
-    shares = [table.model.view.column("progress").sort(entry) for _, (_, entry) in table.model.table]
+    shares = [table.model.view.column("progress").sort(entry) for _, entry in table.model.table]
     assert sorted(share for share in shares if share is not None) == [0.5, 0.75, 1.0]
     assert len(shares) == 5
     table.model.narrow("75%")

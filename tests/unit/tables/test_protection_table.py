@@ -11,7 +11,7 @@ from foretop_core.models import Backup, BackupRepository, Namespace, Resource, f
 from foretop_core.models.kinds import BACKUP, NAMESPACE, SCHEDULE
 from foretop_core.rules.facts.namespace_facts import ProtectionState
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
-from foretop_core.tables.engine.derived_rows import DerivedRows
+from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.protection import ProtectionView, protection_mark
 from tests.objects import NOW
@@ -300,15 +300,15 @@ def test_a_namespace_that_nobody_may_list_is_neither_there_nor_gone() -> None:
 
 def test_a_changed_backup_or_schedule_derives_the_rows_of_its_namespaces_alone() -> None:
     table = shown(*covered("shop"), *covered("wiki"), copy("one", "shop"))
-    derived = table.model.entries.derived
+    derived = table.model.table.derived
     table.store.sink(WatchScope("prod", BACKUP), table.clock).apply("ADDED", copy("two", "shop"))
     table.model.pump()
-    assert table.model.entries.derived == derived + 1
+    assert table.model.table.derived == derived + 1
     assert table.cells("copies")["shop"].text == "2"
     paused = schedule("wiki-daily", "wiki", paused=True)
     table.store.sink(WatchScope("prod", SCHEDULE), table.clock).apply("MODIFIED", paused)
     table.model.pump()
-    assert table.model.entries.derived == derived + 2
+    assert table.model.table.derived == derived + 2
     assert table.cells("next")["wiki"].text == "paused"
     table.store.sink(WatchScope("prod", NAMESPACE), table.clock).apply("DELETED", namespace("wiki"))
     table.model.pump()
@@ -331,8 +331,8 @@ def test_namespaces_that_come_in_sight_show_which_of_those_with_copies_are_gone(
 def test_a_namespace_that_cannot_be_read_has_a_row_from_the_start() -> None:
     table = shown(*covered("shop"))
     table.store.sink(WatchScope("prod", NAMESPACE), table.clock).unreadable("", "odd", "status: broken")
-    fresh: DerivedRows[Any] = DerivedRows(ProtectionView(), table.store, ["prod"])
-    assert sorted(key.name for key, _ in fresh.table) == ["odd", "shop"]
+    fresh: ObjectRows[Any] = ObjectRows(ProtectionView(), table.store, ["prod"])
+    assert sorted(key.name for key, _ in fresh) == ["odd", "shop"]
 
 
 def test_every_state_has_a_sign() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from foretop.panes.nonadmin_pane import nonadmin_pane, tenant_facts
 from foretop.panes.queue_pane import queue_pane
-from foretop_core.actions.backups import plan_back_up_now
+from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.cron import Dialect
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
@@ -199,7 +199,7 @@ def _pane(shown: Shown, run: Backup) -> str:
 
 
 def _tenants_pane(shown: Shown) -> str:
-    _, (_, entry) = next(iter(shown.model.table))
+    _, entry = next(iter(shown.model.table))
     result = nonadmin_pane(entry, shown.render_context())
     return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
 
@@ -230,6 +230,6 @@ def test_places_are_told_as_ordinals(number: int, word: str) -> None:
 @pytest.mark.parametrize(("ttl", "words"), [("0s", "default (30 days)"), ("", "default (30 days)"), ("72h", "3 days")])
 def test_a_lifetime_of_nothing_is_the_default(ttl: str, words: str) -> None:
     shown = Shown("nonadmin", [nab(spec={"backupSpec": {"ttl": ttl}})])
-    _, (_, entry) = next(iter(shown.model.table))
+    _, entry = next(iter(shown.model.table))
     told = tenant_facts(entry, shown.render_context())
     assert f"TTL {words} ·" in " ".join(piece.text for paragraph in told for piece in paragraph.spans)

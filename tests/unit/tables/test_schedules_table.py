@@ -202,11 +202,11 @@ def test_a_schedule_that_velero_has_not_looked_at_is_new() -> None:
 
 def test_a_backup_changes_the_row_of_its_schedule_and_of_no_other() -> None:
     table = _one(location(), schedule("a"), schedule("b"))
-    derived = table.model.entries.derived
+    derived = table.model.table.derived
     backups = table.store.sink(WatchScope("prod", BACKUP), table.clock)
     backups.apply("ADDED", backup("a-1", of="a"))
     assert table.model.pump()
-    assert table.model.entries.derived == derived + 1
+    assert table.model.table.derived == derived + 1
     assert {name: cell.text for name, cell in table.cells("outcome").items()} == {"a": "Completed", "b": ""}
     backups.apply("ADDED", backup("by-hand"))
     assert not table.model.pump()

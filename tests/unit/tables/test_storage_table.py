@@ -12,8 +12,8 @@ from foretop_core.models import (
     Resource,
     from_builtins,
 )
-from foretop_core.tables.engine.columns import View
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.view import View
 from tests.objects import at, backup, condition, location, schedule
 from tests.unit.tables.test_views import Shown
 
@@ -50,7 +50,7 @@ def repository(name: str, phase: str = "Ready", *, failed: str = "", maintained:
 def standings(table: Shown) -> dict[str, StatusLabel | None]:
     """What the head of a group says of each row."""
     view: View[Any] = table.model.view
-    return {key.name: view.standing(entry) for key, (_, entry) in table.model.table}
+    return {key.name: view.standing(entry) for key, entry in table.model.table}
 
 
 def test_each_kind_of_storage_says_how_it_is_and_why() -> None:
@@ -154,6 +154,7 @@ def test_the_item_of_a_storage_location_says_who_uses_it() -> None:
         "severity": None,
         "schedules": ["daily"],
         "backups": 2,
+        "runningBackups": 0,
     }
     assert "backups" not in found["theirs"]
     assert (found["asked"]["accessMode"], found["asked"]["provider"]) == (None, "aws")

@@ -15,17 +15,20 @@ from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models import BackupRepository, Namespace, Pod, from_builtins
 from foretop_core.models.kinds import BACKUP, by_name
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.pages import PAGES
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Cell, Column, Row
-from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
-from foretop_core.tables.engine.view_registry import VIEWS
+from foretop_core.tables.engine.view import Cell, Column, Row, View
 from foretop_core.tables.resources.findings import COLUMNS as FINDINGS
 from tests import recordings
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 from tests.tui.fake_source import FilledSource
 
+VIEWS: dict[str, type[View[Any]]] = {
+    page.id: view for page in PAGES.values() if page.view and issubclass(view := page.load_view(), View)
+}
 IDENTITY = {"context", "kind", "namespace", "name", "phase"}
 CONTRACT = {
     "schedules": IDENTITY
@@ -193,7 +196,7 @@ def test_when_a_backup_ends_only_the_rows_behind_it_change() -> None:
     )
     sink.apply("MODIFIED", ended)
     shown.model.pump()
-    assert shown.model.entries.derived == 2
+    assert shown.model.table.derived == 2
     shown.model.narrow("name:waiting")
     assert shown.text("queue") == [["○", "1st waiting"]]
 
@@ -202,8 +205,8 @@ def test_when_a_backup_becomes_unreadable_the_rows_behind_it_are_recounted() -> 
     shown = Shown("nonadmin", queue_of_tenants())
     shown.store.sink(WatchScope("prod", BACKUP), shown.clock).unreadable("velero", "v-1", "status: broken")
     shown.model.pump()
-    fresh: DerivedRows[Any] = DerivedRows(shown.model.view, shown.store, ["prod"])
-    assert list(shown.model.table) == list(fresh.table)
+    fresh: ObjectRows[Any] = ObjectRows(shown.model.view, shown.store, ["prod"])
+    assert list(shown.model.table) == list(fresh)
     shown.model.narrow("name:waiting")
     assert shown.text("queue") == [["○", "1st waiting"]]
 
@@ -552,7 +555,7 @@ def test_filters_support_the_fields_of_their_view() -> None:
 @pytest.mark.parametrize("recording", recordings.NAMES)
 def test_incremental_rows_equal_those_derived_from_scratch(recording: str) -> None:
     store, clock = Store(), ManualClock(NOW)
-    tables: list[DerivedRows[Any]] = [DerivedRows(view(), store, ["box"]) for view in VIEWS.values()]
+    tables: list[ObjectRows[Any]] = [ObjectRows(view(), store, ["box"]) for view in VIEWS.values()]
     for number, event in enumerate(recordings.events(recording)):
         clock.set(event.t)
         store.sink(WatchScope("box", event.kind), clock).apply(cast(EventType, event.type), event.object)
@@ -561,20 +564,20 @@ def test_incremental_rows_equal_those_derived_from_scratch(recording: str) -> No
                 live.pump()
     for live in tables:
         live.pump()
-        fresh: DerivedRows[Any] = DerivedRows(live.view, store, ["box"])
-        assert list(live.table) == list(fresh.table), live.view.name
+        fresh: ObjectRows[Any] = ObjectRows(live.view, store, ["box"])
+        assert list(live) == list(fresh), live.view.name
 
 
 def test_a_changed_backup_derives_only_its_own_row_and_its_schedule() -> None:
     many = [backup(f"b-{number}", created="01:00:00", ended="01:01:00") for number in range(500)]
     shown = Shown("backups", [*many, schedule("s"), *[schedule(f"s-{number}") for number in range(50)]])
-    schedules: DerivedRows[Any] = DerivedRows(VIEWS["schedules"](), shown.store, ["prod"])
+    schedules: ObjectRows[Any] = ObjectRows(VIEWS["schedules"](), shown.store, ["prod"])
     sink = shown.store.sink(WatchScope("prod", BACKUP), shown.clock)
     for phase in ("Queued", "InProgress", "Completed"):
         sink.apply("MODIFIED", backup("b-7", phase, of="s"))
     changed = shown.model.pump()
     schedules.pump()
-    assert (shown.model.entries.derived, schedules.derived) == (1, 1)
+    assert (shown.model.table.derived, schedules.derived) == (1, 1)
     assert changed
     assert not shown.model.pump()
 
@@ -584,7 +587,7 @@ def test_a_table_shows_its_own_clusters_only() -> None:
     shown.store.fill("other", [backup("theirs")], shown.clock)
     shown.model.pump()
     assert [row.key for row in shown.rows()] == [ObjectRef("prod", "Backup", "velero", "mine")]
-    shown.model.entries.close()
+    shown.model.close()
     shown.store.fill("prod", [backup("late")], shown.clock)
     assert not shown.model.pump()
 
@@ -596,7 +599,7 @@ def test_every_glyph_has_an_ascii_letter() -> None:
 
 def pane_of(*objects: Resource) -> str:
     shown = Shown("schedules", objects)
-    ((_, (_, entry)),) = shown.model.table
+    ((_, entry),) = shown.model.table
     return " ".join(span.text for one in schedule_pane(entry, shown.render_context()) for span in one.spans)
 
 

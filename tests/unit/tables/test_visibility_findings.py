@@ -12,7 +12,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Severity
 from foretop_core.store import ContextHealth, UnreadableObject, WatchHealthRegistry
-from foretop_core.store.visibility_gaps import visibility_gaps
+from foretop_core.store.health import visibility_gaps
 from foretop_core.tables.resources.visibility_findings import (
     is_visibility_finding,
     unreadable_findings,

@@ -16,15 +16,15 @@ from foretop.commands.output import emit, say
 from foretop.commands.write_command import (
     DONE,
     CommandSession,
-    WriteCommand,
     WriteOptions,
     open_session,
-    run_action,
     run_async,
     unchecked_acting_options,
+    verb_of,
 )
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from foretop_core.actions.acknowledging import (
+from foretop_core.actions.planners.acknowledging import (
+    ACKNOWLEDGE,
     SHIFT,
     AcknowledgeRequest,
     acknowledgement_end,
@@ -44,7 +44,7 @@ from foretop_core.tables.resources.findings import finding_item, subject_text
 from foretop_core.tables.resources.json_items import as_list
 
 
-@click.command("acknowledge", cls=WriteCommand)
+@verb_of(None, ACKNOWLEDGE)
 @click.argument("names", nargs=-1, required=True, metavar="FINDING|KIND/NAME...")
 @click.option(
     "--for", "how_long", metavar="DURATION|shift|change", default=SHIFT, show_default=True, help="Until when."
@@ -87,11 +87,11 @@ async def _acknowledge(
     make_request: Callable[[str, datetime], AcknowledgeRequest],
     shared: bool,
 ) -> int:
-    async with open_session(replace(session_options, with_velero=True), WATCHED) as at:
+    async with open_session(replace(session_options, with_velero=True), WATCHED, write_options) as at:
         found = select_findings(findings_in(at), names)
         request = make_request(await at.introduce(), at.now)
         if shared:
-            return await _share(at, found, request, write_options)
+            return await _share(at, found, request)
         new = [request.of(finding, at.now, at.context) for finding in found]
         if not write_options.dry_run:
             await acknowledgements_of(os.environ).add_in_thread(new, at.now)
@@ -106,16 +106,14 @@ def findings_in(at: CommandSession) -> tuple[Finding, ...]:
     return triage(at.snapshot, at.now, at.session.thresholds, drill_records=records).findings
 
 
-async def _share(
-    at: CommandSession, found: Sequence[Finding], request: AcknowledgeRequest, write_options: WriteOptions
-) -> int:
+async def _share(at: CommandSession, found: Sequence[Finding], request: AcknowledgeRequest) -> int:
     objects, refused = shared_subjects(found)
 
     def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
         return replace(plan_acknowledge(snapshot, some, found, request, now), refused=refused)
 
     items = [item for ref in objects if (item := at.snapshot.find(ref)) is not None]
-    return await run_action(at, planner, items, write_options)
+    return await at.run(planner, items)
 
 
 def _print(findings: Sequence[Finding], now: datetime, write_options: WriteOptions) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from foretop.commands.output import emit, say_to
-from foretop_core.actions.plan_sender import Result
+from foretop_core.actions.plan_executor import Result
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.resources.json_items import as_list

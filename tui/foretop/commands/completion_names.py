@@ -18,7 +18,7 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.kube.watching.list_watch_codec import read_page
+from foretop_core.kube.connection.list_watch_codec import read_page
 from foretop_core.models.kinds import (
     BACKUP,
     NAB,

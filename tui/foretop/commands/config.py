@@ -12,8 +12,8 @@ import msgspec
 from click.core import ParameterSource
 
 from foretop.commands.connection import config_of, session_options_of
-from foretop.commands.display_flags import display_flags_of
 from foretop.commands.output import emit, output_option, say, table
+from foretop.commands.start_dashboard import display_flags_of
 from foretop_core.config.config_file import config_path
 from foretop_core.config.effective import EffectiveSetting, effective_settings
 from foretop_core.config.live_config import with_flags

@@ -17,7 +17,7 @@ from foretop_core.kube.connection.config import ConnectionOptions, SessionOption
 
 if TYPE_CHECKING:
     from foretop_core.config.settings import Settings
-    from foretop_core.rules.cron_dialects.given_versions import GivenVersions
+    from foretop_core.rules.cron_dialects.releases import GivenVersions
 
 # Deferred imports: the rules are loaded only where a release is given, and logging only where a log is asked for.
 
@@ -186,7 +186,7 @@ def _versions(texts: tuple[str, ...], before: GivenVersions | None) -> GivenVers
     """Loaded with the first one given: what knows of releases brings the whole of cron, for which no screen waits."""
     if not texts:
         return before
-    from foretop_core.rules.cron_dialects.given_versions import GivenVersions
+    from foretop_core.rules.cron_dialects.releases import GivenVersions
 
     return msgspec.structs.replace(GivenVersions.read(texts), defaults=before.defaults if before else {})
 
@@ -198,6 +198,6 @@ def _configured_versions(settings: Settings) -> GivenVersions | None:
     if not found:
         return None
     # As above: only where a version is configured.
-    from foretop_core.rules.cron_dialects.given_versions import GivenVersions
+    from foretop_core.rules.cron_dialects.releases import GivenVersions
 
     return GivenVersions({}, GivenVersions.read(f"{name}={version}" for name, version in found.items()).versions)

@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from foretop.commands.connection import session_options_of
-from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, show_dashboard
+from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_options, show_dashboard
 from foretop_core.actions.journal import default_path
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions

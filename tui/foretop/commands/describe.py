@@ -21,8 +21,7 @@ from foretop.panes.detail_sections import describe, relatives
 from foretop.widgets.paragraphs import Paragraph, paragraph, wrap
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.movements_and_events import events_of, movements_of
-from foretop_core.actions.run_files import velero_run
-from foretop_core.actions.run_resources import resources_of
+from foretop_core.actions.run_files import resources_of, velero_run
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.state import DashboardState
@@ -36,7 +35,7 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
-from foretop_core.tables.resources.finding_text import DESCRIBED
+from foretop_core.tables.resources.ticket_text import DESCRIBED
 
 _SAME = {"schedules": "schedule", "backups": "backup", "restores": "restore", "storage": "bsl"}
 _NO_END = 100_000

@@ -17,16 +17,17 @@ from foretop.commands.write_command import (
     REFUSED,
     SOME_FAILED,
     CommandSession,
-    WriteCommand,
     WriteOptions,
     confirm_production,
     open_session,
     plain_acting_options,
     run_async,
+    verb_of,
 )
 from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
 from foretop_core.actions.drill_run import DrillResult, DrillRun, delete_made, leftovers, plan_deletion, require_journal
-from foretop_core.actions.drills import (
+from foretop_core.actions.planners.drills import (
+    DRILL,
     LONGEST_LIMIT,
     USUAL_LIMIT,
     DrillRequest,
@@ -41,9 +42,8 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
+from foretop_core.rules.drills import DrillReport, LeftDrill
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.protection.drill_leftovers import LeftDrill
-from foretop_core.rules.protection.drill_report import DrillReport
 from foretop_core.tables.text.terminal_text import clean
 
 _LISTS = "foretop drill --clean-up --dry-run lists what is left"
@@ -51,7 +51,7 @@ _GOING = "its drill is still going, or was a few minutes ago"
 KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, REPOSITORY, DEPLOYMENT, NAMESPACE)
 
 
-@click.command("drill", cls=WriteCommand)
+@verb_of(None, DRILL)
 @click.argument("names", nargs=-1, metavar="NAMESPACE | --clean-up [NAME]...")
 @click.option("--into", default="", metavar="NAME", help="The namespace to restore into; one is made up if omitted.")
 @click.option("--with-secrets", is_flag=True, help="Restore Secrets too: a second copy of them lies there meanwhile.")

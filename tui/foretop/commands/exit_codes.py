@@ -37,6 +37,7 @@ EXIT_CODES = (
             3: "a server cannot be foreseen",
         },
     ),
+    ExitCodeRow("whatif", {0: "no run would be lost", 1: "a run would be lost after the change", **_ALWAYS}),
     ExitCodeRow("doctor", {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}),
     ExitCodeRow(
         "get, describe, next, primer, watch, handover, journal",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from foretop_core.errors import BadInput
 from foretop_core.rules.triage import Finding
-from foretop_core.tables.resources.finding_text import DESCRIBED
+from foretop_core.tables.resources.ticket_text import DESCRIBED
 
 _HINT = "run foretop get findings -o custom-columns=ID:.id,WHAT:.what"
 

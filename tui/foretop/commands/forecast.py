@@ -3,58 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 import click
-import msgspec
 from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
-from foretop_core.errors import BadInput, ForetopError
+from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import NONE_GIVEN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate, ForeseenRun, Range, night
-from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, in_window, is_likely_in, outlook, wait_of
+from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, WindowOutlook, outlook, window_outlook, words
+from foretop_core.rules.night.window import Window, read_window
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
-
-_WINDOW = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])-([01]?[0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
-_MOST_NAMED = 8
-
-
-class Window(msgspec.Struct, frozen=True):
-    """A stretch of the day, as a person gives it."""
-
-    begins: timedelta
-    length: timedelta
-
-    def after(self, now: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
-        """The first of it that has not ended."""
-        midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
-        for day in (-1, 0, 1):
-            begins = midnight + timedelta(days=day) + self.begins
-            if begins + self.length > now:
-                return begins, begins + self.length
-        raise AssertionError("a window of less than a day ends within a day")
-
-
-def read_window(text: str) -> Window:
-    """`06:00-07:30`; one that ends before it begins goes over midnight."""
-    found = _WINDOW.fullmatch(text.strip())
-    if found is None:
-        raise BadInput(f"{text!r} is not a valid window", "", "use two times of day, such as 06:00-07:30")
-    first, second = (timedelta(hours=int(found[at]), minutes=int(found[at + 1])) for at in (1, 3))
-    if first == second:
-        raise BadInput(f"{text!r} is not a valid window", "it has no length", "use two different times of day")
-    return Window(first, (second - first) % timedelta(days=1))
 
 
 @click.command("forecast")
@@ -126,7 +96,7 @@ def _print(
             say("No Velero server was found.")
     else:
         emit({"servers": [_item(context, one, window, zone) for context, one in found]}, form)
-    if any(_loses_runs(one) or _in(one, window, zone) for _, one in found):
+    if any(_loses_runs(one) or ((kept := _in(one, window, zone)) and not kept.is_free) for _, one in found):
         return 1
     return 3 if any(one.night.unknown for _, one in found) else 0
 
@@ -135,8 +105,8 @@ def _loses_runs(one: Outlook) -> bool:
     return any(schedule.count(Fate.LOST) for schedule in one.schedules)
 
 
-def _in(one: Outlook, window: Window | None, zone: tzinfo) -> tuple[ForeseenRun, ...]:
-    return () if window is None else in_window(one.night, *window.after(one.night.now, zone))
+def _in(one: Outlook, window: Window | None, zone: tzinfo) -> WindowOutlook | None:
+    return None if window is None else window_outlook(one.night, window, zone)
 
 
 def _say(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> None:
@@ -144,7 +114,7 @@ def _say(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> Non
     place = f"{context}/{ahead.namespace}" if context else ahead.namespace
     say(f"Velero in {place}: {_time(ahead.now, ahead.now)} to {_time(ahead.until, ahead.now)}")
     if ahead.unknown:
-        say(f"  Nothing can be foreseen: {ahead.unknown}.")
+        say(f"  Nothing can be foreseen: {render(ahead.unknown, ahead.now)}.")
         return
     slots = humanize.count(ahead.slots, "slot")
     late = f"{ahead.late_share:.0%} of the hand-overs in its queue are late"
@@ -156,8 +126,8 @@ def _say(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> Non
             [_row(schedule, ahead.now) for schedule in one.schedules],
         )
     say()
-    for line in _words(one, window, zone):
-        say(f"  {line}")
+    for line in words(one, _in(one, window, zone)):
+        say(f"  {render(line, ahead.now)}")
 
 
 def _row(schedule: ScheduleOutlook, now: datetime) -> tuple[str, ...]:
@@ -175,59 +145,6 @@ def _row(schedule: ScheduleOutlook, now: datetime) -> tuple[str, ...]:
     )
 
 
-def _words(one: Outlook, window: Window | None, zone: tzinfo) -> list[str]:
-    now, slots, lines = one.night.now, one.night.slots, []
-    if one.at_work is not None:
-        peak = one.at_work
-        lines.append(f"Most at once: {peak.count} of {slots}, first at {_time(peak.begins, now)}.")
-    if one.waiting is not None and one.longest_wait is not None:
-        peak, wait = one.waiting, wait_of(one.longest_wait)
-        who = one.longest_wait.name or one.longest_wait.owner.name
-        assert wait is not None
-        lines.append(
-            f"Most waiting: {peak.count}, at {_time(peak.begins, now)}; longest {humanize.duration(wait)}, {who}."
-        )
-    if one.last is not None and one.last.end is not None:
-        end = one.last.end
-        lines.append(f"The last ends about {_time(end.likely, now)}, in 9 of 10 courses by {_time(end.most[1], now)}.")
-    lines += [line for fate in (Fate.LATE, Fate.LOST, Fate.REFUSED) if (line := _runs_of(one, fate))]
-    if one.night.left_out:
-        left = [f"{name} ({why})" for name, why in sorted(one.night.left_out.items())]
-        lines.append(f"Not in it: {_some(left)}.")
-    if window is not None:
-        lines.append(_window_line(one, *window.after(now, zone)))
-    return lines
-
-
-_MEANS = {
-    Fate.LATE: "Late, because the last backup of the schedule is still going",
-    Fate.LOST: "Lost, because the next run falls due first",
-    Fate.REFUSED: "Refused, because of the storage location",
-}
-
-
-def _runs_of(one: Outlook, fate: Fate) -> str:
-    counted = [(schedule.name, schedule.count(fate)) for schedule in one.schedules]
-    named = [f"{count} of {name}" for name, count in counted if count]
-    return f"{_MEANS[fate]}: {_some(named)}." if named else ""
-
-
-def _window_line(one: Outlook, begins: datetime, ends: datetime) -> str:
-    now = one.night.now
-    what = f"Window {_time(begins, now)} to {_time(ends, now)}"
-    runs = in_window(one.night, begins, ends)
-    if not runs:
-        return f"{what}: free."
-    sure = [run for run in runs if is_likely_in(run, begins, ends)]
-    told = [run.name or run.owner.name for run in sure or runs]
-    return f"{what}: {'not free' if sure else 'perhaps not free'}, {_some(list(dict.fromkeys(told)))}."
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:_MOST_NAMED])
-    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
-
-
 def _time(at: datetime, now: datetime) -> str:
     """To the minute, rounded, with the day where it is not that of the forecast."""
     rounded = (at + timedelta(seconds=30)).replace(second=0, microsecond=0)
@@ -242,28 +159,28 @@ def _item(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> di
         "namespace": ahead.namespace,
         "from": rfc3339(ahead.now),
         "until": rfc3339(ahead.until),
-        "unknown": ahead.unknown or None,
+        "unknown": render(ahead.unknown, ahead.now) or None,
         "slots": ahead.slots,
         "courses": ahead.draws,
         "lateHandovers": round(ahead.late_share, 3),
+        "allDone": _range_item(one.done),
+        "open": [{"backup": run.name, "isRunning": run.is_running, **_run_item(run)} for run in ahead.runs if run.name],
         "runs": [_run_item(run) for schedule in one.schedules for run in schedule.runs],
         "leftOut": dict(ahead.left_out),
     }
-    if window is not None:
-        begins, ends = window.after(ahead.now, zone)
-        runs = in_window(ahead, begins, ends)
+    if (kept := _in(one, window, zone)) is not None:
         found["window"] = {
-            "from": rfc3339(begins),
-            "until": rfc3339(ends),
-            "free": not runs,
-            "notFreeBy": [run.name or run.owner.name for run in runs],
+            "from": rfc3339(kept.begins),
+            "until": rfc3339(kept.ends),
+            "free": kept.is_free,
+            "notFreeBy": [run.name or run.owner.name for run in kept.runs],
         }
     return found
 
 
 def _run_item(run: ForeseenRun) -> dict[str, Any]:
     return {
-        "schedule": run.owner.name,
+        "schedule": run.owner.name or None,
         "due": rfc3339(run.due) if run.due else None,
         "submitted": rfc3339(run.submitted) if run.submitted else None,
         "start": _range_item(run.start),

@@ -20,36 +20,18 @@ from foretop.commands.output_form import OutputForm, OutputFormType, SortOrder, 
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.models.kinds import DEPLOYMENT, KINDS, NAB, NAR, ON_DEMAND, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import DEPLOYMENT, KINDS, ON_DEMAND, SCHEDULE, STORAGE, Kind
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import GET_TABLES
 from foretop_core.rules import humanize
 from foretop_core.session import WATCHED, Session
-from foretop_core.tables.engine.columns import Row, View
 from foretop_core.tables.engine.field_selector import FieldSelector, parse_field_selector
-from foretop_core.tables.engine.view_registry import VIEWS
+from foretop_core.tables.engine.view import Row, TableView, View, table_view
 from foretop_core.tables.resources.json_items import Item, as_list
 
-_TABLES: dict[str, tuple[str, frozenset[str] | None]] = {
-    "schedules": ("schedules", None),
-    "backups": ("backups", None),
-    "restores": ("restores", None),
-    "nab": ("nonadmin", frozenset({NAB.name})),
-    "nar": ("nonadmin", frozenset({NAR.name})),
-    "nonadmin": ("nonadmin", None),
-    "queue": ("queue", None),
-    "storage": ("storage", None),
-    "pods": ("pods", None),
-    "movements": ("movements", None),
-    "repositories": ("repositories", None),
-    "protection": ("protection", None),
-    "findings": ("findings", None),
-}
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _WITH_SERVERS = (SCHEDULE, STORAGE, DEPLOYMENT)
 """The kinds that show in which namespaces Velero servers are."""
-_WITH_VELERO = frozenset({"findings", "nonadmin", "protection"})
-"""The views that tell of a team's namespace what Velero's objects alone know, wherever Velero is."""
-_SAME = {"schedule": "schedules", "backup": "backups", "restore": "restores", "bsl": "storage", "pod": "pods"}
 
 
 class PrintedRows(msgspec.Struct, frozen=True):
@@ -74,7 +56,7 @@ class PrintedRows(msgspec.Struct, frozen=True):
 
 
 @click.command("get")
-@click.argument("what", type=click.Choice([*_TABLES, *_SAME]))
+@click.argument("what", type=click.Choice([*GET_TABLES]))
 @click.argument("wanted", nargs=-1, metavar="[FILTER]...")
 @connection_options
 @click.option(
@@ -110,10 +92,10 @@ def command(
     FILTER is what the screen takes: text, !text, phase:Failed, -f fuzzy (put -- before it). Paths, templates and
     field selectors read the fields that -o json prints.
     """
-    name = _SAME.get(what, what)
+    page, only = GET_TABLES[what]
     if watch and form.name not in ("text", "wide", "json"):
         raise click.UsageError("--watch goes with text, wide and json")
-    if plain and (name != "findings" or form.name != "text"):
+    if plain and (page.id != "triage" or form.name != "text"):
         raise click.UsageError("--plain goes with findings, as text")
     if watch and sort_by:
         raise click.UsageError("--watch prints changes as they come; omit --sort-by")
@@ -124,32 +106,37 @@ def command(
         SortOrder.read(sort_by) if sort_by else None,
     )
     text = " ".join([*wanted, *([f"-l '{labels}'"] if labels else [])])
-    return asyncio.run(_get(name, text, session_options, chosen, watch, plain))
+    return asyncio.run(
+        _get(table_view(page), frozenset({only}) if only else None, text, session_options, chosen, watch, plain)
+    )
 
 
 async def _get(
-    name: str, wanted: str, session_options: SessionOptions, chosen: PrintedRows, watch: bool, plain: bool
+    view: TableView[Any],
+    only: frozenset[str] | None,
+    wanted: str,
+    session_options: SessionOptions,
+    chosen: PrintedRows,
+    watch: bool,
+    plain: bool,
 ) -> int:
-    view_name, only = _TABLES[name]
-    kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
-    if view_name in _WITH_VELERO:
+    watched = view.watched if isinstance(view, View) else frozenset()
+    if view.with_velero:
         session_options = replace(session_options, with_velero=True)
-    async with running_session(session_options, kinds) as session:
-        source = (
-            FindingRows(session, wanted) if view_name == "findings" else ResourceRows(session, view_name, wanted, only)
-        )
-        if on_demand := VIEWS[view_name].watched & _ON_DEMAND if view_name in VIEWS else frozenset():
+    async with running_session(session_options, _needed(view)) as session:
+        source = ResourceRows(session, view, wanted, only) if isinstance(view, View) else FindingRows(session, wanted)
+        if on_demand := watched & _ON_DEMAND:
             await wait_synced(session)
             session.watch_on_demand(on_demand)
         if watch:
             await _watch(source, chosen, plain)
             return 0
         _, bad = await wait_synced(session)
-        bad += _namespaces_unseen(session) if view_name == "protection" else []
+        bad += _namespaces_unseen(session) if view.name == "protection" else []
         warn(bad)
         await source.refresh()
         # A deleted namespace has a row of its own where copies of it are left.
-        if view_name != "protection" or not source.items():
+        if view.name != "protection" or not source.items():
             _refuse_missing(session)
         _print(source, chosen, session, plain)
         return 1 if bad else 0
@@ -173,8 +160,10 @@ def _refuse_missing(session: Session) -> None:
         raise BadInput(f"Namespace {humanize.join(nowhere)} does not exist")
 
 
-def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
+def _needed(view: TableView[Any]) -> tuple[Kind, ...]:
     """Only the kinds that the view tells of; rights for the others are not needed."""
+    if not isinstance(view, View):
+        return WATCHED
     if view.watched & _ON_DEMAND:
         return _WITH_SERVERS
     return tuple(kind for kind in KINDS if kind.name in view.watched | view.context_kinds and kind in WATCHED)

@@ -1,6 +1,11 @@
-"""An example for every command, shown at the end of its help and in the manual page."""
+"""An example for every command, shown at the end of its help and in the manual page.
+
+That of a command that writes is in the record of its action.
+"""
 
 from __future__ import annotations
+
+import click
 
 START_EXAMPLES = {
     "The dashboard on the current context": "foretop",
@@ -14,6 +19,7 @@ EXAMPLES = {
     "demo": "foretop demo --scene outage",
     "next": "foretop next '30 2 * * 1-5' --tz Europe/Berlin",
     "forecast": "foretop forecast --window 06:00-07:30",
+    "whatif": "foretop whatif --move daily='30 2 * * *' --concurrent-backups 3",
     "primer": "foretop primer '0 0 1 * *' --warmup 10",
     "get": "foretop get backups --field-selector phase=Failed -o custom-columns=NAME:.name,WHY:.failureReason",
     "describe": "foretop describe schedule velero/daily",
@@ -22,8 +28,6 @@ EXAMPLES = {
     "upgrade-check": "foretop upgrade-check --to 1.18.3",
     "handover": "foretop handover -o markdown > handover.md",
     "journal": "foretop journal -o json",
-    "acknowledge": "foretop acknowledge schedule/nightly --for shift --reason 'the bucket is being moved'",
-    "unacknowledge": "foretop unacknowledge schedule/nightly",
     "config show": "foretop config show",
     "config path": "foretop config path",
     "config init": "foretop config init",
@@ -31,29 +35,16 @@ EXAMPLES = {
     "completion": "source <(foretop completion bash)",
     "explain": "foretop explain due",
     "report": "foretop report --prometheus > /var/lib/node_exporter/foretop.prom",
-    "schedule pause": "foretop schedule pause -l tier=gold --yes",
-    "schedule unpause": "foretop schedule unpause daily --skip-immediately true --dry-run",
-    "schedule create": "foretop schedule create nightly --schedule '0 1 * * *' --include-namespaces shop",
-    "schedule edit": "foretop schedule edit nightly --schedule '0 3 * * *' --ttl 720h --dry-run",
-    "schedule delete": "foretop schedule delete nightly",
-    "backup create": "foretop backup create --from-schedule nightly --wait",
-    "backup delete": "foretop backup delete nightly-20261115010012",
-    "backup cancel": "foretop backup cancel nightly-20261115010012",
-    "backup extend": "foretop backup extend nightly-20261115010012 --ttl 2160h",
     "backup logs": "foretop backup logs nightly-20261115010012 --search error",
     "backup results": "foretop backup results nightly-20261115010012",
-    "restore create": "foretop restore create --from-backup nightly-20261115010012",
     "restore logs": "foretop restore logs shop-again",
-    "restore delete": "foretop restore delete shop-again",
     "restore results": "foretop restore results shop-again -o json",
-    "drill": "foretop drill shop --dry-run",
-    "nab delete": "foretop nab delete team-pay/ledger",
     "nab logs": "foretop nab logs team-pay/ledger",
     "nab results": "foretop nab results team-pay/ledger",
-    "nar delete": "foretop nar delete team-pay/ledger-back",
     "nar results": "foretop nar results team-pay/ledger-back",
-    "storage-request approve": "foretop storage-request approve team-pay-bucket",
-    "server set": "foretop server set --schedule-skip-immediately true --dry-run",
-    "storage-request reject": "foretop storage-request reject team-pay-bucket",
 }
 """By the words that are typed after foretop."""
+
+
+def example_of(name: str, command: click.Command) -> str:
+    return getattr(command, "example", "") or EXAMPLES.get(name, "")

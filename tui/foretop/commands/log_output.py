@@ -16,7 +16,8 @@ from foretop.commands.connection import without_option
 from foretop.commands.output import say, say_to, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession, confirm_name, confirm_option
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.run_files import FileUnavailable, Run
+from foretop_core.actions.planners.downloads import Run
+from foretop_core.actions.run_files import FileUnavailable
 from foretop_core.actions.run_logs import log_of
 from foretop_core.actions.signed_url_download import TlsTrust
 from foretop_core.errors import ForetopError

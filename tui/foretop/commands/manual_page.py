@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import click
 
 from foretop.commands.exit_codes import EXIT_CODES
-from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
+from foretop.commands.help_examples import START_EXAMPLES, example_of
 from foretop_core.tables.text.explanations import EXPLANATIONS
 
 
@@ -56,7 +56,7 @@ def _command(path: str, command: click.Command, shared: frozenset[str]) -> Itera
             yield from _command(f"{path} {name}", inner, shared)
         return
     yield from _options(command, shared)
-    yield from _examples({path: EXAMPLES[path.removeprefix("foretop ")]})
+    yield from _examples({path: example_of(path.removeprefix("foretop "), command)})
 
 
 def _options(command: click.Command, shared: frozenset[str] = frozenset()) -> Iterator[str]:

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 import click
 
-from foretop.commands.connection import connection_options
-from foretop.commands.object_selection import ObjectSelection, choosing_options
 from foretop.commands.results_output import add_results
-from foretop.commands.write_command import (
-    WriteOptions,
-    acting_options,
-    open_session,
-    run_action,
-    run_async,
-    verb_of,
-    wait_option,
-    wants_to_wait,
-)
-from foretop_core.actions import action_catalog, velero_pickup
-from foretop_core.actions.nonadmin import plan_delete_nar
-from foretop_core.actions.plans import PlanStep
-from foretop_core.kube.connection.config import SessionOptions
+from foretop.commands.write_command import add_plain_verbs
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, STORAGE
 
 
@@ -32,35 +17,7 @@ def command() -> None:
     """
 
 
-@verb_of(command, action_catalog.DELETE_NAR)
-@choosing_options
-@wait_option
-@connection_options
-@acting_options
-def delete(
-    selection: ObjectSelection,
-    wait: bool | None,
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-) -> int:
-    """Delete non-admin restores; what they have restored stays."""
-    return run_async(_delete(session_options, write_options, selection, wants_to_wait(wait)))
-
-
-async def _delete(
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-    selection: ObjectSelection,
-    wait: bool,
-) -> int:
-    def probe(step: PlanStep) -> velero_pickup.Probe:
-        return velero_pickup.nonadmin_deletion_probe(NAR.name, step.target.namespace, step.target.name)
-
-    async with open_session(session_options, (NAR, RESTORE)) as at:
-        items = selection.of(at.snapshot, NAR, at.snapshot.nars)
-        return await run_action(at, plan_delete_nar, items, write_options, probe=probe if wait else None)
-
-
+add_plain_verbs(command, (NAR, RESTORE))
 add_results(
     command,
     NAR,

@@ -40,6 +40,7 @@ from foretop_core.rules.triage import (
     with_acknowledgements,
 )
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
+from foretop_core.tables.engine.status_glyphs import severity_mark
 from foretop_core.tables.resources.findings import finding_item
 from foretop_core.tables.resources.json_items import (
     Item,
@@ -49,8 +50,6 @@ from foretop_core.tables.resources.json_items import (
     unreadable_item,
     unseen_item,
 )
-
-_SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 
 
 @click.command("report")
@@ -243,8 +242,9 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime, *, several: bo
     for item in findings:
         where = f"{item['context']}: " if several else ""
         since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
+        sign = severity_mark(Severity(item["severity"])).value
         say()
-        say(f"{_SIGNS[item['severity']]} {item['severity']}  {where}{item['subject']}: {item['what']}{since}")
+        say(f"{sign} {item['severity']}  {where}{item['subject']}: {item['what']}{since}")
         say(f"    {item['evidence']}")
         if known := item["acknowledged"]:
             until = f"until {_when(known['until'], now)}" if known["until"] else "until it changes"
@@ -269,10 +269,11 @@ def _next(item: dict[str, Any], now: datetime) -> str:
             return "not known: depends on the release"
         return "always due" if item["due"] else "none"
     run = datetime.fromisoformat(item["nextRun"])
+    held = f", waits for {item['waitsFor']}" if item["waitsFor"] else ""
     if item["due"]:
-        return f"due since {humanize.time(run, now)}"
+        return f"due since {humanize.time(run, now)}{held}"
     refused = ", refused" if item["refusal"] else ""
-    return f"{humanize.time(run, now)}, in {humanize.duration(run - now)}{refused}"
+    return f"{humanize.time(run, now)}, in {humanize.duration(run - now)}{refused}{held}"
 
 
 def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:

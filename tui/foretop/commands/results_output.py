@@ -10,13 +10,12 @@ from foretop.commands.connection import connection_options
 from foretop.commands.log_output import confirm_download, progress, trust_options
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import emit, output_option, say, warn
-from foretop.commands.write_command import DONE, REFUSED, CommandSession, open_session, run_async
+from foretop.commands.write_command import DONE, REFUSED, CommandSession, in_session
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.run_files import FileUnavailable, Run, velero_run
-from foretop_core.actions.run_results import results_of
+from foretop_core.actions.planners.downloads import Run
+from foretop_core.actions.run_files import FileUnavailable, results_of, velero_run
 from foretop_core.actions.signed_url_download import DownloadFailed, TlsTrust
 from foretop_core.errors import Unreadable
-from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import NonAdmin
 from foretop_core.models.kinds import Kind
 from foretop_core.models.velero import RunStatus
@@ -41,15 +40,10 @@ def add_results(
     @trust_options
     @output_option
     @connection_options
-    def results(name: str, trust: TlsTrust, confirmed: str, form: str, session_options: SessionOptions) -> int:
-        return run_async(_print_results(session_options, name, trust, confirmed, form))
-
-    async def _print_results(
-        session_options: SessionOptions, name: str, trust: TlsTrust, confirmed: str, form: str
-    ) -> int:
-        async with open_session(session_options, watched) as at:
-            await confirm_download(at, confirmed)
-            return await show_results(at, select_one(at.snapshot, kind, members(at.snapshot), name), trust, form)
+    @in_session(watched)
+    async def results(at: CommandSession, name: str, trust: TlsTrust, confirmed: str, form: str) -> int:
+        await confirm_download(at, confirmed)
+        return await show_results(at, select_one(at.snapshot, kind, members(at.snapshot), name), trust, form)
 
 
 async def show_results(at: CommandSession, item: Run | NonAdmin, trust: TlsTrust, form: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
 from typing import Any
 
 import click
@@ -17,31 +16,35 @@ from foretop.commands.output import say_to
 from foretop.commands.schedule_edit import KINDS, edit
 from foretop.commands.write_command import (
     DONE,
-    WriteOptions,
+    CommandSession,
     acting_options,
-    open_session,
-    run_action,
-    run_async,
+    add_plain_verbs,
+    in_session,
     verb_of,
     wait_option,
-    wants_to_wait,
 )
-from foretop_core.actions import action_catalog, velero_pickup
-from foretop_core.actions.pausing import PauseRequest, follow_unpause, of_batch, plan_pause, plan_unpause, read_end
-from foretop_core.actions.plans import Plan, PlanStep
-from foretop_core.actions.schedules import (
+from foretop_core.actions.planners.pausing import (
+    PAUSE,
+    UNPAUSE,
+    PauseRequest,
+    of_batch,
+    plan_pause,
+    plan_unpause,
+    read_end,
+)
+from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
+from foretop_core.actions.planners.schedules import (
+    CREATE_SCHEDULE,
     NewSchedule,
     check_schedule,
     described_by,
     plan_create_schedules,
-    plan_delete_schedule,
 )
+from foretop_core.actions.plans import chosen
 from foretop_core.errors import BadInput
-from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.facts.schedule_facts import Choice
-from foretop_core.rules.snapshot import ClusterSnapshot
 
 _TRUTH = click.Choice(["true", "false"], case_sensitive=False)
 
@@ -54,7 +57,7 @@ def command() -> None:
     """
 
 
-@verb_of(command, action_catalog.PAUSE)
+@verb_of(command, PAUSE)
 @choosing_options
 @click.option("--reason", default="", help="Reason, shown to the next shift.")
 @click.option(
@@ -63,44 +66,26 @@ def command() -> None:
 @click.option("--batch", metavar="ID", help="Name of this window; unpause --batch ID resumes exactly its schedules.")
 @connection_options
 @acting_options
-def pause(
-    selection: ObjectSelection,
-    reason: str,
-    until: str | None,
-    batch: str | None,
-    session_options: SessionOptions,
-    write_options: WriteOptions,
+@in_session(KINDS)
+async def pause(
+    at: CommandSession, selection: ObjectSelection, reason: str, until: str | None, batch: str | None
 ) -> int:
     """Make no further backups of some schedules; what is running goes on."""
-    return run_async(_pause(session_options, write_options, selection, reason, until or "", batch or ""))
+    items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
+    end = read_end(until, at.now) if until else None
+    wanted = items if selection.names else tuple(item for item in items if not item.spec.paused)
+    if not wanted:
+        say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
+        return DONE
+    window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
+    request = PauseRequest(await at.introduce(), window, reason, end)
+    code = await at.run(chosen(plan_pause, request=request), wanted)
+    if code == DONE and not at.options.dry_run:
+        say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
+    return code
 
 
-async def _pause(
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-    selection: ObjectSelection,
-    reason: str,
-    until: str,
-    batch: str,
-) -> int:
-    async with open_session(session_options, KINDS) as at:
-        items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
-        end = read_end(until, at.now) if until else None
-        wanted = items if selection.names else tuple(item for item in items if not item.spec.paused)
-        if not wanted:
-            say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
-            return DONE
-        window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
-        request = PauseRequest(await at.introduce(), window, reason, end)
-        code = await run_action(
-            at, lambda snapshot, some, now: plan_pause(snapshot, some, request, now), wanted, write_options
-        )
-        if code == DONE and not write_options.dry_run:
-            say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
-        return code
-
-
-@verb_of(command, action_catalog.UNPAUSE)
+@verb_of(command, UNPAUSE)
 @choosing_options
 @click.option("--batch", metavar="ID", help="Exactly the schedules that this window paused.")
 @click.option(
@@ -113,76 +98,25 @@ async def _pause(
 @wait_option
 @connection_options
 @acting_options
-def unpause(
-    selection: ObjectSelection,
-    batch: str | None,
-    skip: str | None,
-    wait: bool | None,
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-) -> int:
+@in_session(KINDS)
+async def unpause(at: CommandSession, selection: ObjectSelection, batch: str | None, skip: str | None) -> int:
     """Let schedules run again, with or without the backup that is overdue."""
     choice = Choice.LEAVE if skip is None else Choice.SKIP if skip == "true" else Choice.DO_NOT_SKIP
-    return run_async(_unpause(session_options, write_options, selection, batch, choice, wants_to_wait(wait)))
+    if batch is not None:
+        selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules, more=True)
+        items: tuple[Schedule, ...] = tuple(of_batch(at.snapshot.schedules, batch))
+        if not items:
+            raise BadInput(f"Window {batch} has no paused schedule", "", "run foretop journal")
+    else:
+        items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
+    wanted = items if selection.names else tuple(item for item in items if item.spec.paused)
+    if not wanted:
+        say_to(f"Nothing to do: none of the {len(items)} is paused.", err=True)
+        return DONE
+    return await at.run(chosen(plan_unpause, choice=choice), wanted)
 
 
-async def _unpause(
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-    selection: ObjectSelection,
-    batch: str | None,
-    choice: Choice,
-    wait: bool,
-) -> int:
-    async with open_session(session_options, KINDS) as at:
-        if batch is not None:
-            selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules, more=True)
-            items: tuple[Schedule, ...] = tuple(of_batch(at.snapshot.schedules, batch))
-            if not items:
-                raise BadInput(f"Window {batch} has no paused schedule", "", "run foretop journal")
-        else:
-            items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
-        wanted = items if selection.names else tuple(item for item in items if item.spec.paused)
-        if not wanted:
-            say_to(f"Nothing to do: none of the {len(items)} is paused.", err=True)
-            return DONE
-
-        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-            return plan_unpause(snapshot, some, choice, now)
-
-        # As they are before anything is sent: what was there already does not count.
-        before, since = at.snapshot, at.now
-        items_by_name = {(item.namespace, item.name): item for item in wanted}
-
-        def follow(step: PlanStep) -> velero_pickup.Probe:
-            item = items_by_name[step.target.namespace, step.target.name]
-            return follow_unpause(before, item, step, since)
-
-        return await run_action(at, planner, wanted, write_options, probe=follow if wait else None)
-
-
-@verb_of(command, action_catalog.CREATE_SCHEDULE)
-@click.argument("name", required=False)
-@click.option("--schedule", "cron", metavar="CRON", help="When to run: a cron expression.")
-@click.option("-f", "--file", "source", metavar="FILE", help="Read the schedules from a manifest instead.")
-@click.option("--paused", is_flag=True, help="Create it paused.")
-@click.option("--skip-immediately", "skip", type=_TRUTH, metavar="true|false", help="Written only if given.")
-@click.option("--use-owner-references-in-backup", "owns", is_flag=True, help="Delete its backups with it.")
-@click.option("--labels", multiple=True, metavar="KEY=VALUE", help="Labels of the schedule.")
-@click.option("--annotations", multiple=True, metavar="KEY=VALUE", help="Annotations of the schedule.")
-@template_options
-@wait_option
-@connection_options
-@acting_options
-def create(
-    name: str | None,
-    source: str | None,
-    wait: bool | None,
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-    **given: Any,
-) -> int:
-    """Make a schedule: NAME --schedule CRON, or -f FILE."""
+def _new_schedules(name: str | None, source: str | None, **given: Any) -> dict[str, Any]:
     if (source is None) is (name is None):
         raise click.UsageError("give NAME and --schedule, or -f FILE")
     if name is not None and not given["cron"]:
@@ -197,7 +131,30 @@ def create(
         wanted = [_from_flags(name or "", given)]
     for request in wanted:
         check_schedule(request)
-    return run_async(_create(session_options, write_options, wanted, wants_to_wait(wait)))
+    return {"wanted": wanted}
+
+
+@verb_of(command, CREATE_SCHEDULE)
+@click.argument("name", required=False)
+@click.option("--schedule", "cron", metavar="CRON", help="When to run: a cron expression.")
+@click.option("-f", "--file", "source", metavar="FILE", help="Read the schedules from a manifest instead.")
+@click.option("--paused", is_flag=True, help="Create it paused.")
+@click.option("--skip-immediately", "skip", type=_TRUTH, metavar="true|false", help="Written only if given.")
+@click.option("--use-owner-references-in-backup", "owns", is_flag=True, help="Delete its backups with it.")
+@click.option("--labels", multiple=True, metavar="KEY=VALUE", help="Labels of the schedule.")
+@click.option("--annotations", multiple=True, metavar="KEY=VALUE", help="Annotations of the schedule.")
+@template_options
+@wait_option
+@connection_options
+@acting_options
+@in_session(KINDS, _new_schedules)
+async def create(at: CommandSession, wanted: list[NewSchedule]) -> int:
+    """Make a schedule: NAME --schedule CRON, or -f FILE."""
+    placed = [
+        replace(request, namespace=request.namespace or velero_namespace(at.snapshot, at.namespaces))
+        for request in wanted
+    ]
+    return await at.run(plan_create_schedules, placed)
 
 
 def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
@@ -214,45 +171,5 @@ def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
     )
 
 
-async def _create(
-    session_options: SessionOptions, write_options: WriteOptions, wanted: list[NewSchedule], wait: bool
-) -> int:
-    async with open_session(session_options, KINDS) as at:
-        placed = [
-            replace(request, namespace=request.namespace or velero_namespace(at.snapshot, at.namespaces))
-            for request in wanted
-        ]
-
-        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-            return plan_create_schedules(snapshot, some, now)
-
-        def probe(step: PlanStep) -> velero_pickup.Probe:
-            return velero_pickup.schedule_probe(step.target.namespace, step.target.name)
-
-        return await run_action(at, planner, placed, write_options, probe=probe if wait else None)
-
-
-verb_of(command, action_catalog.EDIT_SCHEDULE)(edit)
-
-
-@verb_of(command, action_catalog.DELETE_SCHEDULE)
-@choosing_options
-@connection_options
-@acting_options
-def delete(
-    selection: ObjectSelection,
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-) -> int:
-    """Delete schedules; their backups stay, unless they are owned by the schedule."""
-    return run_async(_delete(session_options, write_options, selection))
-
-
-async def _delete(
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-    selection: ObjectSelection,
-) -> int:
-    async with open_session(session_options, KINDS) as at:
-        items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
-        return await run_action(at, plan_delete_schedule, items, write_options)
+verb_of(command, EDIT_SCHEDULE)(edit)
+add_plain_verbs(command, KINDS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,32 +14,20 @@ from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
 from foretop.commands.object_selection import listed, select_one
 from foretop.commands.output import say_to
-from foretop.commands.write_command import (
-    DONE,
-    CommandSession,
-    WriteOptions,
-    acting_options,
-    open_session,
-    run_action,
-    run_async,
-    wait_option,
-    wants_to_wait,
-)
+from foretop.commands.write_command import DONE, CommandSession, acting_options, in_session, wait_option
 from foretop.terminal.editor import create_draft, run_editor
 from foretop.terminal.job_control import signals_left_to_the_child
 from foretop_core.actions.journal import default_path
-from foretop_core.actions.plans import Plan
-from foretop_core.actions.schedule_edits import (
+from foretop_core.actions.planners.schedule_edits import (
     ScheduleEdit,
-    follow_edit,
     merge_patch,
     merged,
     patch_from,
     plan_edit_schedule,
 )
-from foretop_core.actions.spec_text import spec_as_text, spec_from_text
+from foretop_core.actions.plans import chosen
+from foretop_core.actions.spec_editing import spec_as_text, spec_from_text
 from foretop_core.errors import ForetopError
-from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE
 from foretop_core.models.wire import ObjectRef
@@ -49,6 +36,17 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, SERVER_STATUS, DEFINITION)
 """What plans about schedules look at."""
 _NOTHING = "Nothing to do: {} would not change."
+
+
+def _texts(name: str, editor: bool, **given: Any) -> dict[str, Any]:
+    texts = {key: _text(value) for key, value in given.items() if value not in (None, ())}
+    if not texts and not editor:
+        raise click.UsageError("nothing to change: give --schedule, --ttl or another field, or --editor")
+    return {"name": name, "editor": editor, "texts": texts}
+
+
+def _text(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else ",".join(listed(value))
 
 
 @click.argument("name")
@@ -62,75 +60,43 @@ _NOTHING = "Nothing to do: {} would not change."
 @wait_option
 @connection_options
 @acting_options
-def edit(
-    name: str,
-    editor: bool,
-    wait: bool | None,
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-    **given: Any,
-) -> int:
+@in_session(KINDS, _texts)
+async def edit(at: CommandSession, name: str, editor: bool, texts: Mapping[str, str]) -> int:
     """Change a schedule: by flags, or in an editor.
 
     What is not given stays as it is. Existing backups do not change.
     """
-    texts = {key: _text(value) for key, value in given.items() if value not in (None, ())}
-    if not texts and not editor:
-        raise click.UsageError("nothing to change: give --schedule, --ttl or another field, or --editor")
-    return run_async(_edit(session_options, write_options, name, texts, editor, wants_to_wait(wait)))
-
-
-def _text(value: str | tuple[str, ...]) -> str:
-    return value if isinstance(value, str) else ",".join(listed(value))
-
-
-async def _edit(
-    session_options: SessionOptions,
-    write_options: WriteOptions,
-    name: str,
-    texts: Mapping[str, str],
-    editor: bool,
-    wait: bool,
-) -> int:
-    async with open_session(session_options, KINDS) as at:
-        item = select_one(at.snapshot, SCHEDULE, at.snapshot.schedules, name)
-        wanted, draft = ScheduleEdit(patch_from(texts)), None
-        if editor:
-            edited = await _in_editor(at, item, patch_from(texts))
-            if edited is None:
-                say_to(_NOTHING.format(item.name), err=True)
-                return DONE
-            wanted, draft = edited
-        try:
-            code = await _carry_out(at, item, wanted, write_options, wait)
-        except (ForetopError, click.Abort) as problem:
-            if draft is None:
-                raise
-            if isinstance(problem, click.Abort):
-                say_to(f"The edited text is in {draft}", err=True)
-                raise
-            raise type(problem)(f"{draft}: {problem.what}", problem.why, problem.hint) from None
-        if draft is not None and code == DONE:
-            draft.unlink(missing_ok=True)
-        elif draft is not None:
+    item = select_one(at.snapshot, SCHEDULE, at.snapshot.schedules, name)
+    wanted, draft = ScheduleEdit(patch_from(texts)), None
+    if editor:
+        edited = await _in_editor(at, item, patch_from(texts))
+        if edited is None:
+            say_to(_NOTHING.format(item.name), err=True)
+            return DONE
+        wanted, draft = edited
+    try:
+        code = await _carry_out(at, item, wanted)
+    except (ForetopError, click.Abort) as problem:
+        if draft is None:
+            raise
+        if isinstance(problem, click.Abort):
             say_to(f"The edited text is in {draft}", err=True)
-        return code
+            raise
+        raise type(problem)(f"{draft}: {problem.what}", problem.why, problem.hint) from None
+    if draft is not None and code == DONE:
+        draft.unlink(missing_ok=True)
+    elif draft is not None:
+        say_to(f"The edited text is in {draft}", err=True)
+    return code
 
 
-async def _carry_out(
-    at: CommandSession, item: Schedule, wanted: ScheduleEdit, write_options: WriteOptions, wait: bool
-) -> int:
-    def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-        return plan_edit_schedule(snapshot, some, wanted, now)
-
-    before = _held(at.snapshot, item)
+async def _carry_out(at: CommandSession, item: Schedule, wanted: ScheduleEdit) -> int:
+    planner, before = chosen(plan_edit_schedule, edit=wanted), _held(at.snapshot, item)
     plan = planner(at.snapshot, [before], at.now)
     if not plan.steps and not plan.refused:
         say_to(_NOTHING.format(item.name), err=True)
         return DONE
-    snapshot, now = at.snapshot, at.now
-    probe = (lambda step: follow_edit(snapshot, before, step, now)) if wait else None
-    return await run_action(at, planner, [before], write_options, probe=probe)
+    return await at.run(planner, [before])
 
 
 async def _in_editor(at: CommandSession, item: Schedule, patch: Mapping[str, Any]) -> tuple[ScheduleEdit, Path] | None:

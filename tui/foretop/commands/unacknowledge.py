@@ -15,15 +15,14 @@ from foretop.commands.finding_selection import select_findings
 from foretop.commands.output import say
 from foretop.commands.write_command import (
     DONE,
-    WriteCommand,
     WriteOptions,
     open_session,
-    run_action,
     run_async,
     unchecked_acting_options,
+    verb_of,
 )
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from foretop_core.actions.acknowledging import plan_unacknowledge
+from foretop_core.actions.planners.acknowledging import UNACKNOWLEDGE, plan_unacknowledge
 from foretop_core.actions.plans import Plan
 from foretop_core.background import in_thread
 from foretop_core.errors import BadInput
@@ -35,7 +34,7 @@ from foretop_core.session import WATCHED
 from foretop_core.tables.resources.findings import subject_text
 
 
-@click.command("unacknowledge", cls=WriteCommand)
+@verb_of(None, UNACKNOWLEDGE)
 @click.argument("names", nargs=-1, required=True, metavar="FINDING|KIND/NAME...")
 @connection_options
 @unchecked_acting_options
@@ -50,7 +49,7 @@ def command(names: tuple[str, ...], session_options: SessionOptions, write_optio
 async def _unacknowledge(session_options: SessionOptions, write_options: WriteOptions, names: tuple[str, ...]) -> int:
     """Own ones at once; those that everybody sees by a plan that is shown and asked about."""
     own = acknowledgements_of(os.environ)
-    async with open_session(replace(session_options, with_velero=True), WATCHED) as at:
+    async with open_session(replace(session_options, with_velero=True), WATCHED, write_options) as at:
         chosen = select_findings(findings_in(at), names)
         known = await in_thread(own.read)
         mine = [finding for finding in chosen if (finding.context, finding.id) in known]
@@ -77,4 +76,4 @@ async def _unacknowledge(session_options: SessionOptions, write_options: WriteOp
 
         objects = dict.fromkeys(finding.subject for finding in shared)
         items = [item for ref in objects if (item := at.snapshot.find(ref)) is not None]
-        return await run_action(at, planner, items, write_options)
+        return await at.run(planner, items)

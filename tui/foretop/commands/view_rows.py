@@ -23,8 +23,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
-from foretop_core.tables.engine.columns import Cell, Row
-from foretop_core.tables.engine.view_registry import VIEWS
+from foretop_core.tables.engine.view import Cell, Row, View
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.resources.nonadmin import NonAdminRow
@@ -70,14 +69,13 @@ class PrintedTable(ABC):
 class ResourceRows(PrintedTable):
     """The rows of a view of the store."""
 
-    def __init__(self, session: Session, name: str, wanted: str, only: frozenset[str] | None) -> None:
-        view = VIEWS[name]()
+    def __init__(self, session: Session, view: View[Any], wanted: str, only: frozenset[str] | None) -> None:
         super().__init__(session, view.watched)
         self._model = StoreTableModel(self._state, view)
         self._model.narrow(wanted)
         self._only = only
         self._name_at = next((at for at, column in enumerate(view.columns) if column.name == "name"), None)
-        self._with_reason = name == "nonadmin"
+        self._with_reason = view.name == "nonadmin"
         self.titles = [(column.title, column.wide) for column in view.columns]
         if self._with_reason:
             self.titles.append(("REASON", False))
@@ -102,9 +100,9 @@ class ResourceRows(PrintedTable):
         return {key: self._model.item(key) for key, _ in self._shown()}
 
     def rows(self) -> list[Row]:
-        return [self._plain(self._model.paint_one(key, entry), entry[1]) for key, entry in self._shown()]
+        return [self._plain(self._model.row(key, entry), entry) for key, entry in self._shown()]
 
-    def _shown(self) -> Iterator[tuple[ObjectRef, tuple[ObjectRef, Any]]]:
+    def _shown(self) -> Iterator[tuple[ObjectRef, Any]]:
         return (held for held in self._model.ordered() if self._is_wanted(held[0]))
 
     def _is_wanted(self, key: ObjectRef) -> bool:
@@ -115,7 +113,7 @@ class ResourceRows(PrintedTable):
 
     def _plain(self, row: Row, entry: Any) -> Row:
         """A name that a script reads has no sign before it; why a tenant's object does not get on stands last."""
-        cells = list(row.cells)
+        cells = list(row.cells[self._model.many :])
         if self._name_at is not None and not sys.stdout.isatty():
             cells[self._name_at] = Cell(clean(row.key.name))
         if self._with_reason:
@@ -148,14 +146,13 @@ class FindingRows(PrintedTable):
         return {key: self._model.item(key) for key, _ in self._model.ordered()}
 
     def rows(self) -> list[Row]:
-        return [self._row(found) for _, found in self._model.ordered()]
+        return [self._row(key, found) for key, found in self._model.ordered()]
 
-    def _row(self, found: Finding) -> Row:
+    def _row(self, key: ObjectRef, found: Finding) -> Row:
         render = self._state.render_context_of(found)
-        row = findings.paint(found, render)
         known = found.acknowledged
         said = clean(render.text(acknowledgement_text(known))) if known is not None else ""
-        return replace(row, cells=(*row.cells, Cell(said)))
+        return Row(key, findings.FINDINGS.mark(found, render), (*self._model.plain_cells(found, render), Cell(said)))
 
 
 def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:

@@ -16,17 +16,20 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop.commands.action_reporter import ActionReporter
+from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.object_selection import ObjectSelection, choosing_options
 from foretop.commands.output import say_to, warn
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord, Follow
 from foretop_core.actions.guard import ActionRefused, check_confirmed
 from foretop_core.actions.journal import Journal, default_path
-from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
-from foretop_core.actions.plan_sender import Outcome, Result
-from foretop_core.actions.plans import Plan, Planner, PlanStep
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result, login, whoami
+from foretop_core.actions.plans import Plan, Planner, PlanStep, objects_of
 from foretop_core.actions.velero_pickup import PICKED_UP_WITHIN, Probe, follow_write
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.rules import humanize
 from foretop_core.rules.failure_record import failure_line
@@ -40,9 +43,9 @@ _DRY = "--dry-run"
 class WriteOptions(msgspec.Struct, frozen=True):
     """The options of every write: dry run, confirmation, output."""
 
-    dry_run: str
-    yes: bool
-    form: str
+    dry_run: str = ""
+    yes: bool = False
+    form: str = "text"
     confirmed_context: str = ""
     """The protected context that --confirm-context names."""
     watch_undone: int = 0
@@ -58,6 +61,9 @@ class WriteOptions(msgspec.Struct, frozen=True):
             raise click.UsageError("no terminal to ask on: give --yes (or --dry-run to see what would happen)")
 
 
+_PLAIN = WriteOptions()
+
+
 class CommandSession(msgspec.Struct):
     """One context, synced, with the executor of its writes."""
 
@@ -65,6 +71,9 @@ class CommandSession(msgspec.Struct):
     executor: PlanExecutor
     context: str
     namespaces: tuple[str, ...]
+    options: WriteOptions = _PLAIN
+    waits: bool = False
+    """What was written is followed until Velero has taken it up."""
     _known: bool = False
 
     async def introduce(self) -> str:
@@ -82,9 +91,49 @@ class CommandSession(msgspec.Struct):
     def now(self) -> datetime:
         return self.executor.clock.now()
 
+    async def run(
+        self,
+        planner: Planner,
+        items: Iterable[Any],
+        *,
+        follow: Follow | None = None,
+        to_the_end: bool = False,
+    ) -> int:
+        """Plans the action, shows it, asks, sends it, follows it and reports; `follow` in the place of the record's."""
+        options, asked, before = self.options, list(items), self.snapshot
+        plan = planner(before, asked, self.now)
+        reporter = ActionReporter(options.form, self.context, options.asks)
+        reporter.plan(plan)
+        if options.dry_run != "client" and plan.steps:
+            await self.executor.guard(plan)
+        if options.dry_run == "client" or not plan.steps:
+            reporter.close(planned=plan.steps)
+            return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
+        confirm_production(self, options)
+        await self.introduce()
+        results = await _send(self, plan, planner, options, reporter)
+        done = [result for result in results if result.outcome is Outcome.DONE and not options.dry_run]
+        well = True
+        if self.waits and (probe := follow or plan.intent.follow) is not None:
+            # As they were before anything was sent: what was there already does not count.
+            held = {before.ref(item): item for item in asked if isinstance(item, Resource)}
+            probes = (
+                (result.step, probe(before, held.get(result.step.target), result.step, plan.at)) for result in done
+            )
+            within = None if to_the_end or plan.intent.to_the_end else PICKED_UP_WITHIN
+            well = await _follow(self, probes, within, reporter)
+        if options.watch_undone:
+            well = not await _watch_undone(self, done, options.watch_undone, reporter) and well
+        reporter.close()
+        return _exit_code(plan, results) or (DONE if well else SOME_FAILED)
+
 
 class WriteCommand(click.Command):
     """A command that takes `--dry-run` without a value: one comes with `=` only, so that a name may follow."""
+
+    def __init__(self, *arguments: Any, example: str = "", **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.example = example
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         until = args.index("--") if "--" in args else len(args)
@@ -92,12 +141,32 @@ class WriteCommand(click.Command):
         return super().parse_args(ctx, spelled)
 
 
-def verb_of(group: click.Group, intent: ActionRecord, place: int = 0) -> Callable[[Callable[..., Any]], click.Command]:
-    """Adds a command that writes under the name that its record has, in the group that is named there."""
-    where, verb = intent.commands[place].split()
-    if where != group.name:
-        raise LookupError(f"the record of {intent.id} puts {verb} under {where}, not under {group.name}")
-    return group.command(verb, cls=WriteCommand)
+def verb_of(
+    group: click.Group | None, record: ActionRecord, place: int = 0
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Makes a command that writes under the name that its record has, in the group that is named there, if any."""
+    line = record.commands[place]
+    where, _, verb = line.words.rpartition(" ")
+    if where != (group.name if group is not None else ""):
+        raise LookupError(f"the record of {record.id} puts {verb} under {where or 'foretop'}")
+    make = group.command if group is not None else click.command
+    return make(verb, cls=WriteCommand, example=line.example)
+
+
+def add_plain_verbs(group: click.Group, kinds: tuple[Kind, ...]) -> None:
+    """Adds the commands of the group that are made from a record alone: they take names, and nothing of their own."""
+    for record in RECORDS:
+        for place, line in enumerate(record.commands):
+            if line.help and line.words.startswith(f"{group.name} "):
+                command = acting_options(in_session(kinds)(functools.partial(_ask_of_named, record=record)))
+                command = connection_options(command)
+                command.__doc__ = line.help
+                verb_of(group, record, place)(choosing_options(wait_option(command) if record.follow else command))
+
+
+async def _ask_of_named(at: CommandSession, *, selection: ObjectSelection, record: ActionRecord) -> int:
+    kind = record.kinds[0]
+    return await at.run(record.planner, selection.of(at.snapshot, kind, objects_of(at.snapshot, kind)))
 
 
 def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -182,8 +251,37 @@ def run_async(work: Coroutine[Any, Any, int]) -> int:
         return REFUSED
 
 
+def in_session(
+    kinds: tuple[Kind, ...], prepare: Callable[..., dict[str, Any]] | None = None
+) -> Callable[[Callable[..., Coroutine[Any, Any, int]]], Callable[..., int]]:
+    """Makes a command of a function: it gets the session of one context, in which these kinds have been seen.
+
+    `prepare` judges what was given before any cluster is asked, and says what the function gets of it.
+    """
+
+    def decorate(function: Callable[..., Coroutine[Any, Any, int]]) -> Callable[..., int]:
+        async def run(
+            session_options: SessionOptions, write_options: WriteOptions, waits: bool, given: dict[str, Any]
+        ) -> int:
+            async with open_session(session_options, kinds, write_options, waits) as at:
+                return await function(at, **given)
+
+        def command(*, session_options: SessionOptions, write_options: WriteOptions = _PLAIN, **given: Any) -> int:
+            waits = "wait" in given and wants_to_wait(given.pop("wait"))
+            wanted = prepare(**given) if prepare is not None else given
+            return run_async(run(session_options, write_options, waits, wanted))
+
+        command.__doc__ = function.__doc__
+        command.__name__ = getattr(function, "__name__", "command")
+        return command
+
+    return decorate
+
+
 @asynccontextmanager
-async def open_session(session_options: SessionOptions, kinds: tuple[Kind, ...]) -> AsyncIterator[CommandSession]:
+async def open_session(
+    session_options: SessionOptions, kinds: tuple[Kind, ...], write_options: WriteOptions = _PLAIN, waits: bool = False
+) -> AsyncIterator[CommandSession]:
     """One context with these kinds seen; writes go to one cluster at a time."""
     if len(session_options.connect.contexts) > 1:
         raise click.UsageError("a command that writes takes exactly one --context")
@@ -192,39 +290,8 @@ async def open_session(session_options: SessionOptions, kinds: tuple[Kind, ...])
         context = session.contexts[0]
         executor = session.executor(context, Journal(default_path(os.environ)), login(os.environ))
         home = (session_options.velero_namespace,) if session_options.velero_namespace else ()
-        yield CommandSession(session, executor, context, session_options.namespaces or home)
-
-
-async def run_action(
-    at: CommandSession,
-    planner: Planner,
-    items: Iterable[Any],
-    write_options: WriteOptions,
-    *,
-    again: Planner | None = None,
-    probe: Callable[[PlanStep], Probe] | None = None,
-    to_the_end: bool = False,
-) -> int:
-    """Plans the action, shows it, asks, sends it and reports; `probe` follows each object that was written."""
-    within = None if to_the_end else PICKED_UP_WITHIN
-    plan = planner(at.snapshot, items, at.now)
-    reporter = ActionReporter(write_options.form, at.context, write_options.asks)
-    reporter.plan(plan)
-    if write_options.dry_run != "client" and plan.steps:
-        await at.executor.guard(plan)
-    if write_options.dry_run == "client" or not plan.steps:
-        reporter.close(planned=plan.steps)
-        return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
-    confirm_production(at, write_options)
-    await at.introduce()
-    results = await _send(at, plan, again or planner, write_options, reporter)
-    well = True
-    if probe is not None and not write_options.dry_run:
-        well = await _follow(at, results, probe, within, reporter)
-    if write_options.watch_undone and not write_options.dry_run:
-        well = not await _watch_undone(at, results, write_options.watch_undone, reporter) and well
-    reporter.close()
-    return _exit_code(plan, results) or (DONE if well else SOME_FAILED)
+        namespaces = session_options.namespaces or home
+        yield CommandSession(session, executor, context, namespaces, write_options, waits)
 
 
 def confirm_production(at: CommandSession, write_options: WriteOptions) -> None:
@@ -271,23 +338,21 @@ async def _send(
 
 async def _follow(
     at: CommandSession,
-    results: list[Result],
-    probe: Callable[[PlanStep], Probe],
+    probes: Iterable[tuple[PlanStep, Probe | None]],
     within: float | None,
     reporter: ActionReporter,
 ) -> bool:
     well = True
-    for result in results:
-        if result.outcome is Outcome.DONE:
-            async for news in follow_write(at.session.store, at.context, probe(result.step), within):
-                reporter.news(result.step, news.sentence)
+    for step, probe in probes:
+        if probe is not None:
+            async for news in follow_write(at.session.store, at.context, probe, within):
+                reporter.news(step, news.sentence)
                 well = well and (news.well or not news.done)
     return well
 
 
-async def _watch_undone(at: CommandSession, results: list[Result], minutes: int, reporter: ActionReporter) -> bool:
+async def _watch_undone(at: CommandSession, done: list[Result], minutes: int, reporter: ActionReporter) -> bool:
     """Whether somebody has undone one of them; the journal has it too."""
-    done = [result for result in results if result.outcome is Outcome.DONE]
     watches = (watch_for_undoing(at.session, result, 60.0 * minutes) for result in done)
     found = await asyncio.gather(*watches, return_exceptions=True)
     for result, undone in zip(done, found, strict=True):

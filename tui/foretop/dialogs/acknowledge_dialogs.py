@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 from textual import work
@@ -15,7 +15,8 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.acknowledging import (
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.planners.acknowledging import (
     CHANGE,
     SHIFT,
     AcknowledgeRequest,
@@ -24,7 +25,6 @@ from foretop_core.actions.acknowledging import (
     plan_unacknowledge,
     shared_subjects,
 )
-from foretop_core.actions.action_catalog import ActionRecord
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.state import DashboardState
@@ -45,8 +45,8 @@ _FEW = 3
 class FindingsDialog(ActionDialog):
     """A dialog about findings, some of which may be about no object."""
 
-    noun: ClassVar[str] = "finding"
-    another_choice_helps: ClassVar[bool] = True
+    noun = "finding"
+    another_choice_helps = True
 
     def __init__(
         self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool, state: DashboardState
@@ -107,8 +107,8 @@ class FindingsDialog(ActionDialog):
 class AcknowledgeDialog(FindingsDialog):
     """Asks why, until when and for whom."""
 
-    verb: ClassVar[str] = "Acknowledge"
-    headline: ClassVar[str] = "Acknowledge {}"
+    verb = "Acknowledge"
+    headline = "Acknowledge {}"
 
     def on_mount(self) -> None:
         self._learn_users()
@@ -177,10 +177,9 @@ class AcknowledgeDialog(FindingsDialog):
             paragraph("Nothing is written to the cluster.", label=" "),
         ]
 
-    def _send(self, planned: TrackedPlan) -> None:
+    def send(self, planned: TrackedPlan) -> Coroutine[Any, Any, None] | None:
         if self.is_shared:
-            super()._send(planned)
-            return
+            return super().send(planned)
         found = self.findings
         new = [self.request(one.context).of(one, self.service.now(one.context), one.context) for one in found]
 
@@ -189,13 +188,14 @@ class AcknowledgeDialog(FindingsDialog):
             self.finish(f"{humanize.count(len(found), self.noun)} acknowledged; {key} shows what is acknowledged")
 
         self.keep(self._state.acknowledge(new), done)
+        return None
 
 
 class UnacknowledgeDialog(FindingsDialog):
     """Makes findings count again: one's own at once, those that everybody sees by taking the annotation off."""
 
-    verb: ClassVar[str] = "Open again"
-    headline: ClassVar[str] = "Open again: {}"
+    verb = "Open again"
+    headline = "Open again: {}"
 
     @property
     def _own(self) -> list[Finding]:
@@ -226,13 +226,14 @@ class UnacknowledgeDialog(FindingsDialog):
         )
         return [*mine, *(super()._proposal(plan) if plan.steps or plan.refused else [])]
 
-    def _send(self, planned: TrackedPlan) -> None:
-        own, send = self._own, super()._send
+    def send(self, planned: TrackedPlan) -> Coroutine[Any, Any, None] | None:
+        own, send = self._own, super().send
 
         def done() -> None:
-            if planned.plan.steps:
-                send(planned)
+            if planned.plan.steps and (work := send(planned)) is not None:
+                self.app.run_worker(work)
             else:
                 self.finish(f"{humanize.count(len(own), self.noun)} open again")
 
         self.keep(self._state.unacknowledge([(one.context, one.id) for one in own]), done)
+        return None

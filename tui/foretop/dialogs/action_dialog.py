@@ -7,7 +7,7 @@ raise BadInput, which is then shown in the place of the plan) and perhaps `updat
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from enum import Enum, auto
 from typing import Any, ClassVar
 
@@ -20,13 +20,13 @@ from textual.widgets import Input
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_frame import DialogFrame
-from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler, RadioList
+from foretop.dialogs.dialog_parts import MessageBody, OptionCycler, RadioList
 from foretop.dialogs.plan_run import PlanRun
 from foretop.terminal.clipboard import copy
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import ActionRecord
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
@@ -58,13 +58,13 @@ class ActionDialog(DialogFrame):
     """A dialog that asks, sends and shows the results; what someone else changed meanwhile is asked again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
-    headline: ClassVar[str] = ""
+    headline: str = ""
     """What the title says; `{}` stands for the name, or for how many."""
-    titles: ClassVar[tuple[str, str]] = ("", "")
+    titles: tuple[str, str] = ("", "")
     """What the knob says of one, whose name `{}` stands for, and of several, where it stands for `2 schedules`."""
-    noun: ClassVar[str] = "schedule"
+    noun: str = "schedule"
     """What several are counted as."""
-    another_choice_helps: ClassVar[bool] = False
+    another_choice_helps: bool = False
     """Whether what is refused with these choices may be possible with others: the form stays then."""
 
     def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
@@ -369,18 +369,17 @@ class ActionDialog(DialogFrame):
         if self.planned is not None and self.planned.plan.steps:
             copy(self.app, plan_text.commands(self.planned.plan))
 
-    @on(DialogButton.Pressed)
-    def _pressed(self, event: DialogButton.Pressed) -> None:
-        event.stop()
-        if event.knob.id == "cancel":
+    def action_press(self) -> None:
+        """Does what the button with the focus says."""
+        if self.focused is self.cancel:
             self.action_leave()
         elif self.dialog_state is DialogState.DONE:
             self.press_again()
         elif self.dialog_state is DialogState.ASKING:
             if why := self._why_not():
                 self.app.notify(why, severity="warning")
-            elif self.planned is not None:
-                self._send(self.planned)
+            elif self.planned is not None and (work := self.send(self.planned)) is not None:
+                self.app.run_worker(work)
 
     def press_again(self) -> None:
         """What the knob does once all was tried."""
@@ -397,13 +396,14 @@ class ActionDialog(DialogFrame):
 
     # Sending, and afterwards
 
-    def _send(self, planned: TrackedPlan) -> None:
+    def send(self, planned: TrackedPlan) -> Coroutine[Any, Any, None] | None:
+        """The work of sending it, which goes on when the dialog is closed; None where nothing is to be sent."""
         self.dialog_state = DialogState.SENDING
         self.plan_run = PlanRun(self.confirmed_service, planned, self.planner(), _toast(self.app))
         self.plan_run.listener = self._moved
         self.cancel.focus()
         self.draw()
-        self.app.run_worker(self.plan_run.run())
+        return self.plan_run.run()
 
     def _moved(self) -> None:
         plan_run = self.plan_run

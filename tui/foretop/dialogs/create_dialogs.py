@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from textual import work
 from textual.widget import Widget
@@ -15,11 +14,19 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import RESTORE_FROM, ActionRecord
-from foretop_core.actions.existing_objects import ExistingObjects, existing_objects
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.namespace_content import ExistingObjects, existing_objects
+from foretop_core.actions.planners.restores import (
+    RESTORE_FROM,
+    RestoreRequest,
+    beside,
+    copy_limits,
+    offered_mapping,
+    plan_restore,
+    targets,
+)
+from foretop_core.actions.planners.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.plans import Planner
-from foretop_core.actions.restores import RestoreRequest, beside, copy_limits, offered_mapping, plan_restore, targets
-from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.step_builders import restore_name
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
@@ -40,10 +47,10 @@ _SKIP = ("server default", "yes", "no")
 class RestoreDialog(ActionDialog):
     """Creates a restore: what the backup contains, where it goes, and what exists there already."""
 
-    verb: ClassVar[str] = "Restore"
-    headline: ClassVar[str] = "Restore from {}"
-    titles: ClassVar[tuple[str, str]] = ("Restore from {}", "Restore from {}")
-    noun: ClassVar[str] = "backup"
+    verb = "Restore"
+    headline = "Restore from {}"
+    titles = ("Restore from {}", "Restore from {}")
+    noun = "backup"
 
     def __init__(self, service: ActionService, intent: ActionRecord, chosen: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, chosen, ascii)
@@ -172,9 +179,9 @@ class RestoreDialog(ActionDialog):
 class CreateScheduleDialog(ActionDialog):
     """Creates a schedule; the meaning of the expression and its next runs are shown while it is typed."""
 
-    verb: ClassVar[str] = "Create the schedule"
-    another_choice_helps: ClassVar[bool] = True
-    headline: ClassVar[str] = "Create a schedule"
+    verb = "Create the schedule"
+    another_choice_helps = True
+    headline = "Create a schedule"
 
     def fields(self) -> Iterable[Widget]:
         yield DialogField("Name", Prompt(placeholder="e.g. orders-nightly", id="name"))

@@ -51,9 +51,9 @@ class DialogFrame(BaseModal[None]):
         Binding("pageup", "scroll_by(-5)", show=False),
         Binding("q", "leave_by_letter", show=False),
     ]
-    verb: ClassVar[str] = ""
+    verb: str = ""
     """The word on the knob that sends."""
-    dismissal: ClassVar[str] = "Cancel"
+    dismissal: str = "Cancel"
     """The word on the knob that leaves without sending; another one where the action itself cancels something."""
     is_asking = True
     _notice_timer: Timer | None = None

@@ -29,17 +29,13 @@ LABEL_CELLS = 17
 
 
 class DialogButton(Widget, can_focus=True):
-    """A button of one line; only enter presses it, because a space may belong to text typed in the wrong place."""
+    """A button of one line; only enter presses it, because a space may belong to text typed in the wrong place.
+
+    Its window does what the button with the focus says: `action_press`.
+    """
 
     DEFAULT_CSS = "DialogButton { width: auto; height: 1; margin: 0 0 0 2; }"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
-
-    class Pressed(Message):
-        """The button was pressed."""
-
-        def __init__(self, knob: DialogButton) -> None:
-            super().__init__()
-            self.knob = knob
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.press", show=False)]
 
     def __init__(self, label: str, id: str) -> None:
         super().__init__(id=id)
@@ -65,11 +61,9 @@ class DialogButton(Widget, can_focus=True):
         style = CURSOR + self._look if self.has_focus else self._dead_look if self.is_dead else self._look
         return Text(f"[ {self.label} ]", style=style, no_wrap=True)
 
-    def action_press(self) -> None:
-        self.post_message(self.Pressed(self))
-
-    def on_click(self) -> None:
-        self.action_press()
+    async def on_click(self) -> None:
+        self.focus()
+        await self.run_action("screen.press")
 
 
 class OptionCycler(Widget, can_focus=True):

@@ -1,74 +1,74 @@
-"""The dialog of each intent; an import fails where one is missing."""
+"""The dialog of each action: the class named after its id, or the one that its record describes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
 
 from textual.screen import Screen
 
-from foretop.dialogs import confirm_dialogs
-from foretop.dialogs.acknowledge_dialogs import AcknowledgeDialog, FindingsDialog, UnacknowledgeDialog
+from foretop import dialogs
+from foretop.dialogs.acknowledge_dialogs import FindingsDialog
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.create_dialogs import CreateScheduleDialog, RestoreDialog
-from foretop.dialogs.drill_cleanup_dialog import DrillCleanupDialog
-from foretop.dialogs.drill_dialog import DrillDialog
-from foretop.dialogs.edit_schedule_dialog import EditScheduleDialog
-from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
+from foretop.dialogs.confirm_dialog import ConfirmDialog
 from foretop.dialogs.log_viewer import LogViewer
-from foretop.dialogs.pause_dialogs import PauseDialog, UnpauseDialog
 from foretop.dialogs.resource_list_viewer import ResourceListViewer
 from foretop.dialogs.results_download import Keep, ResultsDownload
-from foretop_core.actions import action_catalog
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.planners.downloads import LOGS, NONADMIN_LOGS, RESOURCES
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
 
-_DIALOGS: dict[str, type[ActionDialog]] = {
-    action_catalog.PAUSE.id: PauseDialog,
-    action_catalog.UNPAUSE.id: UnpauseDialog,
-    action_catalog.BACK_UP_NOW.id: confirm_dialogs.BackUpNowDialog,
-    action_catalog.RUN_AGAIN.id: confirm_dialogs.RunAgainDialog,
-    action_catalog.CANCEL_MOVEMENTS.id: confirm_dialogs.CancelMovementsDialog,
-    action_catalog.DELETE_SCHEDULE.id: confirm_dialogs.DeleteScheduleDialog,
-    action_catalog.DELETE_BACKUP.id: confirm_dialogs.DeleteBackupDialog,
-    action_catalog.EXTEND_BACKUP.id: ExtendBackupDialog,
-    action_catalog.DELETE_RESTORE.id: confirm_dialogs.DeleteRestoreDialog,
-    action_catalog.DELETE_NAB.id: confirm_dialogs.DeleteNabDialog,
-    action_catalog.DELETE_NAR.id: confirm_dialogs.DeleteNarDialog,
-    action_catalog.DECIDE_STORAGE.id: confirm_dialogs.DecideStorageDialog,
-    action_catalog.SERVER_DEFAULT.id: confirm_dialogs.ServerDefaultDialog,
-    action_catalog.RESTORE_FROM.id: RestoreDialog,
-    action_catalog.CREATE_SCHEDULE.id: CreateScheduleDialog,
-    action_catalog.EDIT_SCHEDULE.id: EditScheduleDialog,
-    action_catalog.ACKNOWLEDGE.id: AcknowledgeDialog,
-    action_catalog.UNACKNOWLEDGE.id: UnacknowledgeDialog,
-    action_catalog.DRILL.id: DrillDialog,
-    action_catalog.DRILL_CLEANUP.id: DrillCleanupDialog,
-}
+
+def _own_dialogs() -> Iterator[tuple[str, type[ActionDialog]]]:
+    """By their names, the classes of the modules whose names end with dialog or dialogs."""
+    for module in pkgutil.iter_modules(dialogs.__path__):
+        if module.name.endswith(("_dialog", "_dialogs")):
+            held = vars(importlib.import_module(f"{dialogs.__name__}.{module.name}"))
+            yield from (
+                (name, one) for name, one in held.items() if isinstance(one, type) and issubclass(one, ActionDialog)
+            )
 
 
-def check_dialogs(dialogs: Mapping[str, type[ActionDialog]], records: Iterable[ActionRecord]) -> None:
-    """Every record has its dialog, but those that fetch a file, and every dialog its record."""
-    wanted = {record.id for record in records if not record.fetches}
-    if odd := wanted ^ dialogs.keys():
-        raise LookupError(f"without a dialog or without a record: {', '.join(sorted(odd))}")
+def class_name(record: ActionRecord) -> str:
+    """`create-schedule`: `CreateScheduleDialog`."""
+    return "".join(word.title() for word in record.id.split("-")) + "Dialog"
 
 
-check_dialogs(_DIALOGS, action_catalog.INTENTS)
+def find_dialogs(
+    classes: Mapping[str, type[ActionDialog]], records: Iterable[ActionRecord]
+) -> dict[str, type[ActionDialog]]:
+    """By the ids of the records, but of those that fetch a file; raises where one has none, or two."""
+    found: dict[str, type[ActionDialog]] = {}
+    for record in (one for one in records if not one.fetches):
+        own = classes.get(class_name(record))
+        if (own is None) == (record.dialog is None):
+            raise LookupError(
+                f"action {record.id} has no dialog: neither in its record nor a class {class_name(record)}"
+                if own is None
+                else f"action {record.id} has two dialogs: one in its record, and {class_name(record)}"
+            )
+        found[record.id] = own or ConfirmDialog
+    return found
+
+
+_DIALOGS = find_dialogs(dict(_own_dialogs()), RECORDS)
 
 
 def make_dialog(
-    service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool, keep: Keep, state: DashboardState
+    service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool, keep: Keep, state: DashboardState
 ) -> Screen[None]:
     """`keep` takes results that were fetched; `state` has the findings that a person may acknowledge."""
-    if intent in (action_catalog.LOGS, action_catalog.NONADMIN_LOGS):
+    if record in (LOGS, NONADMIN_LOGS):
         return LogViewer(service, targets.keys[0], ascii)
-    if intent is action_catalog.RESOURCES:
+    if record is RESOURCES:
         return ResourceListViewer(service, targets.keys[0], ascii)
-    if intent in (action_catalog.RESULTS, action_catalog.NONADMIN_RESULTS):
+    if record.fetches:
         return ResultsDownload(service, targets.keys[0], ascii, keep)
-    dialog = _DIALOGS[intent.id]
+    dialog = _DIALOGS[record.id]
     if issubclass(dialog, FindingsDialog):
-        return dialog(service, intent, targets, ascii, state)
-    return dialog(service, intent, targets, ascii)
+        return dialog(service, record, targets, ascii, state)
+    return dialog(service, record, targets, ascii)

@@ -21,8 +21,9 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.planners.downloads import Run, RunFile
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, file_plan, likely_file_owner, why_no_file
+from foretop_core.actions.run_files import FileUnavailable, file_plan, likely_file_owner, why_no_file
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
@@ -206,11 +207,10 @@ class DownloadScreen(BaseModal[None]):
 
     # Keys
 
-    @on(DialogButton.Pressed)
-    def _pressed(self, event: DialogButton.Pressed) -> None:
-        event.stop()
+    def action_press(self) -> None:
+        """Does what the button with the focus says."""
         wanted = self._protection.name
-        if event.knob.id != "go":
+        if not self.query_one("#go").has_focus:
             self.action_leave()
         elif wanted and self.query_one("#confirm", Prompt).value != wanted:
             self.app.notify(f"Type {wanted} first", severity="warning")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import ClassVar
 
 from textual import work
 from textual.widget import Widget
@@ -14,14 +13,14 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.drill_run import deletion_planner, leftovers, plan_deletion
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.rules import humanize
+from foretop_core.rules.drills import DELETED_IN_ORDER, LeftDrill
 from foretop_core.rules.failure_record import failure_line
-from foretop_core.rules.protection.drill_leftovers import DELETED_IN_ORDER, LeftDrill
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _CHOICES = ("left alone", "deleted")
@@ -31,10 +30,10 @@ _GOING = "Its drill is still going, or was a few minutes ago: it deletes that it
 class DrillCleanupDialog(ActionDialog):
     """Offers what is left of one drill; to leave each object alone is the default."""
 
-    verb: ClassVar[str] = "Delete"
-    headline: ClassVar[str] = "Delete what the drill left: {}"
-    noun: ClassVar[str] = "object"
-    another_choice_helps: ClassVar[bool] = True
+    verb = "Delete"
+    headline = "Delete what the drill left: {}"
+    noun = "object"
+    another_choice_helps = True
 
     def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, targets, ascii)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import work
 from textual.app import App
@@ -17,10 +17,10 @@ from foretop.dialogs.dialog_parts import DialogField, MessageBody, OptionCycler
 from foretop.dialogs.drill_progress import DrillProgress
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
 from foretop_core.actions.drill_run import leftovers
-from foretop_core.actions.drills import (
+from foretop_core.actions.planners.drills import (
     LONGEST_LIMIT,
     USUAL_LIMIT,
     DrillRequest,
@@ -34,7 +34,7 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
-from foretop_core.rules.protection.drill_leftovers import LeftDrill
+from foretop_core.rules.drills import LeftDrill
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _SECRETS = ("left out", "restored too: who may read them there can read a second copy of them meanwhile")
@@ -44,10 +44,10 @@ _OFFERED = "Triage offers to delete it."
 class DrillDialog(ActionDialog):
     """Restores the newest good copy of a namespace beside it, and offers to delete that again."""
 
-    verb: ClassVar[str] = "Drill"
-    headline: ClassVar[str] = "Drill {}"
-    titles: ClassVar[tuple[str, str]] = ("Drill {}", "Drill {}")
-    noun: ClassVar[str] = "namespace"
+    verb = "Drill"
+    headline = "Drill {}"
+    titles = ("Drill {}", "Drill {}")
+    noun = "namespace"
 
     def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, targets, ascii)
@@ -138,22 +138,22 @@ class DrillDialog(ActionDialog):
 
     # Under way, and afterwards
 
-    def _send(self, planned: TrackedPlan) -> None:
+    def send(self, planned: TrackedPlan) -> Coroutine[Any, Any, None] | None:
         try:
             backup, limit = self._backup(), self._limit()
         except ForetopError:
             self.replan()  # It says what has changed since.
-            return
+            return None
         self.progress = DrillProgress(
             self.confirmed_service, planned.plan, backup, self._request(), limit, _toast(self.app)
         )
-        self._go_on(self.progress.run())
+        return self._go_on(self.progress.run())
 
     def press_again(self) -> None:
         if self.progress is not None and self.progress.deletion is not None:
-            self._go_on(self.progress.delete())
+            self.app.run_worker(self._go_on(self.progress.delete()))
 
-    def _go_on(self, work: Coroutine[Any, Any, None]) -> None:
+    def _go_on(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None]:
         assert self.progress is not None
         self.dialog_state = DialogState.SENDING
         self.progress.listener = self._moved
@@ -161,7 +161,7 @@ class DrillDialog(ActionDialog):
         self.show_fields(False)
         self.cancel.focus()
         self.draw()
-        self.app.run_worker(work)
+        return work
 
     def _moved(self) -> None:
         if self.progress is not None and not self.progress.is_running:

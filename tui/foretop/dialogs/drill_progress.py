@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from foretop_core.actions.drill_run import DrillResult, DrillRun, delete_made, plan_deletion, require_journal
-from foretop_core.actions.drills import DrillRequest, MadeObject
+from foretop_core.actions.planners.drills import DrillRequest, MadeObject
 from foretop_core.actions.plans import Plan
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError

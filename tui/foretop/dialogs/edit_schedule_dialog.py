@@ -18,11 +18,10 @@ from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.terminal.editor import create_draft, run_editor
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.action_catalog import ActionRecord
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.journal import default_path
-from foretop_core.actions.plan_sender import Outcome
-from foretop_core.actions.plans import Planner
-from foretop_core.actions.schedule_edits import (
+from foretop_core.actions.plan_executor import Outcome
+from foretop_core.actions.planners.schedule_edits import (
     ScheduleEdit,
     merge_patch,
     merged,
@@ -30,7 +29,8 @@ from foretop_core.actions.schedule_edits import (
     plan_edit_schedule,
     texts_of,
 )
-from foretop_core.actions.spec_text import spec_as_text, spec_from_text
+from foretop_core.actions.plans import Planner
+from foretop_core.actions.spec_editing import spec_as_text, spec_from_text
 from foretop_core.actions.step_builders import wire
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import BadInput, ForetopError
@@ -50,9 +50,9 @@ class EditScheduleDialog(ActionDialog):
     """Only what a person has changed is sent: what someone else changes meanwhile in another field stays."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+o", "open_editor", show=False)]
-    verb: ClassVar[str] = "Change"
-    headline: ClassVar[str] = "Edit {}"
-    titles: ClassVar[tuple[str, str]] = ("Change {}", "Change {}")
+    verb = "Change"
+    headline = "Edit {}"
+    titles = ("Change {}", "Change {}")
 
     def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, targets, ascii)

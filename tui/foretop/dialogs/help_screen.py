@@ -11,8 +11,8 @@ from textual.containers import Vertical
 
 from foretop.bindings import UNLISTED, Action, ActionGroup
 from foretop.dialogs.explanation_screen import choose_topic
-from foretop.dialogs.legend import Sign
 from foretop.dialogs.text_modal import TextModal
+from foretop.panes.page_records import Sign
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM, style_of

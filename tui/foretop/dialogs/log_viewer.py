@@ -17,7 +17,7 @@ from foretop.widgets.line_widgets import StyledLine, key_line
 from foretop.widgets.log_lines import LogLines
 from foretop.widgets.paragraphs import Span, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.run_files import RunFile
+from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.actions.run_logs import RunLog, log_file_name, log_of
 from foretop_core.background import in_thread
 from foretop_core.dashboard.action_service import ActionService

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import ClassVar
 
 from textual import work
 from textual.widget import Widget
@@ -15,7 +14,7 @@ from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_parts import ChoiceRow, DialogField, RadioList
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause, read_end
+from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.models import Schedule
@@ -41,9 +40,9 @@ _FEW = 12
 class UnpauseDialog(ActionDialog):
     """Unpauses schedules: three values of spec.skipImmediately, and what each would do now."""
 
-    verb: ClassVar[str] = "Unpause"
-    headline: ClassVar[str] = "Unpause {}"
-    titles: ClassVar[tuple[str, str]] = ("Unpause {}", "Unpause {}")
+    verb = "Unpause"
+    headline = "Unpause {}"
+    titles = ("Unpause {}", "Unpause {}")
 
     def fields(self) -> Iterable[Widget]:
         yield RadioList(len(_CHOICES), self.ascii)
@@ -117,9 +116,9 @@ def _unpausing(choice: Choice) -> Planner:
 class PauseDialog(ActionDialog):
     """Pauses schedules, with a reason and a planned end for the next shift."""
 
-    verb: ClassVar[str] = "Pause"
-    headline: ClassVar[str] = "Pause {}"
-    titles: ClassVar[tuple[str, str]] = ("Pause {}", "Pause {}")
+    verb = "Pause"
+    headline = "Pause {}"
+    titles = ("Pause {}", "Pause {}")
     _noted: PauseRequest
     """What the plan on the screen was made with: the fields may have moved on by a letter."""
 

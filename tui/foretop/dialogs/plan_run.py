@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Callable
 
 from foretop.dialogs.plan_text import StepReport
-from foretop_core.actions.plan_sender import Outcome
+from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Planner
-from foretop_core.actions.velero_pickup import Probe, ProgressReport, follow_write
+from foretop_core.actions.velero_pickup import PICKED_UP_WITHIN, Probe, ProgressReport, follow_write
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
-from foretop_core.dashboard.pickup_probes import probe_for, timeout_for
 from foretop_core.errors import ForetopError
 from foretop_core.logs import logger
 from foretop_core.models.wire import ObjectRef
@@ -35,13 +34,23 @@ class PlanRun:
         self._afterwards = afterwards
 
     async def run(self) -> None:
-        """Whatever fails is in `problem`, or in what was seen of its object: the dialog shows both."""
-        plan = self.planned.plan
+        """Whatever fails is in `problem`, or in what was seen of its object: the dialog shows both.
+
+        What Velero makes of a write may be there before its answer: the time that is told is that of the request.
+        """
+        plan, service = self.planned.plan, self._service
         probes = [self._probe(place) for place in range(len(plan.steps))]
         try:
-            self.problem = await self._service.refusal(plan, confirmed=True)
-            if not self.problem:
-                await self._send()
+            self.problem = await service.refusal(plan, confirmed=True)
+            for context in () if self.problem else plan.contexts:
+                await service.learn_user(context)
+                sent = service.now(context)
+                async for result in service.executor(context).carry_out(plan.part(context), self._planner):
+                    self.told.append(StepReport(result, sent))
+                    sent = service.now(context)
+                    if result.outcome is Outcome.DONE:
+                        service.note_done(result, self.planned.origin(result.step))
+                    self._tell()
         except Exception as problem:
             if not isinstance(problem, ForetopError):
                 _log.exception("sending a plan failed: %s", plan.intent.id)
@@ -72,27 +81,16 @@ class PlanRun:
         origin = self.planned.origins[place] if self.planned.origins else None
         try:
             before = self._service.item(origin) if origin else None
-            return probe_for(plan, step, before, self._service.snapshot(step.target.context))
+            follow = plan.intent.follow
+            return follow and follow(self._service.snapshot(step.target.context), before, step, plan.at)
         except Exception as problem:
             _log.exception("the probe for %s failed", step.target)
             report = _not_followed(problem)
             return lambda _: report
 
-    async def _send(self) -> None:
-        """What Velero makes of a write may be there before its answer: the time that is told is that of the request."""
-        sent = {step.target.context: self._service.now(step.target.context) for step in self.planned.plan.steps}
-        async for result in self._service.carry_out(self.planned.plan, self._planner):
-            context = result.step.target.context
-            self.told.append(StepReport(result, sent[context]))
-            sent[context] = self._service.now(context)
-            done = result.outcome is Outcome.DONE and bool(self.planned.origins)
-            if done and (origin := self.planned.origin(result.step)) is not None:
-                self._service.note_done(origin)
-            self._tell()
-
     async def _follow(self, place: int, probe: Probe) -> None:
         context = self.told[place].result.step.target.context
-        within = timeout_for(self.planned.plan.intent)
+        within = None if self.planned.plan.intent.to_the_end else PICKED_UP_WITHIN
         try:
             async for seen in follow_write(self._service.source.store, context, probe, within):
                 self.told[place] = self.told[place].after(seen)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
-from foretop_core.actions.plan_sender import Outcome, Result
+from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.plans import VERBS, Plan, PlanStep, Refusal
 from foretop_core.actions.velero_pickup import ProgressReport
 from foretop_core.models.wire import ObjectRef

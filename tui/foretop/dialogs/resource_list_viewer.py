@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from foretop.dialogs.log_viewer import LogViewer
-from foretop_core.actions.run_files import FileUnavailable, RunFile
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.run_files import FileUnavailable, resources_of
 from foretop_core.actions.run_logs import RunLog
-from foretop_core.actions.run_resources import resources_of
 from foretop_core.models import Backup, Restore
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from foretop.dialogs.download_screen import DownloadScreen
-from foretop_core.actions.run_files import RunFile
-from foretop_core.actions.run_results import results_of
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.run_files import results_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results

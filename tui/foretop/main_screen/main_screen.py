@@ -20,14 +20,14 @@ from textual.screen import Screen
 
 from foretop.bindings import ACTIONS, Action, Handler, KeyHints, footer_order, use_keys
 from foretop.main_screen import tab_bar_text
-from foretop.main_screen.navigation import NavigationHistory
+from foretop.main_screen.page_history import PageHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tab_registry import DETAIL, SIDE_VIEWS, TABS
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
-from foretop.widgets.styles import BOLD, style_of
+from foretop.widgets.styles import style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, let_through
+from foretop_core.pages import DETAIL, TABS
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
@@ -84,7 +84,7 @@ class MainScreen(Screen[None]):
         self.state: DashboardState | None = None
         self.pages: dict[str, Page] = {}
         self.current = ""
-        self.history = NavigationHistory()
+        self.history = PageHistory()
         self.actions: tuple[Action, ...] = ACTIONS
         use_keys(ACTIONS)
         """With the keys of the person's own configuration."""
@@ -101,14 +101,13 @@ class MainScreen(Screen[None]):
             yield StyledLine(ascii=ascii, id="status")
             yield StyledLine(ascii=ascii, id="clock")
         yield StyledLine(ascii=ascii, id="tabs")
-        yield Divider(ascii=ascii, id="top-rule")
         yield Container(id="pages")
         yield Divider(ascii=ascii, id="bottom-rule")
         yield StyledLine(ascii=ascii, id="footer")
 
     async def arrive(self) -> None:
         """The frame is painted; loading the rest must not keep keys and paint waiting."""
-        await asyncio.to_thread(importlib.import_module, "foretop.pages.page_factories")
+        await asyncio.to_thread(importlib.import_module, "foretop.pages.make_page")
         if self.query_one("#pages").is_attached:
             await self._enter()
 
@@ -208,6 +207,7 @@ class MainScreen(Screen[None]):
         try:
             page.pulse()
         except Exception as problem:
+            let_through(problem)
             self.app_host.note_failure(f"drawing page {page.page_id}", None, problem)
 
     def show_frame(self) -> None:
@@ -218,10 +218,12 @@ class MainScreen(Screen[None]):
         self._show_top()
         page, under = self.page, self._tab
         self.query_one("#tabs", StyledLine).show(tab_bar_text.tabs(TABS, under, cells))
-        title = next((view.title for view in SIDE_VIEWS if view.id == under), "")
-        self.query_one("#top-rule", Divider).show(tab_bar_text.hint(title, cells, BOLD))
-        hint, tone = self._hint(page) if page else ("", Tone.DIM)
-        self.query_one("#bottom-rule", Divider).show(tab_bar_text.hint(hint, cells, style_of(tone)))
+        if page is not None:
+            page.show_frames()
+        hint, tone = self._hint(page) if page and not page.has_frames else ("", Tone.DIM)
+        rule = self.query_one("#bottom-rule", Divider)
+        rule.show(tab_bar_text.hint(hint, cells, style_of(tone)))
+        rule.display = bool(hint)
         self.query_one("#footer", StyledLine).show(key_line(self._key_hints(), cells))
 
     @property
@@ -256,8 +258,11 @@ class MainScreen(Screen[None]):
 
     @property
     def hint_cells(self) -> int:
-        """How much of the line above the keys is taken."""
-        return width(self.query_one("#bottom-rule", Divider).text) if self.is_mounted else 0
+        """How much of the line above the keys is taken: all of it where that is a line of the page."""
+        if not self.is_mounted:
+            return 0
+        rule = self.query_one("#bottom-rule", Divider)
+        return width(rule.text) if rule.display else self.size.width
 
     def _show_top(self) -> None:
         cells = self.size.width
@@ -316,9 +321,9 @@ class MainScreen(Screen[None]):
     async def _page(self, page_id: str) -> Page:
         if page_id not in self.pages:
             # After the first paint: it draws on the store.
-            from foretop.pages.page_factories import PAGE_FACTORIES
+            from foretop.pages.make_page import make_page
 
-            page = PAGE_FACTORIES[page_id](page_id, self.display_options, self)
+            page = make_page(page_id, self.display_options, self)
             # Until it is the page on the screen: two at once would share the room.
             page.display = False
             await self.query_one("#pages").mount(page)
@@ -406,6 +411,7 @@ class MainScreen(Screen[None]):
             if outcome is not None:
                 await outcome
         except Exception as problem:
+            let_through(problem)
             self.app_host.note_failure(f"action {action_id}", self._subject(), problem)
         self.show_frame()
 

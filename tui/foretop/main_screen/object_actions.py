@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from foretop.bindings import Handler
+from foretop.bindings import Handler, handlers_by_name
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tab_registry import DETAIL
 from foretop.pages.table_page import TablePage
 from foretop.pages.triage_selection import (
     finding_under_cursor,
@@ -20,10 +19,11 @@ from foretop.pages.triage_selection import (
 )
 from foretop.panes.results_section import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
-from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
+from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import CRON_JOB, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.triage import ungathered
@@ -52,46 +52,41 @@ class ObjectActions:
 
     def __init__(self, host: ActionHost) -> None:
         self.host = host
-        self._handlers: Mapping[str, Handler] = {
-            "open": self.do_open,
-            "yaml": self.do_yaml,
-            "describe": self.do_describe,
-            "results": self.do_results,
-            "prime": self.do_prime,
-            "pod_log": self.do_pod_log,
-            "jump": self.do_jump,
-            "copy_finding": self.do_copy_finding,
-            "acknowledged": self.do_acknowledged,
-            "copy_name": self.do_copy_name,
-            "copy_namespace": self.do_copy_namespace,
-        }
+        self._handlers = handlers_by_name(self)
 
     def handlers(self) -> Mapping[str, Handler]:
         return self._handlers
 
     def offers(self, action_id: str) -> bool:
-        page, subject = self.host.page, self._subject()
-        match action_id:
-            case "open":
-                return self.host.current != DETAIL and (subject is not None or finding_under_cursor(page) is not None)
-            case "acknowledged":
-                return self._has_acknowledged()
-            case "copy_finding":
-                return finding_under_cursor(page) is not None
-            case "copy_name":
-                return subject is not None and finding_under_cursor(page) is None
-            case "jump":
-                return self._leads_elsewhere(self.targets(), subject)
-            case "results":
-                return self._run() is not None
-            case "pod_log":
-                return subject is not None and subject.kind == POD.name and self._is_connected(subject)
-            case "prime":
-                return subject is not None and subject.kind in _HAVE_EXPRESSIONS
-            case _:
-                return subject is not None
+        """By `can_<id>`; what has none needs an object under the cursor."""
+        can: Callable[[], bool] | None = getattr(self, f"can_{action_id}", None)
+        return can() if can is not None else self._subject() is not None
 
-    def _has_acknowledged(self) -> bool:
+    def can_open(self) -> bool:
+        has_finding = finding_under_cursor(self.host.page) is not None
+        return self.host.current != DETAIL and (self._subject() is not None or has_finding)
+
+    def can_copy_finding(self) -> bool:
+        return finding_under_cursor(self.host.page) is not None
+
+    def can_copy_name(self) -> bool:
+        return self._subject() is not None and finding_under_cursor(self.host.page) is None
+
+    def can_jump(self) -> bool:
+        return self._leads_elsewhere(self.targets(), self._subject())
+
+    def can_results(self) -> bool:
+        return self._run() is not None
+
+    def can_pod_log(self) -> bool:
+        subject = self._subject()
+        return subject is not None and subject.kind == POD.name and self._is_connected(subject)
+
+    def can_prime(self) -> bool:
+        subject = self._subject()
+        return subject is not None and subject.kind in _HAVE_EXPRESSIONS
+
+    def can_acknowledged(self) -> bool:
         """There are some to show, or they are shown and can be hidden again."""
         state, page = self.host.state, self.host.page
         return shows_acknowledged(page) or (
@@ -205,9 +200,9 @@ class ObjectActions:
         finding, state = finding_under_cursor(self.host.page), self.host.state
         if finding is not None and state is not None:
             # With the first copy: no page needs it to be drawn.
-            from foretop_core.tables.resources.finding_text import finding_text
+            from foretop_core.tables.resources.ticket_text import ticket_text
 
-            copy(self.host.app, finding_text(finding, state.render_context_of(finding).now))
+            copy(self.host.app, ticket_text(finding, state.render_context_of(finding).now))
 
     def do_acknowledged(self) -> None:
         state = self.host.state

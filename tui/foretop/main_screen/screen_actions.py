@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
-from foretop.bindings import COMMANDS, WRITE_ACTIONS, Action, Handler, key_name
+from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette, PaletteEntry
 from foretop.dialogs.explanation_screen import ExplanationScreen
 from foretop.dialogs.help_screen import HelpScreen
-from foretop.dialogs.legend import SIGNS
 from foretop.dialogs.messages_screen import MessagesScreen
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
-from foretop.pages.tab_registry import SIDE_VIEWS, TABS
 from foretop.pages.table_page import TablePage
+from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.dashboard.export import ExportFormat, save
@@ -30,6 +29,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
 from foretop_core.rules.pause_windows import pause_windows, window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
@@ -39,8 +39,7 @@ from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     """The pages, the commands that take a name, what can be done here, and what can be done to other objects."""
-    titles = {tab.id: tab.title for tab in TABS} | {view.id: view.title for view in SIDE_VIEWS}
-    pages = [PaletteEntry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
+    pages = [PaletteEntry(f"go {page.id}", page.commands, page.title) for page in PAGES.values()]
     others = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
         PaletteEntry("ctx", ("ctx ",), "show one context of the kubeconfig: ctx prod; ctx alone lists all"),
@@ -95,38 +94,34 @@ class ScreenActions:
     def __init__(self, host: ActionHost, app_host: AppHost) -> None:
         self.host = host
         self.app_host = app_host
-        self._handlers: Mapping[str, Handler] = {
-            "save": self.do_save,
-            "help": self.do_help,
-            "messages": self.do_messages,
-            "palette": self.do_palette,
-            "all_namespaces": self.do_all_namespaces,
-            "zone": self.do_zone,
-            "relist": self.do_relist,
-            "sign_in": self.do_sign_in,
-            "mouse": self.app_host.toggle_mouse,
-            "theme": self.app_host.cycle_theme,
-            "suspend": self.do_suspend,
-            "windows": self.do_windows,
-            "handover": self.do_handover,
-        }
+        self._handlers = handlers_by_name(self)
 
     def handlers(self) -> Mapping[str, Handler]:
         return self._handlers
 
     def offers(self, action_id: str) -> bool:
-        page, state = self.host.page, self.host.state
-        match action_id:
-            case "save":
-                return isinstance(page, TablePage) and page.rows is not None and page.rows.table.total > 0
-            case "sign_in":
-                return state is not None and bool(signed_out(state))
-            case "handover":
-                return state is not None and state.has_judged
-            case "all_namespaces":
-                return state is not None and bool(state.focus)
-            case _:
-                return True
+        """By `can_<id>`; what has none always does something."""
+        can: Callable[[], bool] | None = getattr(self, f"can_{action_id}", None)
+        return can() if can is not None else True
+
+    def can_save(self) -> bool:
+        page = self.host.page
+        return isinstance(page, TablePage) and page.rows is not None and page.rows.table.total > 0
+
+    def can_sign_in(self) -> bool:
+        return self.host.state is not None and bool(signed_out(self.host.state))
+
+    def can_handover(self) -> bool:
+        return self.host.state is not None and self.host.state.has_judged
+
+    def can_all_namespaces(self) -> bool:
+        return self.host.state is not None and bool(self.host.state.focus)
+
+    def do_mouse(self) -> None:
+        self.app_host.toggle_mouse()
+
+    def do_theme(self) -> None:
+        self.app_host.cycle_theme()
 
     def do_save(self) -> None:
         page = self.host.page
@@ -191,7 +186,7 @@ class ScreenActions:
                 self.host.available(),
                 sorting_letters(self.host.page),
                 self.host.display_options.ascii,
-                SIGNS.get(self.host.current, ()),
+                SCREEN_PAGES[self.host.current].signs if self.host.current else (),
             )
         )
 
@@ -211,7 +206,7 @@ class ScreenActions:
         """A command of the palette: `go backups`, `do zone`, `ns team-a`, `ctx prod`, `q`."""
         verb, _, rest = command.partition(" ")
         match verb:
-            case "go" if any(view.id == rest for view in SIDE_VIEWS):
+            case "go" if rest in PAGES and not PAGES[rest].digit:
                 await self.host.go(PageAddress(rest, jumped=True))
             case "go":
                 await self.host.action_tab(rest)

@@ -8,7 +8,7 @@ from textual.keys import _character_to_key
 
 from foretop.bindings import ACTIONS, KeyConflict, check_letters, key_name, use_keys, with_key
 from foretop.main_screen.finding_alerts import FindingNotices
-from foretop.pages.page_factories import TABLE_COLUMNS
+from foretop.panes.page_records import TABLE_PAGES
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.config.thresholds_from_settings import thresholds_of
@@ -95,8 +95,10 @@ class SettingsApplier:
             key = textual_key(shown)
             try:
                 changed = with_key(actions, action_id, key, shown)
-                for page, columns in TABLE_COLUMNS.items():
-                    check_letters((one for one in changed if one.id == action_id), page, sort_keys(columns))
+                for page in TABLE_PAGES.values():
+                    check_letters(
+                        (one for one in changed if one.id == action_id), page.id, sort_keys(page.view.columns)
+                    )
             except KeyConflict as problem:
                 line = self._config.config.lines.get(("keys", name), 1)
                 problems.append(f"{self._config.config.path}:{line}: keys.{name}: {problem}")

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from rich.style import Style
 
-from foretop.pages.tab_registry import Tab
 from foretop.widgets.line_widgets import line_width
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.errors import ForetopError
+from foretop_core.pages import PageRecord
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.text.terminal_text import cut, cut_end, pad, width
 
@@ -28,7 +28,7 @@ def cannot_start(trouble: ForetopError, cells: int) -> Line:
 
 
 @lru_cache(maxsize=64)
-def tabs(pages: tuple[Tab, ...], current: str, cells: int) -> Line:
+def tabs(pages: tuple[PageRecord, ...], current: str, cells: int) -> Line:
     """The tabs, by their full names where there is room; at the least the digits and the name of the current one."""
     full, short = [tab.name for tab in pages], [tab.short for tab in pages]
     alone = [tab.short if tab.id == current else "" for tab in pages]
@@ -40,7 +40,7 @@ def tabs(pages: tuple[Tab, ...], current: str, cells: int) -> Line:
     return _tabs(pages, alone, current, "", " ")
 
 
-def _tabs(pages: Sequence[Tab], names: Sequence[str], current: str, between: str, after: str) -> Line:
+def _tabs(pages: Sequence[PageRecord], names: Sequence[str], current: str, between: str, after: str) -> Line:
     pieces: list[Span] = []
     for tab, name in zip(pages, names, strict=True):
         style = CURSOR + BOLD if tab.id == current else PLAIN
@@ -49,7 +49,7 @@ def _tabs(pages: Sequence[Tab], names: Sequence[str], current: str, between: str
     return tuple(pieces)
 
 
-def tab_at(line: Line, pages: Sequence[Tab], x: int) -> str:
+def tab_at(line: Line, pages: Sequence[PageRecord], x: int) -> str:
     """The page whose tab stands at this cell of `tabs`; "" where none does."""
     at = 0
     for tab, gap, digit, name in zip(pages, line[::3], line[1::3], line[2::3], strict=True):

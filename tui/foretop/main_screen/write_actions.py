@@ -16,9 +16,13 @@ from foretop.main_screen.object_actions import run_under_cursor
 from foretop.pages.detail_page import DetailPage
 from foretop.pages.table_page import TablePage
 from foretop.pages.triage_selection import finding_under_cursor, findings_chosen
-from foretop_core.actions import action_catalog
-from foretop_core.actions.acknowledging import intent_for
-from foretop_core.actions.action_catalog import INTENTS, ActionRecord, AskedOf
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord, AskedOf
+from foretop_core.actions.planners.acknowledging import ACKNOWLEDGE, intent_for
+from foretop_core.actions.planners.drills import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
+from foretop_core.actions.planners.pausing import PAUSE, UNPAUSE
+from foretop_core.actions.planners.restores import RESTORE_FROM
+from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
 from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
 
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 
-_BY_ID = {intent.id: intent for intent in INTENTS}
+_BY_ID = {intent.id: intent for intent in RECORDS}
 _ABOUT_PAUSES = frozenset({"velero-all-paused", PAUSED_OVERDUE, WINDOW_OVERRUN})
 
 
@@ -65,7 +69,7 @@ class WriteActions:
         intent = _BY_ID[action_id]
         if intent.page and self.host.current != intent.page:
             return False
-        if intent is action_catalog.EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
+        if intent is EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
             return False  # the key is that of the results
         if intent.asked_of is AskedOf.FINDING:
             found = findings_chosen(self.host.page)
@@ -91,15 +95,15 @@ class WriteActions:
             return ""
         if intent.asked_of is AskedOf.FINDING:
             return f"{intent.title}: only findings, on the page triage"
-        if intent not in (action_catalog.PAUSE, action_catalog.UNPAUSE):
+        if intent not in (PAUSE, UNPAUSE):
             return self._why_not_here(intent)
         if self._can(intent):
             return ""
-        pauses = intent is action_catalog.PAUSE
+        pauses = intent is PAUSE
         if isinstance(page, TablePage) and page.table.marked:
             if self.host.current != "schedules":
                 return ""
-            key_of_other = action_catalog.UNPAUSE.key
+            key_of_other = UNPAUSE.key
             all_paused = f"All marked schedules are already paused; {key_of_other} unpauses them"
             return all_paused if pauses else "None of the marked schedules is paused"
         key = page.subject()
@@ -107,18 +111,18 @@ class WriteActions:
         if not isinstance(item, Schedule):
             return self._why_not_here(intent)
         if pauses:
-            return f"{item.name} is already paused; {action_catalog.UNPAUSE.key} unpauses it"
+            return f"{item.name} is already paused; {UNPAUSE.key} unpauses it"
         return f"{item.name} is not paused"
 
     def _why_not_here(self, intent: ActionRecord) -> str:
         """Of those on its key the one for the kind under the cursor says what is missing; else what it is for."""
         page = self.host.page
         key = page.subject() if page is not None else None
-        rivals = [other for other in INTENTS if other is intent or (intent.key and other.key == intent.key)]
+        rivals = [other for other in RECORDS if other is intent or (intent.key and other.key == intent.key)]
         mine = [other for other in rivals if key is not None and any(kind.name == key.kind for kind in other.kinds)]
         if isinstance(page, TablePage) and len(page.table.marked) > 1 and mine and not mine[0].many:
             return f"{mine[0].title}: only one at a time, {len(page.table.marked)} are marked"
-        if key is not None and key.kind == NAMESPACE.name and intent.key == action_catalog.RESTORE_FROM.key:
+        if key is not None and key.kind == NAMESPACE.name and intent.key == RESTORE_FROM.key:
             if self._newest_copy(key) is None:
                 return f"{key.name} has no copy to restore from"
             return f"You may not read the copies of {key.name}: restore it with a NonAdminRestore of its NAB"
@@ -136,7 +140,7 @@ class WriteActions:
 
     def only_writes(self) -> frozenset[str]:
         """The actions that can do nothing where no cluster may be written to."""
-        return frozenset(self._handlers) - {one.id for one in INTENTS if one.asked_of is AskedOf.FINDING}
+        return frozenset(self._handlers) - {one.id for one in RECORDS if one.asked_of is AskedOf.FINDING}
 
     def about(self, action_id: str) -> tuple[ObjectRef, ...]:
         """The objects that the dialog would be about."""
@@ -156,9 +160,7 @@ class WriteActions:
     def _findings(self, intent: ActionRecord) -> ActionTargets:
         """Of those chosen, the ones that the key is for: open ones to acknowledge, else all that are known."""
         found = tuple(
-            one
-            for one in findings_chosen(self.host.page)
-            if (one.acknowledged is None) == (intent is action_catalog.ACKNOWLEDGE)
+            one for one in findings_chosen(self.host.page) if (one.acknowledged is None) == (intent is ACKNOWLEDGE)
         )
         return ActionTargets(tuple(key_of(one) for one in found), findings=found)
 
@@ -212,13 +214,13 @@ class WriteActions:
         key = page.subject() if page else None
         if key is not None and self._fits(intent, key):
             return (key,)
-        if key is not None and intent is action_catalog.RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
+        if key is not None and intent is RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
             return (copy,) if self._fits(intent, copy) else ()
         finding = finding_under_cursor(page)
         if finding is None or (key is None and finding.code not in _ABOUT_PAUSES):
             return ()
         fitting = tuple(other for other in related_to_finding(finding) if self._fits(intent, other))
-        all_meant = intent is action_catalog.UNPAUSE and finding.code in _ABOUT_PAUSES
+        all_meant = intent is UNPAUSE and finding.code in _ABOUT_PAUSES
         return fitting if len(fitting) == 1 or all_meant else ()
 
     def _newest_copy(self, key: ObjectRef) -> ObjectRef | None:
@@ -239,14 +241,14 @@ class WriteActions:
             return "its cluster is not connected"
         if not any(kind.name == key.kind for kind in intent.kinds):
             return "it is of another kind"
-        if intent is action_catalog.DRILL:
+        if intent is DRILL:
             return self._why_no_drill(key)
         item = state.store.get(key)
         if item is None:
             return "it no longer exists"
         movements = state.store.indexes.movements_by_backup
         why = intent.applies(item, lambda: bool(movements.keys(*_label(key))))
-        return why or (self._why_no_cleanup(key) if intent is action_catalog.DRILL_CLEANUP else "")
+        return why or (self._why_no_cleanup(key) if intent is DRILL_CLEANUP else "")
 
     def _why_no_cleanup(self, key: ObjectRef) -> str:
         """The finding has asked the journal; a label alone proves nothing."""
@@ -261,7 +263,7 @@ class WriteActions:
         state = self.host.state
         assert state is not None
         if state.store.snapshot(key.context).namespaces is None:
-            return "; ".join(action_catalog.NOT_FOR_TENANTS)
+            return "; ".join(NOT_FOR_TENANTS)
         copy = self._newest_copy(key)
         if copy is None:
             return "it has no copy"
@@ -365,7 +367,7 @@ class WriteActions:
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                self._open(action_catalog.UNPAUSE, ActionTargets(_keys(*offered[place]), window=offered[place][1].id))
+                self._open(UNPAUSE, ActionTargets(_keys(*offered[place]), window=offered[place][1].id))
 
         offered = mine or windows
         if len(offered) == 1:

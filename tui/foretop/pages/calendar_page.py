@@ -16,9 +16,9 @@ from textual.containers import Horizontal
 from foretop.bindings import Handler
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.pages.filterable_page import FilterablePage, filter_line
+from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.pages.table_spec import safely
 from foretop.panes.calendar_pane import lane_box, lane_line, phrases, when
 from foretop.panes.empty_state import nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane
@@ -34,12 +34,12 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.humanize import count, join
+from foretop_core.rules.night.night import FEWEST_DRAWS, Foresight
 from foretop_core.rules.night.past_runs import past_runs
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, width
-from foretop_core.tables.timeline.foresight import Foresight
 from foretop_core.tables.timeline.lanes import (
     NO_OBSTACLES,
     LaneObstacles,
@@ -210,9 +210,9 @@ class CalendarPage(FilterablePage):
         if server not in timeline.nights:
             self._take(ServerNight(context, coming.likely(), past))
         used = time.thread_time() - began
-        while not coming.is_complete and used < _MOST_CPU:
+        while coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
             began = time.thread_time()
-            coming.play()
+            coming.play(1)
             used += time.thread_time() - began
             await asyncio.sleep(_REST)
         self._take(ServerNight(context, await in_thread(coming.night), past))

@@ -12,10 +12,9 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from foretop.bindings import Handler, KeyHints
-from foretop.pages.page import Page
+from foretop.pages.page import Page, safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.pages.table_spec import safely
 from foretop.panes.detail_sections import SECTIONS, describe_object, heading, sections_of
 from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras

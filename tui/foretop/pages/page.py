@@ -1,10 +1,10 @@
 """The base of all pages.
 
-To add a page: write a `Page`, name it in `foretop.pages.tab_registry.TABS`, and say in
-`foretop.pages.page_factories.PAGE_FACTORIES` how it is made. The main screen mounts it when it is first opened, calls
-`attach(state)` once the session is there, and `pulse()` at most fifteen times a second while it is on the screen and
-something changed or a second has passed. A page draws from `state.store`, `state.render_context(context)` and
-`state.now(context)` only, and repaints only what differs from what is on the screen (`StyledLine.show` and
+To add a page: write its record in `foretop_core.pages` and its screen half in `foretop.panes.page_records`; one
+without a table also needs a `Page` of its own in `foretop.pages.make_page`. The main screen mounts it when it is first
+opened, calls `attach(state)` once the session is there, and `pulse()` at most fifteen times a second while it is on the
+screen and something changed or a second has passed. A page draws from `state.store`, `state.render_context(context)`
+and `state.now(context)` only, and repaints only what differs from what is on the screen (`StyledLine.show` and
 `TextPane.show` see to that). For each action of `foretop.bindings` that it can carry out it has a method in
 `handlers()`; `offers(id)` may say that there is nothing to do just now. Other pages it reaches through `self.host`;
 messages to the person go through `self.app.notify`.
@@ -12,7 +12,7 @@ messages to the person go through `self.app.notify`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -20,8 +20,9 @@ from textual.widget import Widget
 
 from foretop.bindings import Handler, KeyHints
 from foretop.pages.page_address import PageAddress
-from foretop.widgets.paragraphs import Line
+from foretop.widgets.paragraphs import Line, Paragraph, span
 from foretop_core.dashboard.session_protocol import DisplayOptions
+from foretop_core.errors import let_through
 from foretop_core.tables.engine.status_glyphs import Tone
 
 if TYPE_CHECKING:
@@ -88,6 +89,14 @@ class Page(Widget):
         """The object that opening, copying and jumping are about."""
         return None
 
+    @property
+    def has_frames(self) -> bool:
+        """Whether it has lines of its own that tell how it is narrowed, and as of when its rows are."""
+        return False
+
+    def show_frames(self) -> None:
+        """Draws those lines anew where something that they tell has changed."""
+
     def hint(self) -> str:
         """What the rule above the footer says: how the page is narrowed."""
         return ""
@@ -116,3 +125,15 @@ class Page(Widget):
     def go_back(self) -> bool:
         """One step back within the page; False where there is none."""
         return False
+
+
+def safely(
+    make: Callable[[], Sequence[Paragraph]], what: str, key: ObjectRef, state: DashboardState
+) -> Sequence[Paragraph]:
+    """A pane that cannot be made says so and is listed in Triage; everything else goes on."""
+    try:
+        return make()
+    except Exception as problem:
+        let_through(problem)
+        failure = state.note_failure(what, key, problem)
+        return (Paragraph((span(f"{key.name} cannot be shown: {failure.problem}", Tone.BAD),)),)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
-from textual.geometry import Size
+from textual.containers import Container, Vertical
 
 from foretop.bindings import Handler, key_name
 from foretop.pages.filterable_page import FilterablePage, filter_line
+from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.pages.table_spec import TableSpec, safely
+from foretop.pages.size_classes import LOW, WIDE
 from foretop.panes.action_sentences import action_keys_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
-from foretop.panes.stale_notice import not_allowed, stale_paras
-from foretop.widgets.line_widgets import Divider, TextPane
+from foretop.panes.page_records import ScreenPage
+from foretop.panes.stale_notice import not_allowed, seen_ago, stale_paras
+from foretop.widgets.line_widgets import FrameLine, ReadablePane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, span
-from foretop.widgets.styles import BOLD, style_of
+from foretop.widgets.styles import BOLD, DIM, style_of, style_of_mark
 from foretop.widgets.table import Table
 from foretop_core.config.settings import PageSettings, Settings
 from foretop_core.dashboard.session_protocol import DisplayOptions
@@ -30,11 +33,12 @@ from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
-from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 
 
-def head_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
+def group_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
     said = [span(row.name, bold=True), span(f": {humanize.count(row.size, 'row')}")]
     for cell in row.words:
         said += [Span(", "), Span(cell.text, style_of(cell.tone))]
@@ -46,16 +50,13 @@ def head_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
     )
 
 
-BESIDE = 172
-"""From this width on the pane stands beside the table, which has 120 cells then: more room shows no less."""
-
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
-_LEAST_PANE, _MOST_PANE = 3, 0.5
-"""Its least lines, and its greatest share of a page that is full of rows."""
-_AROUND_ROWS = 3
-"""The head of the table, the line below it, and one that stays free for a new row."""
-_FEW_LINES, _TABLE_LINES = 12, 4
-"""On a page of so few lines the pane leaves the table its head and three rows."""
+_COUNTED = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.PAUSED, StatusGlyph.RUNNING, StatusGlyph.WAITING)
+"""What is not good, the worst first."""
+_MOST_COUNTED = 200
+"""In the title of a longer table its states are not counted: each of its rows would have to be judged."""
+_COUNTED_AGAIN = timedelta(seconds=10)
+"""States change with time too, but the title of a table is not read by the second."""
 
 
 class TablePage(FilterablePage):
@@ -64,22 +65,32 @@ class TablePage(FilterablePage):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+down", "scroll_pane(1)", show=False),
         Binding("shift+up", "scroll_pane(-1)", show=False),
+        Binding("tab", "read_pane", show=False),
     ]
 
-    def __init__(self, page_id: str, spec: TableSpec, display_options: DisplayOptions, host: PageHost) -> None:
+    def __init__(self, page_id: str, spec: ScreenPage, display_options: DisplayOptions, host: PageHost) -> None:
         super().__init__(page_id, display_options, host)
         self.spec = spec
+        self.kinds = spec.view.kinds
+        """The names of the kinds without which it has nothing to show."""
         self.rows: TableModel | None = None
         self._problem = ""
         self._page_settings: PageSettings | None = None
-        self.table = Table(spec.priorities, ascii=display_options.ascii, flash=display_options.flash)
+        self.table = Table(spec.priorities, ascii=display_options.ascii, flash=display_options.flash, classes="boxed")
 
     def compose(self) -> ComposeResult:
         yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.display_options.ascii)
+        ascii = self.display_options.ascii
+        self.set_class(ascii, "-ascii")
         with Container(classes="body"):
-            yield self.table
-            yield Divider(ascii=self.display_options.ascii, id="divider")
-            yield TextPane(ascii=self.display_options.ascii, whole=False, id="pane")
+            with Vertical(id="table-box"):
+                yield FrameLine("┌┐", ascii=ascii, id="table-top")
+                yield self.table
+                yield FrameLine("└┘", ascii=ascii, id="table-bottom")
+            with Vertical(id="pane-box"):
+                yield FrameLine("┌┐", ascii=ascii, id="pane-top")
+                yield ReadablePane(ascii=ascii, whole=False, more_key="tab", id="pane", classes="boxed")
+                yield FrameLine("└┘", ascii=ascii, id="pane-bottom")
 
     def attach(self, state: DashboardState) -> None:
         super().attach(state)
@@ -124,6 +135,8 @@ class TablePage(FilterablePage):
         if self.rows is not None and self.rows.is_out_of_focus:
             self._renew()
         self.table.pulse()
+        # A page that was hidden has its room only when it has been laid out.
+        self.call_after_refresh(self._tell)
 
     def take_keys(self) -> None:
         self.screen.set_focus(self.table, scroll_visible=False)
@@ -132,32 +145,102 @@ class TablePage(FilterablePage):
         self.table.action_move(by)
 
     def on_resize(self, event: events.Resize) -> None:
-        beside = event.size.width >= BESIDE
-        self.set_class(beside, "-beside")
-        has_pane = event.size.height >= self.spec.least_with_pane
-        self.query_one("#divider").display = has_pane and not beside
-        self.query_one("#pane").display = has_pane
-        # A page that comes back to the screen gets its old size again: nothing moves then.
-        self._size_pane(event.size, afresh=event.size != self._sized_for)
-        self._sized_for = event.size
+        self.show_frames()
 
-    def _size_pane(self, size: Size, *, afresh: bool = False) -> None:
-        """The pane takes what it needs, the table the rest; what it has it keeps, so that no row moves the table."""
-        pane = self.query_one("#pane", TextPane)
-        if self.has_class("-beside"):
-            pane.styles.height = "1fr"
+    @property
+    def pane(self) -> ReadablePane:
+        return self.query_one("#pane", ReadablePane)
+
+    @property
+    def has_frames(self) -> bool:
+        """A low terminal has no room for the pane, and so not for the line above it."""
+        return self.screen.size.height >= LOW and not self.has_class("-empty")
+
+    def hint(self) -> str:
+        return self._hint_words()
+
+    @property
+    def is_framed(self) -> bool:
+        """Whether table and pane stand side by side, each in a frame."""
+        return self.size.width >= WIDE
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
+        self.set_class(self.pane.has_focus, "-reading")
+        self.show_frames()
+
+    def action_read_pane(self) -> None:
+        """Into the pane, to read what does not fit; and back."""
+        if self.pane.has_focus:
+            self.take_keys()
+        elif not self.has_class("-empty"):
+            # Where it is hidden it has to be seen before it can have the focus.
+            self.add_class("-reading")
+            self.screen.set_focus(self.pane, scroll_visible=False)
+
+    def show_frames(self) -> None:
+        """The lines around table and pane: titles, order, which rows are in sight."""
+        if not self.size.width or self.rows is None:
             return
-        if size.height < _FEW_LINES:
-            most = needed = max(1, size.height - _TABLE_LINES - 1)
+        framed, in_pane = self.is_framed, self.pane.has_focus
+        stale, count = span(seen_ago(self.rows.state), Tone.WARN), Span(self.table.count, DIM)
+        hint = span(self._hint_words(), self.hint_tone)
+        if framed:
+            self._frame(
+                "#table-top",
+                (*self._title(), Span("  " if stale.text else ""), stale),
+                self._order(),
+                framed,
+                not in_pane,
+            )
+            self._frame("#table-bottom", _listed(hint), _listed(count), framed, not in_pane)
+            self._frame("#pane-bottom", (), (), framed, in_pane)
+            self._frame("#pane-top", self._pane_title(), (), framed, in_pane)
         else:
-            most = pane_room(size.height, len(self.rows.lines) if self.rows is not None else 0)
-            needed = max(_LEAST_PANE, min(pane.lines_wanted(size.width), most))
-        if afresh or needed > self._pane_lines or self._pane_lines > most:
-            self._pane_lines = needed
-            pane.styles.height = needed
+            self._frame("#pane-top", self._pane_title(), _listed(stale, hint, count), framed, in_pane)
 
-    _pane_lines = 0
-    _sized_for = Size()
+    def _frame(self, name: str, left: Line, right: Line, framed: bool, focused: bool) -> None:
+        self.query_one(name, FrameLine).show(left, right, framed=framed, focused=focused)
+
+    def _title(self) -> Line:
+        """`Schedules 39  ✗1 ▲2`: how many rows, and of how many the state is not good."""
+        assert self.rows is not None
+        counts = self._state_counts(self.rows)
+        states = [Span(f" {mark.value}{number}", style_of_mark(mark)) for mark, number in counts.items()]
+        return (Span(PAGES[self.page_id].brief_title, BOLD), Span(f" {len(self.rows.table):,} ", DIM), *states)
+
+    def _state_counts(self, rows: TableModel) -> Mapping[StatusGlyph, int]:
+        table, now = rows.table, rows.state.now()
+        if len(table) > _MOST_COUNTED:
+            return {}
+        basis = (rows.state.version, len(table))
+        if basis != self._counted_for or not self._counted_at <= now < self._counted_at + _COUNTED_AGAIN:
+            self._counted_for, self._counted_at = basis, now
+            found = Counter(rows.row(key, entry).mark for key, entry in table)
+            self._counts = {mark: found[mark] for mark in _COUNTED if found[mark]}
+        return self._counts
+
+    _counts: Mapping[StatusGlyph, int] = {}
+    _counted_for: tuple[object, ...] = ()
+    _counted_at = datetime.min.replace(tzinfo=UTC)
+
+    def _order(self) -> Line:
+        assert self.rows is not None
+        column = next((one for one in self.rows.columns if one.name == self.rows.sorted_by), None)
+        if column is None:
+            return ()
+        return (Span(f"by {column.title.lower()}{', reversed' if self.rows.reversed else ''}", DIM),)
+
+    def _pane_title(self) -> Line:
+        """The name of the row under the cursor, and its state."""
+        row = self.table.cursor_row
+        if row is None or self.rows is None:
+            return ()
+        if isinstance(row, GroupHeaderRow):
+            return (Span(row.name, BOLD),)
+        names = (cell.text for cell, column in zip(row.cells, self.rows.columns, strict=True) if column.name in _NAMES)
+        return (Span(next(names, row.key.name), BOLD), Span(f" {row.mark.value}", style_of_mark(row.mark)))
 
     @on(Table.CursorMoved)
     def _cursor_moved(self) -> None:
@@ -171,8 +254,10 @@ class TablePage(FilterablePage):
     def _tell(self) -> None:
         """The pane says what there is to say about the row under the cursor."""
         key = self.table.cursor
-        pane = self.query_one("#pane", TextPane)
-        if self.rows is None or self.state is None or key is None or not len(self.rows.table):
+        pane = self.pane
+        is_empty = self.rows is None or self.state is None or key is None or not len(self.rows.table)
+        self.set_class(is_empty, "-empty")
+        if self.rows is None or self.state is None or key is None or is_empty:
             pane.show(())
             return
         moved = key != self._pane_key
@@ -181,15 +266,14 @@ class TablePage(FilterablePage):
         subject = rows.subject(key) or key
         said = safely(lambda: self._said(rows, key, state), f"the pane of {self.page_id}", subject, state)
         pane.show(said, keep_place=not moved)
-        if self.size.height:
-            self._size_pane(self.size)
+        self.show_frames()
 
     _pane_key: ObjectRef | None = None
 
     def _said(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
         stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
         if (head := self.table.head) is not None:
-            return (*stale, *head_pane(head))
+            return (*stale, *group_pane(head))
         said = self.spec.pane(rows, key, state)
         return (*stale, *said, *(self._keys() if self.spec.shows_keys and said else ()))
 
@@ -204,16 +288,14 @@ class TablePage(FilterablePage):
         assert self.state is not None
         if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
             return [(span(f"{self._problem}.", Tone.BAD),)] if self._problem else nothing_fits(self.state.focus)
-        nobody = (
-            [_NONE_HERE] if self.rows.table.total else [_NONE] if not self.spec.empty else self.spec.empty(self.state)
-        )
-        out = ways_out(self.state.focus) if self.state.focus.narrows(self.spec.kinds) else []
-        return [*(why_empty(self.state, self.spec.kinds) or nobody), *out]
+        nobody = [_NONE_HERE] if self.rows.table.total else self.spec.why_empty(self.state)
+        out = ways_out(self.state.focus) if self.state.focus.narrows(self.kinds) else []
+        return [*(why_empty(self.state, self.kinds) or nobody), *out]
 
     # What keys do here
 
     def kinds_on_demand(self) -> frozenset[str]:
-        return self.spec.kinds & _ON_DEMAND
+        return self.kinds & _ON_DEMAND
 
     def subject(self) -> ObjectRef | None:
         if self.rows is None or self.table.cursor is None:
@@ -232,7 +314,7 @@ class TablePage(FilterablePage):
         return True
 
     def action_scroll_pane(self, by: int) -> None:
-        self.query_one("#pane", TextPane).scroll_lines(by)
+        self.pane.scroll_lines(by)
 
     def handlers(self) -> Mapping[str, Handler]:
         return {
@@ -299,13 +381,16 @@ class TablePage(FilterablePage):
             self.table.go_to(place.key)
 
     def can_go_back(self) -> bool:
-        return self._is_filtering or (self.rows is not None and self.rows.faults_only)
+        return self.pane.has_focus or self._is_filtering or (self.rows is not None and self.rows.faults_only)
 
     @property
     def _is_filtering(self) -> bool:
         return bool((self.rows and self.rows.filter_text) or self._problem) or self.has_class("-filtering")
 
     def go_back(self) -> bool:
+        if self.pane.has_focus:
+            self.take_keys()
+            return True
         if self._is_filtering:
             self.narrow("")
             self.take_keys()
@@ -317,20 +402,20 @@ class TablePage(FilterablePage):
             return True
         return False
 
-    def hint(self) -> str:
+    def _hint_words(self) -> str:
+        """How the table is narrowed, and what is not shown of it."""
         if self._problem:
             return self._problem
         if self.rows is None:
             return ""
         parts = [
-            self.table.untold_count,
             self.rows.state.focus.words,
             "only problems" if self.rows.faults_only else "",
             f"{self.rows.held_back} ({key_name('acknowledged')})" if self.rows.held_back else "",
-            _marked(len(self.table.marked), counted=bool(self.table.untold_count)),
+            f"{key_name('clear_marks')} clears the marks" if self.table.marked else "",
             f"hidden: {', '.join(self.table.given_up)} ({key_name('wide')} shows)" if self.table.given_up else "",
-            how_far(self.rows.state, self.spec.kinds),
-            not_allowed(self.rows.state) if not self.spec.kinds else "",
+            how_far(self.rows.state, self.kinds),
+            not_allowed(self.rows.state) if not self.kinds else "",
         ]
         return ", ".join(part for part in parts if part)
 
@@ -340,7 +425,7 @@ class TablePage(FilterablePage):
         if self.rows is None or self._problem:
             return super().hint_tone
         less = self.rows.filter_text or self.rows.faults_only or self.rows.state.focus.words or self.table.marked
-        missing = how_far(self.rows.state, self.spec.kinds) or (not self.spec.kinds and not_allowed(self.rows.state))
+        missing = how_far(self.rows.state, self.kinds) or (not self.kinds and not_allowed(self.rows.state))
         return Tone.WARN if less or missing else Tone.DIM
 
     @property
@@ -368,25 +453,18 @@ class TablePage(FilterablePage):
             self._show_renewed(to_first=to_first)
 
     def _show_renewed(self, *, to_first: bool) -> None:
-        """With other rows the pane takes what it needs anew."""
-        self._pane_lines = 0
         self.table.rearranged(to_first=to_first)
         self.pulse()
         self.post_message(self.Altered())
 
 
-def pane_room(lines: int, rows: int) -> int:
-    """The most lines of the pane below a table: its share of the page, and what the rows leave of it."""
-    return max(round(lines * _MOST_PANE), lines - rows - _AROUND_ROWS)
+_NAMES = frozenset({"name", "subject"})
 
 
-def _marked(number: int, *, counted: bool) -> str:
-    """Where the number of rows is told here as well, that one has the number of marks in it."""
-    if not number:
-        return ""
-    clears = f"{key_name('clear_marks')} clears"
-    return f"{clears} the marks" if counted else f"{number} marked ({clears})"
+def _listed(*words: Span) -> Line:
+    """Those that say something, with commas between them."""
+    said = [word for word in words if word.text]
+    return tuple(part for place, word in enumerate(said) for part in ((Span(", ", DIM), word) if place else (word,)))
 
 
-_NONE: Line = (span("None.", Tone.DIM),)
 _NONE_HERE: Line = (span("None here.", Tone.DIM),)

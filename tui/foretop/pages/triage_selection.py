@@ -6,8 +6,8 @@ from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop_core.dashboard.findings_table import FindingsTableModel
-from foretop_core.dashboard.related_objects import PAGE_OF
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGE_OF
 from foretop_core.rules.triage import Finding, ungathered
 
 _SHOWN_BY = {

@@ -9,10 +9,11 @@ import msgspec
 from foretop.bindings import RESUME, Action
 from foretop.widgets.paragraphs import Paragraph, Span, span
 from foretop.widgets.styles import BOLD
-from foretop_core.actions import action_catalog
-from foretop_core.dashboard.related_objects import PAGE_OF
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.planners.pausing import UNPAUSE
 from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGE_OF
 from foretop_core.rules import humanize
 
 _SENTENCES = {
@@ -21,7 +22,7 @@ _SENTENCES = {
     "prime": "{} in the primer",
     "results": "results of {}",
     RESUME: "resume the window of {}",
-    **{item.id: item.hint for item in sorted(action_catalog.INTENTS, key=lambda item: not item.fetches) if item.hint},
+    **{item.id: item.hint for item in sorted(RECORDS, key=lambda item: not item.fetches) if item.hint},
 }
 """In the order of telling: what only reads before what changes something.
 
@@ -36,7 +37,7 @@ _NOUNS = {
     NABSL_REQUEST.name: "request",
     PRESCALED.name: "PreScaledCronJob",
 }
-_OF_ALL = frozenset({RESUME, action_catalog.UNPAUSE.id})
+_OF_ALL = frozenset({RESUME, UNPAUSE.id})
 """About all the objects that a finding names, and not about one of them."""
 _FIRST = ("open", "jump", "prime")
 

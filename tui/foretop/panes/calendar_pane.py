@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
-from foretop.widgets.timeline import role_style
+from foretop.widgets.styles import style_of
 from foretop_core.cron import CronError
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
@@ -17,7 +17,6 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut_end, width
 from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, warmer
-from foretop_core.tables.timeline.night_chart import Shade
 from foretop_core.tables.timeline.night_words import LaneWords, Phrase, WordLine
 
 _SHOWN = 4
@@ -31,7 +30,7 @@ def phrases(line: WordLine, room: int | None = None, ellipsis: str = "…") -> P
         if left is not None:
             text = cut_end(text, max(0, left), ellipsis)
             left -= width(text)
-        pieces.append(Span(text, role_style(phrase.role)))
+        pieces.append(Span(text, style_of(phrase.tone)))
         if left is not None and left <= 0:
             break
     return Paragraph(tuple(pieces), line.label or " ")
@@ -51,7 +50,7 @@ def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: Das
         parts += [f"ends {words.ends}" if words.ends else "", f"9 of 10 by {words.by}" if words.by else ""]
         told = [Phrase(f" {words.fate}" if words.fate else "", Tone.BAD)] if words.fate else []
         told.append(Phrase(f" {', '.join(part for part in parts if part)}"))
-    return WordLine("This", (Phrase(name, Shade.BRIGHT), *told))
+    return WordLine("This", (Phrase(name, Tone.BRIGHT), *told))
 
 
 def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: DashboardState) -> tuple[Paragraph, ...]:

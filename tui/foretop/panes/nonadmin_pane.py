@@ -10,10 +10,10 @@ from foretop.widgets.styles import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, StepState
-from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.humanize import read_duration
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.nonadmin import NonAdminRow, is_left_alone
+from foretop_core.tables.resources.nonadmin import NonAdminRow
 
 _DEFAULT_TTL = "default (30 days)"
 _SIGNS = {
@@ -39,7 +39,7 @@ def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
 
 def _waiting(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """Of one that Velero never saw the first line has said why already."""
-    if entry.run is None or not entry.place or is_left_alone(render.facts(entry.run)):
+    if entry.run is None or not entry.place or render.facts(entry.run).is_left_alone:
         return ()
     return waiting_for(entry.run, render)
 
@@ -93,7 +93,7 @@ def _position(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...
     if entry.run is None:
         return _estimate(entry, "; Velero's queue is not visible")
     facts = render.facts(entry.run)
-    if not facts.waiting_place or is_left_alone(facts):
+    if not facts.waiting_place or facts.is_left_alone:
         return ()
     at = facts.expected_start
     starts = f", starts ~{render.estimate(at, entry.run)}" if at is not None else ""

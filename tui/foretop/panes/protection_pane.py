@@ -6,45 +6,22 @@ from datetime import datetime
 
 from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
-from foretop_core.actions.action_catalog import DRILL
+from foretop_core.actions.planners.drills import DRILL
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.namespace_facts import (
-    EXPIRING_TEXT,
-    NamespaceCover,
-    NamespaceProtection,
-    ProtectionState,
-    cluster_scoped_text,
-    late_text,
-    taken_volumes,
-)
-from foretop_core.rules.repository_readiness import unready_names
+from foretop_core.rules.facts.namespace_facts import NamespaceCover, NamespaceFacts, NamespaceProtection
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.protection import ProtectionRow, protection_mark
 
-_WORDS = {
-    ProtectionState.UNREACHABLE: "all its copies are in a storage location that Velero cannot use",
-    ProtectionState.UNCOVERED: "no schedule that Velero accepts and no NAB takes anything of it",
-    ProtectionState.EXPIRING: EXPIRING_TEXT,
-    ProtectionState.PARTIAL: "no copy has all of it",
-    ProtectionState.NO_COPY: "covered, and not backed up yet",
-    ProtectionState.PAUSED: "its schedules are paused",
-    ProtectionState.BY_HAND: "it has a good copy, and nothing makes another one",
-    ProtectionState.DELETED: "it no longer exists, and can be brought back",
-    ProtectionState.IGNORED: "not covered; it is on the list of those that need no backup",
-    ProtectionState.PROTECTED: "protected",
-}
 _MOST_SCHEDULES = 4
 
 
 def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    found = row.protection
-    state = render.protection.state(found)
-    tone = protection_mark(state).tone
-    words = _words(found, state)
-    said = [Paragraph((span(found.namespace, bold=True), span(": "), span(words, tone)))]
-    said += _copy_lines(row, render)
-    said += _cover_lines(row, render)
+    found, facts = row.protection, render.namespace(row.protection)
+    tone = protection_mark(facts.state).tone
+    said = [Paragraph((span(found.namespace, bold=True), span(": "), span(facts.why, tone)))]
+    said += _copy_lines(facts, render)
+    said += _cover_lines(facts, render)
     if found.unavailable:
         said.append(paragraph(f"{humanize.join(found.unavailable)}: unavailable", Tone.BAD, label="Storage"))
     said += [
@@ -62,51 +39,32 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
     return tuple(said)
 
 
-def _words(found: NamespaceProtection, state: ProtectionState) -> str:
-    match state:
-        case ProtectionState.LATE:
-            return late_text(found)
-        case ProtectionState.REPOSITORY_NOT_READY:
-            gone = "it no longer exists, and " if found.exists is False else ""
-            return f"{gone}its volumes cannot be moved: {unready_names(found.unready)}"
-        case _:
-            return _WORDS[state]
-
-
-def _copy_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:
-    copies = row.protection.copies
-    usable = copies.usable
+def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
+    copies, usable = facts.protection.copies, facts.newest_copy
     if usable is None:
         return [paragraph("none", Tone.DIM, label="Copies")]
     started = usable.started
     age = f", {humanize.duration(render.now - started)} old" if started is not None else ""
-    lacks = "" if copies.newest is not None else f", {_lack(row)}"
+    lacks = f", {facts.lack}" if facts.lack else ""
     lines = [paragraph(f"{usable.name}{age}{lacks}", label="Newest")]
-    promise = render.protection.promise(row.protection)
+    promise = facts.promise
     if promise.since is not None and promise.by is not None:
         since = render.time(promise.since, promise.by.schedule)
         lines.append(paragraph(f"a copy made since {since}, from {promise.by.schedule.name}", label="Expected"))
     partial = f", {copies.partial} partial" if copies.partial else ""
     ends = f"; the next expires {render.time(copies.next_expiry, usable)}" if copies.next_expiry is not None else ""
-    left = f", {max(0, copies.good - 1)} left after it" if ends else ""
+    left = f", {facts.left_after_next_expiry} left after it" if ends else ""
     lines.append(paragraph(f"{copies.good} good{partial}{ends}{left}", label="Copies"))
     return lines
 
 
-def _lack(row: ProtectionRow) -> str:
-    copies = row.protection.copies
-    if copies.coverage.limits:
-        return copies.coverage.limits
-    return "failed partially"
-
-
-def _cover_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:
-    found = row.protection
+def _cover_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
+    found = facts.protection
     lines = []
     for place, cover in enumerate(found.covers[:_MOST_SCHEDULES]):
         state = ", refused" if cover.is_refused else ", paused" if cover.schedule.spec.paused else ""
         run = _next(cover, render) if cover.is_active else ""
-        cluster = cluster_scoped_text(cover.schedule.spec.template)
+        cluster = facts.cluster_scoped(cover)
         text = f"{cover.schedule.name} ({cover.coverage}; cluster-scoped: {cluster}){state}{run}"
         lines.append(paragraph(text, label=" " if place else "Covered"))
     if len(found.covers) > _MOST_SCHEDULES:
@@ -115,8 +73,8 @@ def _cover_lines(row: ProtectionRow, render: RenderContext) -> list[Paragraph]:
         newest = f", the newest {found.newest_nab.name}" if found.newest_nab is not None else ""
         text = f"{humanize.count(found.nabs, 'NAB')} of its own{newest}"
         lines.append(paragraph(text, label=" " if lines else "Covered"))
-    if found.volumes is not None:
-        lines.append(paragraph(taken_volumes(found.copies.usable, found.volumes), label="Volumes"))
+    if facts.volumes:
+        lines.append(paragraph(facts.volumes, label="Volumes"))
     return lines
 
 

@@ -10,7 +10,7 @@ import msgspec
 from foretop.panes.volumes_section import movements_of
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
-from foretop_core.actions.action_catalog import RESULTS
+from foretop_core.actions.planners.downloads import RESULTS
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE

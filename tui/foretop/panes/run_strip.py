@@ -44,7 +44,8 @@ def run_strip(entry: ScheduleRow, render: RenderContext, cells: int) -> tuple[Pa
     if any(run.letter != _GOOD for run in runs):
         said.append(Paragraph(tuple(_sign(run) for run in runs), " "))
     height = f"; the highest bar is {humanize.duration(longest)}" if longest else ""
-    said.append(paragraph(f"the last {humanize.count(len(runs), 'run')}, oldest first{height}", Tone.DIM, label=" "))
+    count = humanize.count(sum(run.letter != PAUSED for run in runs), "run")
+    said.append(paragraph(f"the last {count}, oldest first{height}", Tone.DIM, label=" "))
     words = [
         span(f"{sign} {word}   ", _TONES[sign])
         for sign, word in RUN_WORDS.items()

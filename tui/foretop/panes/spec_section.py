@@ -24,7 +24,7 @@ from foretop_core.models.velero import BackupSpec, RestoreSpec, RunStatus
 from foretop_core.models.wire import NONE, ObjectRef, Wire, as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import credential_text, where_text
-from foretop_core.rules.go_durations import duration_setting
+from foretop_core.rules.humanize import duration_setting
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _LABEL = 20

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
 
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop_core.dashboard.state import DashboardState
@@ -10,17 +11,28 @@ from foretop_core.models.kinds import by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text import times
+
+
+def _lost(state: DashboardState) -> Iterator[tuple[str, str, datetime]]:
+    """The clusters that are lost, each by its name where there are several, and since when."""
+    several = len(state.contexts) > 1
+    for context in state.contexts:
+        at = state.health(context).lost_at if state.store.revision(context) else None
+        if at is not None:
+            yield context, f"{context} " if several else "", at
 
 
 def as_of(state: DashboardState) -> str:
     """The clusters that are lost, and to which moment what is shown of them belongs."""
-    seen = [context for context in state.contexts if state.store.revision(context)]
-    lost = [(context, at) for context in seen if (at := state.health(context).lost_at) is not None]
-    several = len(state.contexts) > 1
     return ", ".join(
-        f"{f'{context} ' if several else ''}as of {humanize.time(at, state.clock(context), state.zone)}"
-        for context, at in lost
+        f"{name}as of {humanize.time(at, state.clock(context), state.zone)}" for context, name, at in _lost(state)
     )
+
+
+def seen_ago(state: DashboardState) -> str:
+    """`seen 4m ago`: how old what is shown of a lost cluster is; "" where none is lost."""
+    return ", ".join(f"{name}seen {times.age(at, state.clock(context))} ago" for context, name, at in _lost(state))
 
 
 def stale_paras(state: DashboardState, key: ObjectRef, zone: tzinfo) -> tuple[Paragraph, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD
-from foretop_core.actions.action_catalog import DECIDE_STORAGE
+from foretop_core.actions.planners.nonadmin import DECIDE_STORAGE
 from foretop_core.models import BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import credential_text, where_text
@@ -45,7 +45,8 @@ def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[P
     checked = render.time(status.last_validation_time, place) if status.last_validation_time else "never"
     synced = render.time(status.last_synced_time, place) if status.last_synced_time else "never"
     said.append(paragraph(f"checked {checked}, synced {synced}", label="Status"))
-    said.append(paragraph(f"{humanize.count(facts.backups, 'backup')} kept there", label="Holds"))
+    running = f", {facts.running:,} being written" if facts.running else ""
+    said.append(paragraph(f"{humanize.count(facts.backups, 'backup')} kept there{running}", label="Holds"))
     users = f"{humanize.count(len(facts.schedules), 'schedule')}: {humanize.join(facts.schedules, 6)}"
     said.append(paragraph(users if facts.schedules else "no schedule", label="Used by"))
     return tuple(said)

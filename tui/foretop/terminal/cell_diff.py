@@ -43,7 +43,7 @@ class CellDiff:
         self._lines.clear()
 
     def paint(self, y: int, x: int, strip: Strip, console: Console) -> Iterator[str]:
-        """What must be written for these cells to look like this."""
+        """The text to write so that these cells look like this."""
         strip = drawable(strip)
         wanted = _cells(strip)
         if wanted is None:

@@ -36,7 +36,7 @@ def state_folder(environ: Mapping[str, str]) -> Path:
 
 
 def crash_lines(problem: BaseException, environ: Mapping[str, str]) -> str:
-    """What a person is told at the end, with the place of the report."""
+    """The lines that a person reads at the end, with the path of the report."""
     path = write_crash_report(problem, environ)
     where = f"Report: {path}" if path else "The report could not be written."
     return f"foretop: stopped by a fault of its own: {clean(problem_text(problem))}\n{where}"

@@ -1,4 +1,4 @@
-"""What kind of terminal this is: which signs it has, how wide it draws them, and whether it is far away."""
+"""The kind of terminal: which signs it has, how wide it draws them, and whether it is far away."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def column_of(answer: bytes) -> int | None:
 
 
 def typed_in(answer: bytes) -> bytes:
-    """What is left of an answer without the report: keys. Line mode makes a line feed of enter."""
+    """The keys in an answer, which are all but the report. Line mode makes a line feed of enter."""
     return _ANSWER.sub(b"", answer, count=1).replace(b"\n", b"\r")
 
 

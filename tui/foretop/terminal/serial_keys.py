@@ -42,7 +42,7 @@ class SerialKeyApp(InternalsApp):
         self._sent_at: float | None = None
 
     def on_load(self) -> None:
-        """What was typed before the driver reads comes before all that it reads."""
+        """Put the keys that were typed before the driver reads in front of all that it reads."""
         if self._typed_early:
             for event in parse_keys(self._typed_early.decode(errors="replace")):
                 self.post_message(event)

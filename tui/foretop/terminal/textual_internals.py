@@ -47,7 +47,7 @@ class Painter(Protocol):
     """The protocol of what writes changed cells."""
 
     def paint(self, y: int, x: int, strip: Strip, console: Console) -> Iterator[str]:
-        """What must be written for these cells to look like this."""
+        """The text to write so that these cells look like this."""
 
     def forget(self) -> None:
         """Something is written that the painter does not see."""
@@ -152,7 +152,7 @@ class _InputSelector(selectors.SelectSelector):
 
     @property
     def is_asleep(self) -> bool:
-        """Whether the next look waits for a key or the end, however long that takes."""
+        """True if the next look waits for a key or the end, however long that takes."""
         return self._end is not None and self._quiet >= _ALERT
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -167,7 +167,7 @@ class _InputSelector(selectors.SelectSelector):
 
 
 class InputSelectors:
-    """What the driver takes from the module of this name."""
+    """The names that the driver takes from the module `selectors`."""
 
     EVENT_READ = selectors.EVENT_READ
     SelectSelector = _InputSelector
@@ -189,7 +189,7 @@ try:
 except ImportError:
 
     def parse_keys(typed: str) -> Iterable[Message]:
-        """What a terminal's bytes mean: keys, mostly."""
+        """The events in a terminal's bytes: keys, mostly."""
         return ()
 
     def guard_input() -> None:
@@ -209,14 +209,14 @@ else:
             yield from self._passing_over(super().tick())
 
         def _passing_over(self, found: Iterable[Message]) -> Iterable[Message]:
-            """Whatever it raises: after a size of nothing, for example, a click is a division by zero."""
+            """Pass over whatever it raises: after a size of nothing, for example, a click is a division by zero."""
             try:
                 yield from filter(_is_possible, found)
             except Exception:
                 self.__init__()  # type: ignore[misc]
 
     def parse_keys(typed: str) -> Iterable[Message]:
-        """What a terminal's bytes mean: keys, mostly."""
+        """The events in a terminal's bytes: keys, mostly."""
         return _PatientParser().feed(typed)
 
     def guard_input() -> None:
@@ -236,7 +236,7 @@ else:
 
 
 def has_driver(app: App[Any]) -> bool:
-    """Whether there is a terminal below the app that can be reached."""
+    """True if there is a terminal below the app that can be reached."""
     return getattr(app, "_driver", None) is not None
 
 
@@ -289,15 +289,15 @@ class InternalsApp(App[int]):
         return registered.get(self.theme) or super().current_theme
 
     def rewritten(self, update: RenderableType | None) -> RenderableType | None:
-        """What is written in the place of an update of the screen."""
+        """The text that is written in place of an update of the screen."""
         return update
 
     def survives(self, what: str, problem: Exception) -> bool:
-        """Whether the app goes on although handling something has failed; it tells what was lost then."""
+        """True if the app goes on although handling something has failed; it tells what was lost then."""
         return False
 
     def _handle_exception(self, error: Exception) -> None:
-        """Where Textual would end: a timer, a worker or an idle moment has failed."""
+        """Handle the failure of a timer, a worker or an idle moment, at which Textual would end."""
         if self.survives("background work", getattr(error, "error", error)):
             return
         super()._handle_exception(error)

@@ -2,6 +2,7 @@
 
 Everything on the screen is drawn with the sixteen colours, each for one meaning: green is good, red is bad. A theme has
 a colour for each meaning, and for text, background and borders. A terminal that has fewer colours shows the nearest.
+Hue is state, brightness is focus: what is bold and has no colour gets that of `bright`.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ from textual.filter import LineFilter
 
 TERMINAL = "terminal"
 """The name of the theme that changes nothing."""
+REVERSED = "reverse"
+"""In the place of the colour of `raised`: the row under the cursor is reversed, as in the terminal's own colours."""
 THEMES: dict[str, dict[str, str]] = {
     "dark": {
         "foreground": "#d4d7dd",
         "background": "#171a21",
         "border": "#6b7380",
         "dim": "#949ca8",
+        "bright": "#ffffff",
+        "faint": "#3a414d",
+        "raised": "#2b3240",
         "good": "#8bc379",
         "running": "#5cc4cf",
         "waiting": "#7aa8f5",
@@ -36,6 +42,9 @@ THEMES: dict[str, dict[str, str]] = {
         "background": "#fafafa",
         "border": "#8a909b",
         "dim": "#5c6370",
+        "bright": "#000000",
+        "faint": "#d3d8e0",
+        "raised": "#e2e7ef",
         "good": "#2d7420",
         "running": "#0b6e7a",
         "waiting": "#1c56c2",
@@ -48,6 +57,9 @@ THEMES: dict[str, dict[str, str]] = {
         "background": "#000000",
         "border": "#ffffff",
         "dim": "#c8c8c8",
+        "bright": "#ffffff",
+        "faint": "#808080",
+        "raised": REVERSED,
         "good": "#5cff5c",
         "running": "#5cffff",
         "waiting": "#9cc4ff",
@@ -60,9 +72,12 @@ THEMES: dict[str, dict[str, str]] = {
         "background": "#14161a",
         "border": "#777d88",
         "dim": "#9aa0aa",
+        "bright": "#ffffff",
+        "faint": "#3d434d",
+        "raised": "#272c35",
         "good": "#56b4e9",
         "running": "#b5f0dc",
-        "waiting": "#6a80f0",
+        "waiting": "#8093ff",
         "paused": "#cc79a7",
         "warn": "#f0e442",
         "bad": "#ff7621",
@@ -77,9 +92,32 @@ _MEANINGS = {
     "yellow": "warn",
     "red": "bad",
     "bright_black": "border",
+    "color(8)": "faint",
 }
-"""By the terminal's colour, what it is used for."""
-_NOT_DIM = Style(dim=False)
+"""By the terminal's colour, what it is used for. The last two are one colour there and two in a theme."""
+_RAISED = "bright_black"
+"""The background of the row under the cursor, which is drawn only where a theme has a colour for it."""
+_FAINT_SHARE, _RAISED_SHARE = 0.18, 0.12
+"""How far from the background to the text the colours stand that a skin leaves out."""
+_WITHOUT_DIM = Style(dim=False)
+
+
+def complete(colours: Mapping[str, str]) -> Mapping[str, str]:
+    """The colours of a theme or skin with those that it leaves out: from dark, or derived from its text and ground.
+
+    From colours of the terminal nothing can be derived: then the row under the cursor is reversed, as there.
+    """
+    named = {**THEMES["dark"], **colours}
+    if not (named["background"].startswith("#") and named["foreground"].startswith("#")):
+        derived = {"bright": named["foreground"], "faint": named["border"], "raised": REVERSED}
+        return {**named, **derived, **colours}
+    ground, text = ScreenColour.parse(named["background"]), ScreenColour.parse(named["foreground"])
+    derived = {
+        "bright": "#ffffff" if ground.brightness < text.brightness else "#000000",
+        "faint": ground.blend(text, _FAINT_SHARE).hex.lower(),
+        "raised": ground.blend(text, _RAISED_SHARE).hex.lower(),
+    }
+    return {**named, **derived, **colours}
 
 
 class ThemeFilter(LineFilter):
@@ -87,8 +125,10 @@ class ThemeFilter(LineFilter):
 
     def __init__(self, colours: Mapping[str, str]) -> None:
         super().__init__()
-        named = {**THEMES["dark"], **colours}
-        self._colours = {name: Color.parse(colour) for name, colour in named.items()}
+        named = complete(colours)
+        self.raises_cursor = named["raised"] != REVERSED
+        """Whether the row under the cursor has a background of its own instead of being reversed."""
+        self._colours = {name: Color.parse(colour) for name, colour in named.items() if colour != REVERSED}
         self._style = lru_cache(4096)(self._themed)
 
     def apply(self, segments: list[Segment], background: ScreenColour) -> list[Segment]:
@@ -97,16 +137,33 @@ class ThemeFilter(LineFilter):
 
     def _themed(self, style: Style) -> Style:
         """A theme's own dim colour stands in the place of the terminal's dimming, which many can hardly read."""
-        ground = self._meaning(style.bgcolor, "background")
-        if style.dim and (style.color is None or style.color.is_default):
-            return style + _NOT_DIM + Style.from_color(self._colours["dim"], ground)
-        return style + Style.from_color(self._meaning(style.color, "foreground"), ground)
+        is_raised = style.bgcolor is not None and style.bgcolor.name == _RAISED
+        ground = self._colours["raised"] if is_raised else self._meaning(style.bgcolor, "background")
+        if style.color is not None and not style.color.is_default:
+            return style + Style.from_color(self._meaning(style.color, "foreground"), ground)
+        if style.dim:
+            return style + _WITHOUT_DIM + Style.from_color(self._colours["foreground" if is_raised else "dim"], ground)
+        is_bright = style.bold and not style.reverse
+        return style + Style.from_color(self._colours["bright" if is_bright else "foreground"], ground)
 
     def _meaning(self, colour: Color | None, default: str) -> Color:
         if colour is None or colour.is_default:
             return self._colours[default]
         name = _MEANINGS.get(colour.name)
         return self._colours[name] if name else colour
+
+
+class ColourlessFilter(LineFilter):
+    """Dims borders and tracks where colours are not wanted: without theirs they would stand out."""
+
+    def apply(self, segments: list[Segment], background: ScreenColour) -> list[Segment]:
+        return [Segment(text, _dimmed(own) if own else own, control) for text, own, control in segments]
+
+
+@lru_cache(512)
+def _dimmed(style: Style) -> Style:
+    is_line = style.color is not None and _MEANINGS.get(style.color.name) in ("border", "faint")
+    return style + Style(dim=True) if is_line else style
 
 
 def theme_colours(name: str, skins: Mapping[str, Mapping[Any, str]]) -> Mapping[str, str] | None:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop.bindings import RESERVED_LETTERS
-from foretop_core.tables.engine.columns import Column
+from foretop_core.tables.engine.view import Column
 from foretop_core.tables.text.terminal_text import width
 
 GAP = 2
@@ -55,7 +55,7 @@ class ColumnPriorities(msgspec.Struct, frozen=True):
     """On a line of less than `NARROW` cells: the columns that stay, by rank, and how much of them is kept."""
 
     def for_room(self, room: int) -> ColumnPriorities:
-        """Those of a line with so much room; a wide table or a selected column is asked for on any line."""
+        """The columns of a line with so much room; a wide table or a selected column is asked for on any line."""
         if room >= NARROW or not self.narrow or self.wide:
             return self
         return replace(self, rank=tuple(self.narrow), least={**self.least, **self.narrow})
@@ -87,14 +87,14 @@ def arrange(
 
 
 def is_wanted(name: str, priorities: ColumnPriorities) -> bool:
-    """Whether a column may stand on the line at all; that of the context always may."""
+    """True if a column may stand on the line at all; that of the context always may."""
     if name in priorities.without:
         return False
     return not priorities.chosen or priorities.wide or name in (*priorities.chosen, "context", priorities.selected)
 
 
 def _share_out(sizes_of: dict[int, int], wanted: Sequence[int], spare: int, places: Sequence[int]) -> int:
-    """What is left goes cell by cell to those that lack some, in turn: small wants are soon met; returns the rest."""
+    """Give the room that is left cell by cell to columns that lack some, in turn; returns the rest."""
     while spare > 0:
         wanting = [place for place in places if sizes_of[place] < wanted[place]]
         if not wanting:

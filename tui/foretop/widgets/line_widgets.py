@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from foretop.widgets.paragraphs import Line, Paragraph, Span, wrap
-from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, to_ascii
-from foretop_core.tables.text.terminal_text import width
+from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, PLAIN, to_ascii
+from foretop_core.tables.text.terminal_text import cut_end, width
 
 
 def strip_of(line: Line, cells: int, ascii: bool) -> Strip:
@@ -60,7 +62,7 @@ def key_at(line: Line, x: int) -> str:
 
 
 def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) -> Strip:
-    """What stands in the place of rows, in the upper third of the page, each thing folded under itself."""
+    """The text in place of rows, in the upper third of the page, each thing folded under itself."""
     folded = [part for line in lines for part in wrap([Paragraph(line, indent=2)], size.width - 4)]
     at = y - max(1, (size.height - len(folded)) // 3)
     return strip_of((Span("  "), *_at(folded, at)), size.width, ascii)
@@ -132,21 +134,83 @@ class Divider(StyledLine):
     def render_line(self, y: int) -> Strip:
         words = self._line
         rest = max(0, self.size.width - line_width(words))
-        return strip_of((*words, Span("─" * rest, PLAIN)), self.size.width, self._ascii)
+        return strip_of((*words, Span("─" * rest, BORDER)), self.size.width, self._ascii)
+
+
+class FrameLine(Widget):
+    """The top or bottom of a frame, or a rule without one: a text at the left and another at the right.
+
+    Textual's own border has one title for a side. Where there is no room for both texts, the left one is cut.
+    """
+
+    DEFAULT_CSS = "FrameLine { height: 1; width: 1fr; }"
+
+    def __init__(self, corners: str, *, ascii: bool, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._corners = corners
+        self._ascii = ascii
+        self._shown: tuple[Line, Line, bool, bool] = ((), (), False, False)
+
+    @property
+    def text(self) -> str:
+        return _text((*self._shown[0], *self._shown[1]))
+
+    def show(self, left: Line, right: Line, *, framed: bool, focused: bool) -> None:
+        shown = (left, right, framed, focused)
+        if shown != self._shown:
+            self._shown = shown
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        left, right, framed, focused = self._shown
+        line = PLAIN if focused else BORDER
+        first, last = (f"{self._corners[0]}─", f"─{self._corners[1]}") if framed else ("─", "─")
+        spaced = [(Span(" "), *words, Span(" ")) if words else () for words in (left, right)]
+        room = self.size.width - len(first) - len(last)
+        ending = spaced[1] if line_width(spaced[1]) <= room else ()
+        beginning = cut_line(spaced[0], room - line_width(ending))
+        rule = "─" * (room - line_width(beginning) - line_width(ending))
+        pieces = (Span(first, line), *beginning, Span(rule, line), *ending, Span(last, line))
+        return strip_of(pieces, self.size.width, self._ascii)
+
+
+def cut_line(line: Line, cells: int) -> Line:
+    """As much of the line as there is room for, with an ellipsis where something is missing."""
+    if line_width(line) <= cells:
+        return line
+    kept: list[Span] = []
+    room = cells
+    for piece in line:
+        if width(piece.text) >= room:
+            kept.append(Span(cut_end(piece.text, max(0, room)), piece.style))
+            break
+        kept.append(piece)
+        room -= width(piece.text)
+    return tuple(kept)
 
 
 class TextPane(Widget):
     """Paragraphs folded to the width; scrolls by lines where they do not fit.
 
-    One that is not to show them `whole` cuts those that yield, until it is scrolled.
+    One that is not to show them `whole` cuts those that yield, until it is scrolled. In the place of its last line
+    `more_key` says with which key one reads on; without one an arrow tells that there is more.
     """
 
     DEFAULT_CSS = "TextPane { width: 1fr; height: 1fr; }"
 
-    def __init__(self, *, ascii: bool, whole: bool = True, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(
+        self,
+        *,
+        ascii: bool,
+        whole: bool = True,
+        more_key: str = "",
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
         self._ascii = ascii
         self._whole = whole
+        self._more_key = more_key
         self._paragraphs: tuple[Paragraph, ...] = ()
         self._lines: list[Line] = []
         self._wanted = ""
@@ -180,9 +244,12 @@ class TextPane(Widget):
         if not keep_place and self.top:
             self.top = 0
             self.refresh()
-        if wanted != self._paragraphs:
+        # A page that was hidden gets its size without being told of it.
+        if wanted != self._paragraphs or self.size != self._folded_for:
             self._paragraphs = wanted
             self._arrange()
+
+    _folded_for = Size()
 
     def scroll_lines(self, by: int) -> None:
         if not self._whole and by > 0 and not self.top:
@@ -199,6 +266,7 @@ class TextPane(Widget):
         """While it has no place on the screen it is not folded: the lines stay those that were painted last."""
         if not self.size.width:
             return
+        self._folded_for = self.size
         lines = None if self._whole or self.top else self.size.height
         before, self._lines = self._lines, wrap(self._paragraphs, self.size.width - 2, lines)
         top, self.top = self.top, max(0, min(self.top, len(self._lines) - self.size.height))
@@ -210,11 +278,11 @@ class TextPane(Widget):
 
     @property
     def has_more(self) -> bool:
-        """Whether there is more below what is in sight."""
+        """True if there is more below what is in sight."""
         return self._goes_on(self._lines, self.top)
 
     def _goes_on(self, lines: Sequence[Line], top: int) -> bool:
-        """Whether there is more below."""
+        """True if there is more below."""
         return len(lines) > top + self.size.height
 
     def render_line(self, y: int) -> Strip:
@@ -223,8 +291,40 @@ class TextPane(Widget):
         strip = strip_of((Span(" "), *line), self.size.width, self._ascii)
         if not more:
             return strip
+        if self._more_key:
+            unseen = len(self._lines) - self.top - self.size.height + 1
+            key = "" if self.has_focus else f", {self._more_key}"
+            return strip_of((Span(f" … {unseen} more{key}", DIM),), self.size.width, self._ascii)
         sign = strip_of((Span("↓"),), 1, self._ascii)
         return Strip.join([strip.crop(0, self.size.width - 1), sign])
+
+
+class ReadablePane(TextPane, can_focus=True):
+    """The pane beside or below a table: the focus goes into it to read what does not fit."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", show=False),
+        Binding("home,g", "edge(-1)", show=False),
+        Binding("end,G", "edge(1)", show=False),
+    ]
+
+    def action_scroll(self, by: int) -> None:
+        self.scroll_lines(by)
+
+    def action_page(self, by: int) -> None:
+        self.scroll_lines(by * max(1, self.size.height - 1))
+
+    def action_edge(self, by: int) -> None:
+        self.scroll_lines(by * len(self._lines))
+
+    def on_mouse_scroll_down(self) -> None:
+        self.scroll_lines(3)
+
+    def on_mouse_scroll_up(self) -> None:
+        self.scroll_lines(-3)
 
 
 def _text(line: Line) -> str:

@@ -97,7 +97,7 @@ class LogLines(Widget, can_focus=True):
         return len(self._visible)
 
     def _arrange(self) -> None:
-        """What is visible, and how many rows each line takes."""
+        """Work out which lines are visible, and how many rows each takes."""
         self._visible = self.errors if self.errors_only else range(len(self.lines))
         if self.wraps:
             self._starts = array("Q", accumulate(self._row_counts(), initial=0))

@@ -11,6 +11,11 @@ BOLD = Style(bold=True)
 DIM = Style(dim=True)
 UNDERLINE = Style(underline=True)
 CURSOR = Style(reverse=True)
+RAISED = Style(bgcolor="bright_black")
+"""The row under the cursor where a theme has a colour for it, so that the colours in it stay."""
+BORDER = Style(color="bright_black")
+FAINT = Style(color="color(8)")
+"""Tracks of bars: the terminal's colour of borders, which a theme tells from it."""
 FLASH = Style(bold=True, underline=True)
 """Not reversed: that is the cursor."""
 HEAD = Style(bold=True, dim=True)
@@ -18,6 +23,8 @@ HEAD = Style(bold=True, dim=True)
 _STYLES = {
     Tone.PLAIN: PLAIN,
     Tone.DIM: DIM,
+    Tone.BRIGHT: BOLD,
+    Tone.FAINT: FAINT,
     Tone.GOOD: Style(color="green"),
     Tone.RUNNING: Style(color="cyan"),
     Tone.WAITING: Style(color="blue", bold=True),
@@ -25,7 +32,7 @@ _STYLES = {
     Tone.WARN: Style(color="yellow"),
     Tone.BAD: Style(color="red", bold=True),
 }
-_ASCII = str.maketrans("─│▸▾↑↓×░▒╌▎▁└▂▃▄▅▆█", "-|>v^vx:/.'_`123456")
+_ASCII = str.maketrans("─│┌┐└┘▸▾↑↓×░▒╌▎▁▂▃▄▅▆█▌▪━╸", "-|++`+>v^vx:/.'_123456>*=-")
 
 
 def style_of(tone: Tone) -> Style:

@@ -19,16 +19,14 @@ from foretop.widgets.table_strips import (
     HeaderState,
     RowState,
     group_strip,
-    has_room_for_count,
     head_strip,
     row_strip,
 )
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.tables.engine.cell_fitting import worded_width, wording
-from foretop_core.tables.engine.columns import Row
 from foretop_core.tables.engine.groups import HEAD
+from foretop_core.tables.engine.view import Row, worded_width, wording
 from foretop_core.tables.text.terminal_text import width
 
 _SAMPLE = 200
@@ -122,8 +120,6 @@ class RowSelection:
 
 
 _FLASHED = 0.6
-_TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})
-"""Their text changes with the clock, which is not a change of the object."""
 
 
 class TableBase(Widget):
@@ -135,8 +131,16 @@ class TableBase(Widget):
     class Resized(Message):
         """Another number of rows fits, and so their count reads otherwise."""
 
-    def __init__(self, priorities: ColumnPriorities, *, ascii: bool, flash: bool, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(
+        self,
+        priorities: ColumnPriorities,
+        *,
+        ascii: bool,
+        flash: bool,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
         self._priorities = priorities
         self._ascii = ascii
         self._flash = flash
@@ -156,10 +160,9 @@ class TableBase(Widget):
         self._shortened: dict[int, int] = {}
         self._lit: dict[ObjectRef, frozenset[int]] = {}
         self._empty: tuple[Line, ...] = ()
-        self._counted = ""
 
     def explain(self, lines: Sequence[Line]) -> None:
-        """What stands in the place of rows where there are none."""
+        """Set the text in place of rows where there are none."""
         if tuple(lines) != self._empty:
             self._empty = tuple(lines)
             if not self._window:
@@ -167,7 +170,7 @@ class TableBase(Widget):
 
     @property
     def is_configured(self) -> bool:
-        """Whether the columns are those of a person's choice."""
+        """True if a person chose the columns."""
         return bool(self._priorities.chosen)
 
     @property
@@ -209,8 +212,6 @@ class TableBase(Widget):
             self._dirty(y, old, new)
             if new is not None and new.key == self.cursor:
                 self.post_message(self.CursorMoved())
-        if self._count() != self._counted:
-            self.refresh(Region(0, 0, self.size.width, 1))
 
     def _arrange(self) -> bool:
         """Places the columns; True where they moved."""
@@ -273,7 +274,7 @@ class TableBase(Widget):
         changed = frozenset(
             place
             for place, (old, cell) in enumerate(zip(was.cells, new.cells, strict=True))
-            if old.text != cell.text and self.rows.columns[place].name not in _TELLS_TIME
+            if old.text != cell.text and not self.rows.columns[place].ticks
         )
         if changed:
             self._lit[new.key] = changed
@@ -298,37 +299,35 @@ class TableBase(Widget):
 
     def _head(self) -> Strip:
         assert self.rows is not None
-        self._counted = self._count()
         chosen = "" if self._selected == self.rows.sorted_by else self._selected
-        title = HeaderState(self.rows.sorted_by, self.rows.reversed, chosen, self._counted)
+        title = HeaderState(self.rows.sorted_by, self.rows.reversed, chosen)
         return head_strip(self.rows.columns, self._slots, title, self.size.width, self._ascii)
 
-    def _count(self) -> str:
-        assert self.rows is not None
+    @property
+    def count(self) -> str:
+        """Which rows are in sight, of how many; `3 of 39` where a filter leaves out the rest."""
+        if self.rows is None or not self._window or not self.height:
+            return ""
         table = self.rows.table
-        marked = f"{len(self.marked)} marked, " if self.marked else ""
+        marked = f"{len(self.marked):,} marked, " if self.marked else ""
         if self.rows.is_narrowed:
-            return f"{marked}{len(table)} of {table.total}"
+            return f"{marked}{len(table):,} of {table.total:,}"
         if self.rows.groups is not None:
-            return f"{marked}{len(table):,} in {self.rows.groups.groups:,}"
+            return f"{marked}{len(table):,} in {humanize.count(self.rows.groups.groups, 'group')}"
         if len(table) <= self.height:
-            return f"{marked}{humanize.count(len(table), 'row')}"
-        last = min(self._top + self.height, len(table))
-        signs = f"{'↑' if self._top else ''}{'↓' if last < len(table) else ''}"
-        return f"{marked}{self._top + 1:,}–{last:,} of {len(table):,} {signs}"
+            return f"{marked}{len(table):,} of {len(table):,}"
+        return f"{marked}{self._top + 1:,}–{min(self._top + self.height, len(table)):,} of {len(table):,}"
 
     @property
-    def untold_count(self) -> str:
-        """How many rows there are, where the head has no room to say it."""
-        if self.rows is None or not self._window:
-            return ""
-        count = self._count()
-        return "" if has_room_for_count(self.rows.columns, self._slots, count, self.size.width) else count.rstrip("↑↓ ")
+    def cursor_row(self) -> Row | None:
+        line = self._place - self._top
+        return self._window[line] if 0 <= line < len(self._window) else None
 
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None
         lit = self._lit.get(row.key, frozenset())
-        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened)
+        raised = getattr(self.app, "raises_cursor", False)
+        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened, raised)
         if isinstance(row, GroupHeaderRow):
             return group_strip(row, how, self.size.width, self._ascii)
         return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)

@@ -11,23 +11,35 @@ from rich.style import Style
 from textual.strip import Strip
 
 from foretop.widgets.column_layout import ColumnSlot, sort_keys
-from foretop.widgets.styles import BOLD, CURSOR, DIM, FLASH, HEAD, PLAIN, UNDERLINE, style_of, style_of_mark, to_ascii
+from foretop.widgets.styles import (
+    BOLD,
+    CURSOR,
+    DIM,
+    FLASH,
+    HEAD,
+    PLAIN,
+    RAISED,
+    UNDERLINE,
+    style_of,
+    style_of_mark,
+    to_ascii,
+)
 from foretop_core.dashboard.table_models import GroupHeaderRow
-from foretop_core.tables.engine.cell_fitting import fit
-from foretop_core.tables.engine.columns import Column, Row
+from foretop_core.tables.engine.view import Column, Row, fit
 from foretop_core.tables.text.terminal_text import pad
 
 LEFT = 3
-"""Before the first column: the sign of a marked row, the glyph, and a space."""
+"""Before the first column: the sign of the cursor or of a marked row, the glyph, and a space."""
+UNDER_CURSOR, MARKED = "▌", "▪"
+_CURSOR_BOLD = CURSOR + BOLD
 
 
 class HeaderState(msgspec.Struct, frozen=True):
-    """What the header shows besides the titles: sort order, chosen column, row count."""
+    """The state that the header shows besides the titles: sort order and chosen column."""
 
     sorted_by: str
     reversed: bool
     selected: str
-    count: str
 
 
 class RowState(msgspec.Struct, frozen=True):
@@ -37,6 +49,22 @@ class RowState(msgspec.Struct, frozen=True):
     marked: bool
     lit: frozenset[int]
     shortened: Mapping[int, int] = msgspec.field(default_factory=dict)
+    raised: bool = False
+    """The row under the cursor has a background of its own and keeps its colours; else it is reversed in one piece."""
+
+    @property
+    def ground(self) -> Style:
+        return (RAISED if self.raised else CURSOR) if self.cursor else PLAIN
+
+    def on_ground(self, style: Style) -> Style:
+        """A style within this row: in a reversed one colours would be blocks, and dim text hard to read."""
+        if not self.cursor:
+            return style
+        return style + RAISED if self.raised else _CURSOR_BOLD if style.bold and style.color is None else CURSOR
+
+    @property
+    def sign(self) -> str:
+        return MARKED if self.marked else UNDER_CURSOR if self.cursor else " "
 
 
 def head_strip(
@@ -55,21 +83,7 @@ def head_strip(
         style = HEAD + CURSOR if column.name == heading.selected else HEAD
         pieces += _underlined(title, by_place.get(slot.index, ""), style)
         x = slot.x + slot.width
-    strip = Strip(pieces).adjust_cell_length(cells, HEAD)
-    if not heading.count or not has_room_for_count(columns, slots, heading.count, cells):
-        return strip
-    tail = Strip([Segment(to_ascii(f" {heading.count} ", ascii), DIM)])
-    return Strip.join([strip.crop(0, cells - tail.cell_length), tail])
-
-
-def has_room_for_count(columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], count: str, cells: int) -> bool:
-    """Whether the number of rows fits behind the last title and its arrow."""
-    if not slots:
-        return False
-    last = slots[-1]
-    column = columns[last.index]
-    told = last.x + (last.width if column.right else min(last.width, len(column.title) + 1))
-    return len(count) + 2 <= cells - LEFT - told
+    return Strip(pieces).adjust_cell_length(cells, HEAD)
 
 
 def _underlined(title: str, letter: str, style: Style) -> list[Segment]:
@@ -83,11 +97,11 @@ def row_strip(
     columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], row: Row, how: RowState, cells: int, ascii: bool
 ) -> Strip:
     """`how.shortened` says of columns whose cells are alike how often each of them was shortened."""
-    on = CURSOR if how.cursor else PLAIN
+    on = how.ground
     ellipsis = to_ascii("…", ascii)
     pieces = [
-        Segment("*" if how.marked else " ", BOLD + on),
-        Segment(to_ascii(row.mark.value, ascii), (DIM if row.faded else style_of_mark(row.mark)) + on),
+        Segment(to_ascii(how.sign, ascii), how.on_ground(BOLD)),
+        Segment(to_ascii(row.mark.value, ascii), how.on_ground(DIM if row.faded else style_of_mark(row.mark))),
         Segment(" ", on),
     ]
     x = 0
@@ -101,7 +115,7 @@ def row_strip(
             ),
             ascii,
         )
-        style = (DIM if row.faded else style_of(cell.tone)) + on
+        style = how.on_ground(DIM if row.faded else style_of(cell.tone))
         if slot.x > x:
             pieces.append(Segment(" " * (slot.x - x), on))
         pieces.append(Segment(text, style + FLASH if slot.index in how.lit else style))
@@ -111,8 +125,8 @@ def row_strip(
 
 def group_strip(row: GroupHeaderRow, how: RowState, cells: int, ascii: bool) -> Strip:
     """`▾ team-pay  3  1 refused  1 running`, across all columns."""
-    on = CURSOR if how.cursor else PLAIN
-    sign = "▸" if row.folded else "▾"
-    pieces = [Segment(to_ascii(f" {sign} {row.name}", ascii), BOLD + on), Segment(f"  {row.size:,}", on)]
-    pieces += [Segment(to_ascii(f"  {cell.text}", ascii), style_of(cell.tone) + on) for cell in row.words]
-    return Strip(pieces).adjust_cell_length(cells, on)
+    fold = "▸" if row.folded else "▾"
+    pieces = [Segment(to_ascii(f"{how.sign}{fold} {row.name}", ascii), how.on_ground(BOLD))]
+    pieces.append(Segment(f"  {row.size:,}", how.ground))
+    pieces += [Segment(to_ascii(f"  {cell.text}", ascii), how.on_ground(style_of(cell.tone))) for cell in row.words]
+    return Strip(pieces).adjust_cell_length(cells, how.ground)

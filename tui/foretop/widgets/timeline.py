@@ -7,7 +7,6 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
 from typing import ClassVar
 
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
@@ -30,8 +29,6 @@ from foretop_core.tables.timeline.night_chart import (
     Cell,
     CellLoad,
     Cells,
-    Role,
-    Shade,
     SizeClass,
     Zoom,
     day_axes,
@@ -62,14 +59,9 @@ _NAMES = {SizeClass.NARROW: 17, SizeClass.WIDE: 20, SizeClass.HUGE: 22}
 _STATE = 8
 _FORESEEN, _WEEK = timedelta(days=1), timedelta(days=7)
 _DAY_LABEL = 12
-_ROLES: dict[Role, Style] = {Shade.BRIGHT: BOLD, Shade.FAINT: DIM}
 _SHORT_TITLES = {Zoom.NIGHT: "night ahead", Zoom.DAY: "24 hours", Zoom.WEEK: "7 days"}
 _TITLES = {Zoom.NIGHT: "the night ahead", Zoom.DAY: "the day ahead", Zoom.WEEK: "the week ahead"}
 _FRAME, _FRAME_ASCII = "┌─┐│└┘", "+-+|++"
-
-
-def role_style(role: Role) -> Style:
-    return style_of(role) if isinstance(role, Tone) else _ROLES[role]
 
 
 class Timeline(Widget, can_focus=True):
@@ -192,7 +184,7 @@ class Timeline(Widget, can_focus=True):
         return f"lane {self._place + 1} of {lanes:,}" if lanes else ""
 
     def explain(self, lines: Sequence[Line]) -> None:
-        """What stands in the place of lanes where there are none."""
+        """Set the text in place of lanes where there are none."""
         if tuple(lines) != self._empty:
             self._empty = tuple(lines)
             self.refresh()
@@ -302,7 +294,7 @@ class Timeline(Widget, can_focus=True):
             self.post_message(self.Moved())
 
     def hold_cursor(self) -> None:
-        """It stays on its schedule from now on, though another may start next."""
+        """Keep the cursor on its schedule from now on, though another may start next."""
         self._moved = self.cursor is not None
 
     def on_resize(self, event: events.Resize) -> None:
@@ -366,10 +358,10 @@ class Timeline(Widget, can_focus=True):
         return "~" if self._ascii else "…"
 
     def _spans(self, cells: Iterable[Cell]) -> list[Span]:
-        """Neighbours of one role become one span."""
+        """Neighbours of one tone become one span."""
         return [
-            Span("".join(cell.ascii if self._ascii else cell.text for cell in group), role_style(role))
-            for role, group in groupby(cells, key=lambda cell: cell.tone)
+            Span("".join(cell.ascii if self._ascii else cell.text for cell in group), style_of(tone))
+            for tone, group in groupby(cells, key=lambda cell: cell.tone)
         ]
 
     def _lane(self, item: TimelineItem, axis: TimeAxis) -> Line:
@@ -417,7 +409,7 @@ class Timeline(Widget, can_focus=True):
         if item.key.kind == PRESCALED.name:
             runs = job_runs(item, obstacles, axis, self._now)
         elif item.paused:
-            runs = (*runs, *paused_runs(item, obstacles, axis, self._now, self.length_of(item.key)))
+            runs = (*runs, *paused_runs(item, obstacles, axis, self._now))
         hours = [place for place, _ in hour_labels(axis, self._zone)]
         cells = lane_cells(runs, axis, self._now, hours)
         self._drawn[item.key] = (drawn_by, cells)

@@ -1,1 +1,1 @@
-"""What a person may see and do: permissions, namespaces, where Velero is, and the lines of doctor."""
+"""Access of a person: permissions, namespaces, where Velero is, and the lines of doctor."""

@@ -80,7 +80,7 @@ class AccessRules(msgspec.Struct, frozen=True):
     incomplete: bool
 
     def allow(self, verb: str, group: str, resource: str, names: tuple[str, ...] = ()) -> bool:
-        """Whether it is allowed for these objects; no names means all of them."""
+        """True if the verb is allowed for these objects; no names means all of them."""
         return any(
             (not rule.resource_names or (names and set(names) <= set(rule.resource_names)))
             and _covers(rule.verbs, verb)
@@ -117,14 +117,14 @@ class AccessReviewer:
             return known[1]
 
     async def may(self, needed: RequiredPermission, namespace: str = "") -> bool:
-        """Whether it is allowed for every object that it is needed for."""
+        """True if the permission holds for every object that it is needed for."""
         asked = [
             permission(needed.verb, needed.kind, namespace, name, needed.subresource) for name in needed.names or ("",)
         ]
         return all([(await self.verdict(one)).allowed for one in asked])
 
     async def rules(self, namespace: str) -> AccessRules:
-        """What may be done there; known answers are renewed one a second, and ever more rarely while they stay."""
+        """The rules of a namespace; known answers are renewed one a second, and ever more rarely while they stay."""
         async with self._asking.setdefault(namespace, asyncio.Lock()):
             known = self._rules.get(namespace)
             if known is None or self._is_due(known):

@@ -11,8 +11,7 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessRules
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.list_watch_codec import ListGuard, ended_within
-from foretop_core.kube.watching.retry import LIST_LIMIT
+from foretop_core.kube.connection.list_watch_codec import LIST_LIMIT, ListGuard, ended_within
 from foretop_core.models.kinds import DEFINITION, DEPLOYMENT, NAMESPACE, Kind, RequiredPermission
 from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
 from foretop_core.rules.velero_deployment import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
@@ -35,12 +34,12 @@ CLUSTER_READ = RequiredPermission("get", NAMESPACE, names=("kube-system",))
 
 
 def watch_permissions(kind: Kind) -> tuple[RequiredPermission, ...]:
-    """What it takes to watch a kind and to show its objects as the server has them."""
+    """The permissions to watch a kind and to show its objects as the server has them."""
     return tuple(RequiredPermission(verb, kind, names=WATCHED_NAMES.get(kind, ())) for verb in READ_VERBS)
 
 
 class AccessibleNamespaces(msgspec.Struct, frozen=True):
-    """Where to watch a kind; `chosen` when a person said so, and it is never to be looked at again.
+    """The namespaces to watch a kind in; `chosen` when a person said so, and it is never to be looked at again.
 
     `missing` are namespaces that a person named and that are not there; `guessed` says that nobody could tell which
     ones may be seen.
@@ -130,5 +129,5 @@ async def _may_list(access: AccessReviewer, kind: Kind, namespace: str) -> bool:
 
 
 def may_list(rules: AccessRules, kind: Kind) -> bool:
-    """Whether the objects of a kind that are watched may be listed."""
+    """True if the objects of a kind that are watched may be listed."""
     return rules.allow("list", kind.group, kind.plural, WATCHED_NAMES.get(kind, ()))

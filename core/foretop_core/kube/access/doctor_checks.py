@@ -3,38 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.clock import Clock
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import (
     EVERYWHERE,
     NAMESPACE_READS,
     READ_VERBS,
+    WATCHED_NAMES,
     watch_permissions,
 )
-from foretop_core.kube.access.dialect_evidence import server_snapshot
 from foretop_core.kube.access.find_velero import FoundVelero, find_velero
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.discovery import served_version
+from foretop_core.kube.connection.discovery import served_version
+from foretop_core.kube.connection.list_watch_codec import read_object, read_page
+from foretop_core.models import CustomResourceDefinition, Resource
 from foretop_core.models.kinds import (
     BACKUP,
     BESIDE_VELERO,
+    DEFINITION,
+    DEPLOYMENT,
     KINDS,
     NAMESPACE,
     SCHEDULE,
+    SERVER_STATUS,
     STORAGE,
     Kind,
     RequiredPermission,
 )
+from foretop_core.models.wire import decode
 from foretop_core.rules import humanize
+from foretop_core.rules.build_snapshot import BACKUP_DEFINITION, assemble
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN, releases_of
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.upgrade_check import server_upgrades, target
@@ -201,7 +210,7 @@ async def _denied(access: AccessReviewer, kind: Kind, namespace: str) -> tuple[s
 
 
 async def _tenants(client: ApiClient, kind: Kind, places: NamespaceResolver) -> tuple[str, ...]:
-    """Where the tenants' objects of a kind are looked for; nowhere if it is not installed."""
+    """The namespaces to look for the tenants' objects of a kind in; none if it is not installed."""
     try:
         return (await places.of(kind)).namespaces if await served_version(client, kind) else ()
     except ForetopError:
@@ -284,3 +293,30 @@ async def _action(access: AccessReviewer, needed: RequiredPermission, purpose: s
         f"not allowed in {_place(namespace)}: you cannot {purpose}",
         "ask for a role with this permission",
     )
+
+
+_TELLING = (SCHEDULE, BACKUP, STORAGE, SERVER_STATUS, DEPLOYMENT)
+
+
+async def server_snapshot(client: ApiClient, server: FoundVelero, given_versions: Mapping[str, str]) -> ClusterSnapshot:
+    """The objects around one server that tell its release or its dialect; what may not be seen is left out."""
+    objects: list[Resource] = []
+    for kind in _TELLING:
+        objects += await _listed(client, kind, server.namespace)
+    with suppress(ForetopError):
+        response = await client.request("GET", api_paths.item(DEFINITION, "", BACKUP_DEFINITION))
+        objects.append(decode(CustomResourceDefinition, response.body))
+    snapshot = assemble(objects, given_versions=given_versions)
+    return replace(snapshot, servers={server.namespace: server.known}) if server.known else snapshot
+
+
+async def _listed(client: ApiClient, kind: Kind, namespace: str) -> list[Resource]:
+    found: list[Resource] = []
+    for name in WATCHED_NAMES.get(kind, ("",)):
+        with suppress(ForetopError):
+            named = {"fieldSelector": f"metadata.name={name}"} if name else None
+            response = await client.request("GET", api_paths.collection(kind, namespace), named)
+            for raw in read_page(response.body, kind).items or []:
+                with suppress(Unreadable):
+                    found.append(read_object(kind, raw))
+    return found

@@ -11,7 +11,7 @@ from foretop_core.errors import Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.watching.list_watch_codec import read_object, read_page
+from foretop_core.kube.connection.list_watch_codec import read_object, read_page
 from foretop_core.models.builtin_kinds import Deployment
 from foretop_core.models.kinds import DEPLOYMENT, STORAGE
 from foretop_core.models.wire import decode

@@ -97,7 +97,7 @@ class NamespaceResolver:
         )
 
     async def _with_usual(self, kind: Kind, found: AccessibleNamespaces) -> AccessibleNamespaces:
-        """Who cannot list namespaces may yet read where Velero usually lives."""
+        """Add the usual namespaces of Velero: a person who cannot list namespaces may still read those."""
         allowed = [
             name
             for name in USUAL_NAMESPACES

@@ -1,4 +1,4 @@
-"""Who we are to one cluster, kept fresh: tokens, files that rotate, plugins, certificates."""
+"""Credentials for one cluster, kept fresh: tokens, files that rotate, plugins, certificates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REREAD_TOKEN_FILE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What goes with a request; nothing of it shows in its printed form."""
+    """Headers and certificates of a request; nothing of them shows in its printed form."""
 
     authorization: str = field(default="", repr=False)
     certificate: bytes = field(default=b"", repr=False)

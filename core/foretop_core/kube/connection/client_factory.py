@@ -10,11 +10,11 @@ import msgspec
 from foretop_core.clock import Clock, SystemClock, steady_seconds
 from foretop_core.config.protection import ClusterIdentity, Protection
 from foretop_core.errors import BadInput
+from foretop_core.kube.connection.aiohttp_pool import ConnectionBudget, connection_budget
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.cluster_protection import ClusterProtection
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
-from foretop_core.kube.connection.connection_budget import ConnectionBudget, connection_budget
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.connection.kubeconfig import (
     Kubeconfig,

@@ -1,4 +1,4 @@
-"""What the API server's `Date` header tells about the difference between its clock and ours."""
+"""The difference between the API server's clock and ours, learnt from its `Date` header."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ClockSkew:
             self._bounds, self._jumps = (max(known[0], least), min(known[1], most)), 0
 
     def _is_believed(self, jump: _Bounds) -> bool:
-        """Whether enough answers, none of another opinion between them, say the same."""
+        """True if enough answers in a row say the same."""
         agrees = self._jump is not None and _distance(self._jump, jump) <= _JUMP
         self._jump, self._jumps = jump, self._jumps + 1 if agrees else 1
         return self._jumps >= _BELIEVED

@@ -41,7 +41,7 @@ class ClusterProtection:
 
     @property
     def protects_clusters(self) -> bool:
-        """Whether the file protects a cluster: then the uid of each connection is needed."""
+        """True if the file protects a cluster: then the uid of each connection is needed."""
         return any(one.read_only or one.production for one in self._config.settings.contexts.values())
 
     def of(self, name: str, identity: ClusterIdentity) -> Protection:

@@ -1,4 +1,4 @@
-"""What foretop must know to reach one cluster, whichever file or service account it came from."""
+"""Connection data of one cluster, whichever file or service account it came from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from foretop_core.config.settings import DEFAULT_THRESHOLDS, ThresholdSettings
 
 if TYPE_CHECKING:
-    from foretop_core.rules.cron_dialects.given_versions import GivenVersions
+    from foretop_core.rules.cron_dialects.releases import GivenVersions
 
 DEFAULT_NAMESPACE = "default"
 MOST_KUBECONFIG_BYTES = 32 * 2**20
@@ -50,7 +50,7 @@ class OidcConfig:
 
     @property
     def place(self) -> tuple[Path, str]:
-        """What tells one sign-in from another."""
+        """The values that tell one sign-in from another."""
         return self.file, self.user
 
 
@@ -65,7 +65,7 @@ class Impersonation(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class AuthInfo:
-    """Who we are to the cluster; nothing secret shows in its printed form."""
+    """Identity towards the cluster; nothing secret shows in its printed form."""
 
     token: str = field(default="", repr=False)
     token_file: str = ""
@@ -102,7 +102,7 @@ class ContextConfig:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOptions:
-    """What the command line says about connecting."""
+    """Options of the command line about connecting."""
 
     kubeconfig: str = ""
     contexts: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class ConnectionOptions:
 
 
 class SessionOptions(msgspec.Struct, frozen=True):
-    """What a person asked for when starting foretop; no namespaces means all that may be seen."""
+    """Options that foretop was started with; no namespaces means all that may be seen."""
 
     connect: ConnectionOptions = ConnectionOptions()
     namespaces: tuple[str, ...] = ()

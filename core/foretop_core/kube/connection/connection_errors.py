@@ -1,8 +1,16 @@
-"""What can go wrong between foretop and an API server, each as one line that a person can act on."""
+"""The errors between foretop and an API server, in one line each that a person can act on; answers become them."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
 from foretop_core.errors import ForetopError
+
+if TYPE_CHECKING:
+    import aiohttp
+    from yarl import URL
 
 
 class Unreachable(ForetopError):
@@ -47,3 +55,71 @@ class ApiError(ForetopError):
         self.retry_after = retry_after
         self.is_status = is_status
         """The answer was a Status of the API server, and not the error page of something in between."""
+
+
+# Deferred imports: yarl comes with aiohttp, which the first paint does not wait for.
+
+LONGEST_WAIT = 60.0
+"""Seconds that a server may ask us to wait."""
+LONGEST_MESSAGE = 2000
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    kind: str | None = None
+    message: str | None = None
+    reason: str | None = None
+    code: int | None = None
+    details: dict[str, Any] | None = None
+
+
+def api_error(status: int, content: bytes, reason: str | None, retry_after: str | None) -> ApiError:
+    """The Status that the API server sent, else what little the answer says (a proxy's error page, say)."""
+    try:
+        told = msgspec.json.decode(content, type=_Status)
+    except (ValueError, RecursionError):
+        told = _Status(message="" if content.lstrip()[:1] == b"<" else content[:200].decode("utf-8", "replace"))
+    return ApiError(
+        told.code or status,
+        told.reason or reason or "",
+        (told.message or "")[:LONGEST_MESSAGE],
+        _seconds(retry_after if retry_after is not None else str((told.details or {}).get("retryAfterSeconds", ""))),
+        is_status=told.kind == "Status",
+    )
+
+
+def _seconds(text: str) -> float | None:
+    """How long to wait, within reason: a server may name any number."""
+    try:
+        asked = float(text)
+    except ValueError:
+        return None
+    return min(asked, LONGEST_WAIT) if asked >= 0 else None
+
+
+def same_server(response: aiohttp.ClientResponse, asked: URL) -> str:
+    """The target of a redirect, "" where that is another server: credentials go to no other."""
+    from yarl import URL
+
+    if response.status not in _REDIRECTS:
+        return ""
+    try:
+        target = asked.join(URL(response.headers.get("Location", ""), encoded=True))
+        return str(target) if target.origin() == asked.origin() else ""
+    except ValueError:
+        return ""
+
+
+def redirected(response: aiohttp.ClientResponse) -> ApiError:
+    from yarl import URL
+
+    try:
+        host = URL(response.headers.get("Location", "")).host or "elsewhere"
+    except ValueError:
+        host = "elsewhere"
+    why = f"it redirects to {host}, which foretop does not follow"
+    return ApiError(response.status, response.reason or "", why, hint="is there a proxy or a login page in between?")
+
+
+def too_long(what: str, most: int) -> ApiError:
+    return ApiError(200, "", f"{what} is longer than {most // 2**20} MiB")

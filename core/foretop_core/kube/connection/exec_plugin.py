@@ -32,7 +32,7 @@ _LAST_WORDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ExecCredential:
-    """What a plugin answered; nothing of it shows in its printed form."""
+    """The answer of a plugin; nothing of it shows in its printed form."""
 
     token: str = field(default="", repr=False)
     certificate: bytes = field(default=b"", repr=False)

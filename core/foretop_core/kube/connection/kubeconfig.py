@@ -10,16 +10,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
 from foretop_core.config.protection import ClusterIdentity, authorities_of, server_address
 from foretop_core.errors import BadInput
-from foretop_core.kube.connection.config import MOST_KUBECONFIG_BYTES, ConnectionOptions, ContextConfig, Reload
-from foretop_core.kube.connection.flag_overrides import override_cluster, override_user, server_name
-from foretop_core.kube.connection.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
+from foretop_core.kube.connection.config import (
+    DEFAULT_NAMESPACE,
+    MOST_KUBECONFIG_BYTES,
+    MOST_PEM_BYTES,
+    AuthInfo,
+    ConnectionOptions,
+    ContextConfig,
+    Impersonation,
+    Reload,
+)
 from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
-from foretop_core.own_files import read_given_file, why_not
+from foretop_core.own_files import read_given_file, read_own_file, read_whole_file, why_not
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
 _PATIENCE = 15.0
@@ -234,3 +242,86 @@ def _listed(names: Mapping[str, KubeconfigEntry], most: int = 8) -> str:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+_CA = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify")
+_SECRETS = ("token", "tokenFile", "username", "password", "exec", "auth-provider")
+
+
+def server_name(options: ConnectionOptions) -> str:
+    """The name of a cluster that only `--server` gives."""
+    address = options.server if "://" in options.server else f"//{options.server}"
+    try:
+        parts = urlsplit(address)
+        return parts.netloc.rpartition("@")[2] or "server"
+    except ValueError:
+        return "server"
+
+
+def override_cluster(entry: KubeconfigEntry, options: ConnectionOptions) -> KubeconfigEntry:
+    """The cluster with the flags over it: a given trust takes the place of all that the file says of it."""
+    given: dict[str, Any] = {}
+    dropped: tuple[str, ...] = ()
+    if options.server:
+        given["server"] = options.server
+        dropped += ("tls-server-name",)
+    if options.certificate_authority or options.insecure_skip_tls_verify:
+        dropped += _CA
+    if options.certificate_authority:
+        given["certificate-authority"] = str(Path(options.certificate_authority).absolute())
+    if options.insecure_skip_tls_verify:
+        given["insecure-skip-tls-verify"] = True
+    return _laid_over(entry, given, dropped)
+
+
+def override_user(entry: KubeconfigEntry | None, options: ConnectionOptions) -> KubeconfigEntry | None:
+    """The user with the flags over it: a given token takes the place of every other secret."""
+    if not options.token:
+        return entry
+    base = entry or KubeconfigEntry("--token", {}, Path())
+    return _laid_over(base, {"token": options.token}, _SECRETS)
+
+
+def _laid_over(entry: KubeconfigEntry, given: Mapping[str, Any], dropped: tuple[str, ...]) -> KubeconfigEntry:
+    kept = {key: value for key, value in entry.body.items() if key not in dropped}
+    return KubeconfigEntry(entry.name, {**kept, **given}, entry.file)
+
+
+SERVICE_ACCOUNT = "in-cluster"
+_LONGEST_NAMESPACE = 253
+_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+def in_cluster(environ: Mapping[str, str], folder: str = _FOLDER) -> bool:
+    """True if this process runs in a pod that has a service account."""
+    return bool(environ.get("KUBERNETES_SERVICE_HOST")) and Path(folder, "token").is_file()
+
+
+def read_service_account(
+    environ: Mapping[str, str], options: ConnectionOptions, folder: str = _FOLDER
+) -> ContextConfig:
+    """The pod's own cluster; its token is named, not read, because the kubelet renews the file."""
+    host = environ.get("KUBERNETES_SERVICE_HOST", "")
+    port = environ.get("KUBERNETES_SERVICE_PORT", "443")
+    place = Path(folder)
+    try:
+        ca = read_whole_file(place / "ca.crt", MOST_PEM_BYTES).decode("ascii")
+    except (OSError, UnicodeDecodeError):
+        raise BadInput(
+            "The pod's service account cannot be used",
+            f"{place / 'ca.crt'} is not readable",
+            "give --kubeconfig",
+        ) from None
+    try:
+        namespace = read_own_file(place / "namespace", _LONGEST_NAMESPACE).decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        namespace = ""
+    return ContextConfig(
+        name=SERVICE_ACCOUNT,
+        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        namespace=namespace or DEFAULT_NAMESPACE,
+        ca=ca,
+        identity=AuthInfo(token_file=str(place / "token")),
+        impersonation=Impersonation(options.as_user, options.as_groups),
+        request_timeout=options.request_timeout,
+    )

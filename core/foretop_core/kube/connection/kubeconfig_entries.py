@@ -58,7 +58,7 @@ class KubeconfigEntry:
         return os.path.normpath(self.file.parent / value) if value else ""
 
     def content(self, key: str) -> bytes:
-        """What `<key>-data` holds, else what the file named by `<key>` holds."""
+        """The content of `<key>-data`, else of the file named by `<key>`."""
         if data := self.text(f"{key}-data"):
             try:
                 return base64.b64decode(data, validate=True)
@@ -168,7 +168,7 @@ def _plugin(plugin: KubeconfigEntry, cluster: KubeconfigEntry) -> ExecConfig:
 
 
 def _cluster_info(cluster: KubeconfigEntry) -> str:
-    """What a plugin that asked for it is told of the cluster, as JSON, so that it can be compared."""
+    """The description of the cluster for a plugin that asked for it, as JSON, so that it can be compared."""
     info: dict[str, object] = {"server": cluster.text("server")}
     for key in ("tls-server-name", "proxy-url"):
         if value := cluster.text(key):

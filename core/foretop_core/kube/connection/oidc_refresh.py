@@ -172,7 +172,7 @@ def _decoded(reply: _Reply) -> _Answer:
 
 
 def _is_token(text: str) -> bool:
-    """Whether it can stand in a header and in a file."""
+    """True if the text can stand in a header and in a file."""
     return text.isascii() and text.isprintable()
 
 
@@ -211,7 +211,7 @@ def _reason(oidc: OidcConfig, problem: Exception) -> str:
 
 
 def _safe(said: str, oidc: OidcConfig) -> str:
-    """What a provider says, in one short line, without the secrets that it may have repeated, however written."""
+    """A provider's message in one short line, without the secrets that it may have repeated, however written."""
     for secret in (oidc.refresh_token, oidc.id_token, oidc.client_secret):
         for written in (secret, quote_plus(secret), quote(secret), quote(secret, safe="")):
             said = said.replace(written, "…") if secret else said

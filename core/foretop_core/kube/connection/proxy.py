@@ -14,7 +14,7 @@ _SOCKS_PORT = 1080
 
 
 def is_socks(proxy: str) -> bool:
-    """Whether this proxy is spoken to in SOCKS5 and not in HTTP."""
+    """True if this proxy is spoken to in SOCKS5 and not in HTTP."""
     return urlsplit(proxy).scheme in _SOCKS
 
 

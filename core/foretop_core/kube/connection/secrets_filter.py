@@ -28,7 +28,7 @@ def without_tokens(text: str) -> str:
 
 
 def _is_token(word: str) -> bool:
-    """Whether a long word is a token rather than a name: by its digits, its length, or capitals in no order."""
+    """True if a long word is a token rather than a name: by its digits, its length, or capitals in no order."""
     if word.startswith("eyJ"):
         return True
     letters = [letter for letter in word if letter.isalpha()]
@@ -38,7 +38,7 @@ def _is_token(word: str) -> bool:
 
 
 def is_secret_beside(word: str, answer: str) -> bool:
-    """Whether a word is also part of a secret answer."""
+    """True if a word is also part of a secret answer."""
     bare = word.strip(".,;:'\"()")
     return len(bare) >= SHORTEST_SECRET and bare in answer
 

@@ -44,7 +44,7 @@ class SocksConnector(AbortingConnector):
         client_error: type[Exception] = aiohttp.ClientConnectorError,
         **kwargs: Any,
     ) -> tuple[asyncio.Transport, ResponseHandler]:
-        """Where aiohttp opens the socket: the one place at which a connected one can be given to it."""
+        """Open the socket through the proxy: aiohttp lets a connected one be given to it here only."""
         connected = await self._through_proxy(req, timeout.sock_connect)
         return await self._wrap_existing_connection(
             *args, req=req, timeout=timeout, client_error=client_error, sock=connected, **kwargs

@@ -18,10 +18,16 @@ from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, WATCHED_N
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import Unauthenticated
-from foretop_core.kube.watching.movement_sink import MovementSink
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
-from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchSink, WatchState, task_scope
+from foretop_core.kube.watching.watch_sink import (
+    MovementSink,
+    WatchHealth,
+    WatchScope,
+    WatchSink,
+    WatchState,
+    task_scope,
+)
 from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.kinds import (
     DATA_DOWNLOAD,
@@ -50,7 +56,7 @@ class MovementOwner(msgspec.Struct, frozen=True):
 
 
 class SinkFactory:
-    """Where the watches of a cluster write to: one sink for each scope, given back when its watch ends."""
+    """The target of a cluster's watches: one sink for each scope, given back when its watch ends."""
 
     def __init__(self, open_sink: Callable[[WatchScope], WatchSink], drop: Callable[[WatchScope], None]) -> None:
         self.open = open_sink

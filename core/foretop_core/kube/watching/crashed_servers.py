@@ -12,7 +12,7 @@ from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.watching.list_watch_codec import ListPage, read_object
+from foretop_core.kube.connection.list_watch_codec import ListPage, read_object
 from foretop_core.models import Pod, Resource
 from foretop_core.models.kinds import POD
 from foretop_core.models.wire import ObjectRef
@@ -34,7 +34,7 @@ class PodStore(Protocol):
 
 
 class CrashedServers:
-    """Of one cluster; where pods may not be listed, nothing is found and nothing is said."""
+    """The failing pods of one cluster's servers; none, without a word, where pods may not be listed."""
 
     def __init__(self, client: ApiClient, store: PodStore, clock: Clock) -> None:
         self._client = client

@@ -16,12 +16,12 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
-from foretop_core.kube.watching.discovery import served_version
-from foretop_core.kube.watching.list_stream import ListStream
-from foretop_core.kube.watching.list_watch_codec import (
+from foretop_core.kube.connection.discovery import served_version
+from foretop_core.kube.connection.list_watch_codec import (
     EndlessList,
     ListGuard,
     ListMeta,
+    ListStream,
     OtherType,
     TypeMeta,
     WatchEvent,
@@ -182,7 +182,7 @@ class Reflector:
                 _log.error("the watch of %s beside its list failed", self._title, exc_info=ended)
 
     async def _watch_beside_list(self, version: str) -> None:
-        """Whatever ends it costs nothing: list and next watch have all of it."""
+        """Watch while the list comes in; its end costs nothing, since list and next watch have all of it."""
         if not self._slots.take(self._scope):
             return
         with suppress(ForetopError, TimeoutError):
@@ -352,7 +352,7 @@ class Reflector:
             self._show_unreadable(raw, problem)
 
     def _advance(self, version: str) -> None:
-        """What is older than the start of the watch is none of its events: it would bring back what has gone."""
+        """Move on to the version of an event; one older than the start of the watch means that the server went back."""
         if is_earlier(version, self._watched_from):
             raise ApiError(410, "Expired", "The API server went back to older versions")
         self._version = version or self._version

@@ -8,7 +8,8 @@ from random import Random
 
 import msgspec
 
-LIST_LIMIT = 600.0
+from foretop_core.kube.connection.list_watch_codec import LIST_LIMIT
+
 Sleep = Callable[[float], Awaitable[None]]
 
 

@@ -38,7 +38,7 @@ class WatchSlots:
                 woken.set()
 
     def note(self, scope: WatchScope, *, filled: bool) -> None:
-        """Whether its list has anything in it; not where it is no longer wanted."""
+        """Note whether a scope's list has objects in it; ignored where the scope is no longer wanted."""
         if filled:
             self._filled.add(scope)
         else:
@@ -48,7 +48,7 @@ class WatchSlots:
         return len(self._held) < self.most or self._rank(self._least()) > self._rank(scope)
 
     def take(self, scope: WatchScope) -> bool:
-        """Whether it may watch now; a scope that matters less gives way. To be followed by `hold` at once."""
+        """True if the scope may watch now; one that matters less gives way. To be followed by `hold` at once."""
         if not self.may_take(scope):
             return False
         if len(self._held) >= self.most:

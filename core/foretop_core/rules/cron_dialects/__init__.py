@@ -1,11 +1,12 @@
 """The cron dialects of Velero's releases: which one a server has, and how each reads an expression."""
 
-from foretop_core.rules.cron_dialects.given_versions import NONE_GIVEN, GivenVersions
 from foretop_core.rules.cron_dialects.readings import Reading, alike, differences, expression, readings
 from foretop_core.rules.cron_dialects.releases import (
     ALL_DIALECTS,
     NEWEST_KNOWN,
+    NONE_GIVEN,
     RELEASES,
+    GivenVersions,
     Release,
     find_release,
     read_release,

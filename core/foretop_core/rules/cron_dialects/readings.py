@@ -58,7 +58,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     @property
     def meaning(self) -> str:
-        """What the expression does on those servers, in plain English."""
+        """The expression as those servers read it, in plain English."""
         if isinstance(self.parsed, CronError):
             return f"refused: {self.parsed}"
         if self.parsed.never_fires:
@@ -99,7 +99,7 @@ def differences(text: str, known: tuple[Dialect, ...] = ()) -> str:
 
 
 def alike(one: CronSchedule | CronError, other: CronSchedule | CronError) -> bool:
-    """Whether both are refused, with any message, or both run at the same times."""
+    """True if both are refused, with any message, or both run at the same times."""
     if isinstance(one, CronError) or isinstance(other, CronError):
         return isinstance(one, CronError) and isinstance(other, CronError)
     if one.never_fires or other.never_fires:

@@ -115,7 +115,7 @@ def _half(
 
 
 def _union_is(wanted: CronSchedule, one: CronSchedule, other: CronSchedule) -> bool:
-    """Whether two schedules together make exactly the runs of a third."""
+    """True if two schedules together make exactly the runs of a third."""
     fields, mine, theirs = wanted.fields, one.fields, other.fields
     times = {(each.minute, each.hour, each.month) for each in (fields, mine, theirs)}
     days = tuple(a | b for a, b in zip(day_masks(mine), day_masks(theirs), strict=True))
@@ -207,7 +207,7 @@ def _fewest_changes(written: tuple[str, ...], choices: list[set[str]]) -> Iterat
 
 
 def _reads_as(candidate: str, wanted: CronSchedule, dialects: tuple[Dialect, ...]) -> bool:
-    """Whether all dialects make the wanted runs; an expression without a zone runs in UTC."""
+    """True if all dialects make the wanted runs; an expression without a zone runs in UTC."""
     return all(_same_runs(expression(candidate, dialect), wanted) for dialect in dialects)
 
 

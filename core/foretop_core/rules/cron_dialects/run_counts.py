@@ -20,7 +20,7 @@ _MOST_WALKED = 100
 
 
 def always_due(parsed: CronSchedule, since: datetime) -> bool:
-    """Whether Velero finds no next run and treats the schedule as due: a backup every minute.
+    """True if Velero finds no next run and treats the schedule as due: a backup every minute.
 
     Not only what never fires: a 29 February that is a Monday comes every 28 years, and Velero searches five years.
     """

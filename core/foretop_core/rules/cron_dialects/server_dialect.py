@@ -21,7 +21,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class DialectVerdict(msgspec.Struct, frozen=True):
-    """What is known about one server's cron dialect."""
+    """The cron dialects that one server may have, and the evidence."""
 
     candidates: tuple[Dialect, ...] = ALL_DIALECTS
     """The remaining dialects, oldest first; never empty."""

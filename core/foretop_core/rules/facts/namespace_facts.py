@@ -1,4 +1,4 @@
-"""How well a namespace is protected at a moment: the worst that can be said of it, and how grave that is.
+"""All that is said of a namespace: from what it could be brought back, the worst of it, and how grave that is.
 
 The page of protection, its pane, JSON and Triage read it here and derive nothing of it themselves.
 """
@@ -9,40 +9,41 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 import msgspec
 
-from foretop_core.rules.protection.copies import taken_volumes
+from foretop_core.models import Backup
 from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text
-from foretop_core.rules.protection.namespace_protection import NamespaceCover, NamespaceProtection, SharedProtection
-from foretop_core.rules.protection.promise import promised_since
+from foretop_core.rules.protection.namespace_protection import (
+    NamespaceCover,
+    NamespaceProtection,
+    SharedProtection,
+    promised_since,
+)
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
+from foretop_core.rules.repository_readiness import unready_names
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
 
 __all__ = [
-    "EXPIRING_TEXT",
     "IGNORED_NAMESPACES",
     "SEVERITIES",
     "Extent",
+    "LastingNamespaceFacts",
     "NamespaceCover",
+    "NamespaceFacts",
     "NamespaceProtection",
     "Promise",
     "ProtectionIndex",
     "ProtectionJudge",
     "ProtectionLimits",
     "ProtectionState",
-    "cluster_scoped_text",
-    "late_text",
     "protection_index",
-    "taken_volumes",
 ]
 
 IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")
 """Namespaces of the platform, which is set up anew and not restored, and the one that is empty in most clusters."""
-
-
-EXPIRING_TEXT = "its last good copy expires with none after it"
 
 
 class ProtectionState(StrEnum):
@@ -72,6 +73,18 @@ SEVERITIES = {
     ProtectionState.PARTIAL: Severity.WARNING,
 }
 """The states that are wrong."""
+_WORDS = {
+    ProtectionState.UNREACHABLE: "all its copies are in a storage location that Velero cannot use",
+    ProtectionState.UNCOVERED: "no schedule that Velero accepts and no NAB takes anything of it",
+    ProtectionState.EXPIRING: "its last good copy expires with none after it",
+    ProtectionState.PARTIAL: "no copy has all of it",
+    ProtectionState.NO_COPY: "covered, and not backed up yet",
+    ProtectionState.PAUSED: "its schedules are paused",
+    ProtectionState.BY_HAND: "it has a good copy, and nothing makes another one",
+    ProtectionState.DELETED: "it no longer exists, and can be brought back",
+    ProtectionState.IGNORED: "not covered; it is on the list of those that need no backup",
+    ProtectionState.PROTECTED: "protected",
+}
 
 
 class ProtectionLimits(msgspec.Struct, frozen=True):
@@ -104,6 +117,10 @@ class ProtectionJudge:
         self.own = frozenset(own)
         self._promised: dict[int, tuple[NamespaceCover, datetime | None]] = {}
         self._promises: dict[int, tuple[SharedProtection, Promise]] = {}
+
+    def facts(self, row: NamespaceProtection) -> NamespaceFacts:
+        """All that is said of one of them."""
+        return NamespaceFacts(row, self)
 
     def state(self, row: NamespaceProtection) -> ProtectionState:
         if row.exists is False:
@@ -195,8 +212,108 @@ def _without_copy(row: NamespaceProtection) -> ProtectionState:
     return ProtectionState.PAUSED if row.is_paused else ProtectionState.NO_COPY
 
 
-def late_text(found: NamespaceProtection) -> str:
-    """What a namespace lacks whose schedules have not kept their promise."""
-    if found.copies.usable is None:
-        return "no copy, though its schedules promise one"
-    return "newest copy older than its schedules promise"
+class LastingNamespaceFacts(msgspec.Struct, frozen=True):
+    """What does not depend on the time: a table keeps it from change to change."""
+
+    protection: NamespaceProtection
+
+    # Its copies
+
+    @property
+    def newest_copy(self) -> Backup | None:
+        """The newest one that it can be brought back from, complete or not."""
+        return self.protection.copies.usable
+
+    @property
+    def lack(self) -> str:
+        """Why its newest copy is not complete; "" where it is, or there is none."""
+        copies = self.protection.copies
+        if copies.usable is None or copies.newest is not None:
+            return ""
+        return copies.coverage.limits or "failed partially"
+
+    @property
+    def left_after_next_expiry(self) -> int:
+        """How many good copies remain when the next one expires."""
+        return max(0, self.protection.copies.good - 1)
+
+    @property
+    def storage(self) -> tuple[str, ...]:
+        """The locations of its copies by name."""
+        return tuple(sorted({name or "default" for _, name in self.protection.copies.places}))
+
+    @property
+    def repository(self) -> str:
+        """The phase of its repositories: of one that is not ready where there is one; "" where it has none."""
+        phases = [one.phase or "New" for one in self.protection.repositories]
+        return next((phase for phase in phases if phase != "Ready"), phases[0]) if phases else ""
+
+    @property
+    def volumes(self) -> str:
+        """How they are covered: what the newest copy really had, where it says so, else what is asked for."""
+        method, backup = self.protection.volumes, self.newest_copy
+        if method is None or backup is None:
+            return method.value if method is not None else ""
+        status = backup.status
+        taken = status.csi_volume_snapshots_completed + status.volume_snapshots_completed
+        tried = status.csi_volume_snapshots_attempted + status.volume_snapshots_attempted
+        if not tried:
+            return method.value
+        return f"{method.value}, {taken} of {tried}" if taken < tried else f"{method.value}, {taken}"
+
+    # Its schedules
+
+    @property
+    def next_cover(self) -> NamespaceCover | None:
+        """The schedule whose run comes next; None where none is to come."""
+        found = self.protection
+        if found.next_run is None:
+            return None
+        return next((one for one in found.covers if one.is_active and one.next_run == found.next_run), None)
+
+    def cluster_scoped(self, cover: NamespaceCover) -> str:
+        """Which resources outside of namespaces a schedule of it takes along."""
+        return cluster_scoped_text(cover.schedule.spec.template)
+
+
+class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
+    """One namespace at one moment; each fact is worked out when it is first asked for."""
+
+    judge: ProtectionJudge
+
+    @cached_property
+    def state(self) -> ProtectionState:
+        return self.judge.state(self.protection)
+
+    @property
+    def severity(self) -> Severity | None:
+        """How grave its state is; None where there is nothing to do about it."""
+        return SEVERITIES.get(self.state)
+
+    @property
+    def word(self) -> str:
+        """Its state in a word or two; a copy that never came is not late, it is missing."""
+        is_missing = self.state is ProtectionState.LATE and self.newest_copy is None
+        return "no copy" if is_missing else self.state.value
+
+    @property
+    def why(self) -> str:
+        """Its state in a sentence."""
+        match self.state:
+            case ProtectionState.LATE if self.newest_copy is None:
+                return "no copy, though its schedules promise one"
+            case ProtectionState.LATE:
+                return "newest copy older than its schedules promise"
+            case ProtectionState.REPOSITORY_NOT_READY:
+                gone = "it no longer exists, and " if self.protection.exists is False else ""
+                return f"{gone}its volumes cannot be moved: {unready_names(self.protection.unready)}"
+            case _:
+                return _WORDS[self.state]
+
+    @cached_property
+    def promise(self) -> Promise:
+        return self.judge.promise(self.protection)
+
+    @property
+    def expiring_since(self) -> datetime | None:
+        return self.judge.expiring_since(self.protection)

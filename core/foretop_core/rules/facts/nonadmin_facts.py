@@ -5,7 +5,7 @@ Tables, panes, commands and Triage read it here and derive nothing of it themsel
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from functools import cached_property
 from typing import assert_never
@@ -15,10 +15,21 @@ import msgspec
 from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import RunFacts
 from foretop_core.rules.lookups import own_run
-from foretop_core.rules.nonadmin_lifecycle import LifecycleStep, Path, StepState, is_synced, path_of
-from foretop_core.rules.nonadmin_lifecycle.paths import CONDITIONS, DELETING, is_true
-from foretop_core.rules.nonadmin_lifecycle.steps import run_of, run_steps, steps_of
+from foretop_core.rules.nonadmin_lifecycle import (
+    CONDITIONS,
+    DELETING,
+    LifecycleStep,
+    Path,
+    StepState,
+    is_synced,
+    is_true,
+    path_of,
+    run_of,
+    run_steps,
+    steps_of,
+)
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
 from foretop_core.rules.refusal_actor import who_must_act
 from foretop_core.rules.sentences import Text, sentence
@@ -83,15 +94,9 @@ class LastingNonAdminFacts(msgspec.Struct, frozen=True):
         return NonAdminState.VELERO if self.velero_phase else NonAdminState.WAITING
 
     @property
-    def severity(self) -> Severity | None:
-        """An error only where Velero failed: what is refused or lost is for its owner to correct, and Velero works."""
-        match self.state:
-            case NonAdminState.LOST | NonAdminState.REFUSED:
-                return Severity.WARNING
-            case NonAdminState.VELERO if self.velero_phase in FAULTY:
-                return Severity.WARNING if self.velero_phase == "PartiallyFailed" else Severity.ERROR
-            case _:
-                return None
+    def deleting_since(self) -> datetime | None:
+        """When its deletion began; None where it is not being deleted, or nothing tells."""
+        return _deletion_began(self.item) if self.state is NonAdminState.DELETING else None
 
     @property
     def reported(self) -> int:
@@ -117,6 +122,24 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
 
     now: datetime
     snapshot: ClusterSnapshot
+    longest_deletion: timedelta = timedelta(minutes=10)
+    """A deletion that takes longer is stuck."""
+    work: RunFacts | None = None
+    """The facts of its Velero object, where they are at hand."""
+
+    @property
+    def severity(self) -> Severity | None:
+        """An error only where Velero failed: what is refused or lost is for its owner to correct, and Velero works."""
+        match self.state:
+            case NonAdminState.LOST | NonAdminState.REFUSED:
+                return Severity.WARNING
+            case NonAdminState.DELETING:
+                since = self.deleting_since
+                return Severity.WARNING if since is not None and self.now - since >= self.longest_deletion else None
+            case NonAdminState.VELERO if self.velero_phase in FAULTY:
+                return Severity.WARNING if self.velero_phase == "PartiallyFailed" else Severity.ERROR
+            case _:
+                return Severity.WARNING if self.work is not None and self.work.is_left_alone else None
 
     @cached_property
     def path(self) -> Path:
@@ -151,14 +174,16 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
         return _explain(self.item, self.path, self.run, self.now, self.snapshot)
 
 
-def nonadmin_facts(snapshot: ClusterSnapshot, item: NonAdmin, now: datetime) -> NonAdminFacts:
+def nonadmin_facts(
+    snapshot: ClusterSnapshot, item: NonAdmin, now: datetime, longest_deletion: timedelta = timedelta(minutes=10)
+) -> NonAdminFacts:
     """The facts of a NAB or NAR; its Velero object is looked up by its label."""
     run: Backup | Restore | None = None
     if isinstance(item, NonAdminBackup):
         run = snapshot.velero_backup(item)
     elif isinstance(item, NonAdminRestore):
         run = snapshot.velero_restore(item)
-    return NonAdminFacts(item, run, now, snapshot)
+    return NonAdminFacts(item, run, now, snapshot, longest_deletion)
 
 
 def _explain(
@@ -288,8 +313,10 @@ def _fault(run: RunStatus) -> str:
 
 def _for(obj: NonAdmin, now: datetime) -> str:
     """` for 3 minutes`: the time since the deletion began, "" if it has not begun."""
+    since = _deletion_began(obj)
+    return "" if since is None else f" for {humanize.duration(now - since)}"
+
+
+def _deletion_began(obj: NonAdmin) -> datetime | None:
     deleting = obj.condition("Deleting")
-    since = obj.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
-    if since is None:
-        return ""
-    return f" for {humanize.duration(now - since)}"
+    return obj.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)

@@ -5,29 +5,35 @@ Every surface reads it here, in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 import msgspec
 
 from foretop_core.models import Backup, DataMovement, Restore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
+from foretop_core.rules.night.lengths import RunHistory, usual_length
+from foretop_core.rules.night.night import QueueForecasts, queue_forecasts
+from foretop_core.rules.night.server_model import history_of, server_has_queue
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
+from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, live_positions, order
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
-from foretop_core.rules.queue.usual_lengths import Owner, OwnerKind, RunHistory, owner_of, run_history, usual_length
+from foretop_core.rules.queue.run_forecast import RunForecast
 from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_refusal import waiting_refusals
 
 __all__ = [
     "DataProgress",
+    "Forecasts",
     "Owner",
     "OwnerKind",
+    "QueueForecasts",
     "QueueItem",
     "QueueLine",
     "Run",
@@ -36,6 +42,7 @@ __all__ = [
     "RunState",
     "data_progress",
     "has_ended",
+    "history_of",
     "last_progress",
     "live_positions",
     "order",
@@ -43,11 +50,17 @@ __all__ = [
     "queue_line",
     "rate",
     "run_facts",
-    "run_history",
     "time_left",
     "usual_length",
     "was_seen_moving",
 ]
+
+
+Forecasts: TypeAlias = Mapping[tuple[type[Run], str], RunForecast]
+"""By kind and name, when the open runs of a server start and end."""
+
+
+_WORTH_TELLING = timedelta(minutes=2)
 
 
 class RunState(Enum):
@@ -131,6 +144,11 @@ class RunFacts(msgspec.Struct, frozen=True):
         """Whether Velero has seen it: one that it has not seen is in nobody's queue."""
         return self.run.phase not in ("", "New")
 
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether a silent server has never seen it: it is in no queue then."""
+        return self.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not self.was_picked_up
+
 
 class QueueLine(msgspec.Struct, frozen=True):
     """The unfinished runs of one server, in the one order that all surfaces show."""
@@ -155,15 +173,16 @@ def queue_line(
     namespace: str,
     now: datetime,
     server: ServerFacts | None = None,
-    history: RunHistory | None = None,
+    forecasts: Forecasts | None = None,
 ) -> QueueLine:
-    """The line of the server of a namespace; without `history` that is learned, by a look at all of its runs."""
+    """The line of the server of a namespace; without `forecasts` it is played forward, by a look at all of its runs."""
     facts = server or server_facts(snapshot, namespace, now)
-    backups: Iterable[Backup] = snapshot.open_backups.get(namespace, ())
-    restores: Iterable[Restore] = snapshot.open_restores.get(namespace, ())
-    if history is None:
-        backups = snapshot.backups_by_namespace.get(namespace, ())
-        restores = snapshot.restores_by_namespace.get(namespace, ())
+    backups = snapshot.open_backups.get(namespace, ())
+    restores = snapshot.open_restores.get(namespace, ())
+    foreseen = {} if facts.silence else queue_forecasts(snapshot, namespace, now) if forecasts is None else forecasts
+
+    def told(kind: type[Run]) -> dict[str, RunForecast]:
+        return {name: found for (of, name), found in foreseen.items() if of is kind}
 
     def volumes(run: Run) -> VolumesEnd:
         return volumes_end(snapshot.movements_of(run), snapshot.on_node, now)
@@ -173,12 +192,13 @@ def queue_line(
             backups,
             now=now,
             concurrency=facts.slots,
-            history=history,
+            has_queue_phase=server_has_queue(snapshot, namespace, backups),
+            foreseen=told(Backup),
             silence=facts.silence,
             refusals=waiting_refusals(snapshot, backups),
             volumes=volumes,
         ),
-        queue(restores, now=now, history=history, silence=facts.silence, volumes=volumes),
+        queue(restores, now=now, foreseen=told(Restore), silence=facts.silence, volumes=volumes),
     )
     items = [item for line in lines for item in line.items]
     return QueueLine(
@@ -255,7 +275,7 @@ def _waiting(item: QueueItem, now: datetime, server: ServerFacts) -> RunFacts:
         when = sentence(" about ", at, ", in ", at - now) if at else ""
         told = sentence("Velero refuses it when it is its turn", when, f", while {item.refusal}.")
         return RunFacts(item.run, RunState.REFUSED, server, told=told, waits_for=waits_for)
-    said = _unknown(item) if at is None else sentence("Expected to start about ", at, ", in ", at - now, ".")
+    said = _unknown(item) if at is None else sentence("Expected to start about ", at, ", in ", at - now, _by(item), ".")
     return RunFacts(item.run, RunState.WAITS, server, told=said, waits_for=waits_for)
 
 
@@ -290,18 +310,28 @@ def _running(item: QueueItem, server: ServerFacts) -> RunFacts:
     if at == item.volumes.end:
         told = sentence("Its volumes are moved by about ", at, ", at their rate so far; it ends after that.")
         return RunFacts(item.run, RunState.RUNS, server, told=told, by_volumes=True)
-    return RunFacts(item.run, RunState.RUNS, server, told=sentence("Expected to end about ", at, f"{_basis(item)}."))
+    return RunFacts(item.run, RunState.RUNS, server, told=sentence("Expected to end about ", at, _basis(item), "."))
+
+
+def _by(item: QueueItem) -> Text:
+    """Until when it has started in nine of ten courses, where that is later by some minutes."""
+    told = item.starts
+    if told is None or told.by is None or told.by - told.likely < _WORTH_TELLING:
+        return ""
+    return sentence("; 9 times in 10 by ", Moment(told.by, to_the_minute=True))
 
 
 def _unknown(item: QueueItem) -> Text:
     return sentence("No estimate: ", item.note, ".") if item.note else ""
 
 
-def _basis(item: QueueItem) -> str:
+def _basis(item: QueueItem) -> Text:
     """A NAB or NAR runs once: the runs are those of its namespace. Hooks are part of earlier runs, not of the items."""
+    if item.is_guess:
+        return sentence(", a guess: ", item.note)
     if not item.basis:
-        hooks = bool(item.run.spec.hooks.get("resources"))
-        return ", from its items so far; its hooks may take longer" if hooks else ""
+        hooks = _hooks(item.run)
+        return f", from its items so far; {hooks}" if hooks else ""
     match item.owner.kind:
         case OwnerKind.NAB | OwnerKind.NAR:
             runs = humanize.count(item.basis, item.owner.kind.upper())
@@ -309,6 +339,19 @@ def _basis(item: QueueItem) -> str:
         case OwnerKind.SCHEDULE | OwnerKind.HAND:
             return f", from its last {humanize.count(item.basis, 'run')}"
     assert_never(item.owner.kind)
+
+
+def _hooks(run: Run) -> str:
+    """Velero writes how many hooks it ran when all of them have ended; "" where the run has none."""
+    ran = run.status.hook_status
+    if ran is not None and ran.hooks_attempted:
+        failed = f", {ran.hooks_failed:,} of them failed" if ran.hooks_failed else ""
+        return f"its {humanize.count(ran.hooks_attempted, 'hook')} {_have(ran.hooks_attempted)} run{failed}"
+    return "its hooks may take longer" if run.spec.hooks.get("resources") else ""
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
 
 
 def _hold(hold: Blocker) -> str:

@@ -37,7 +37,7 @@ from foretop_core.rules.forecast import (
 from foretop_core.rules.heartbeat import PERIOD, Heartbeat
 from foretop_core.rules.pauses import PauseInfo, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
-from foretop_core.rules.protection.promise import promised_since
+from foretop_core.rules.protection.namespace_protection import promised_since
 from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, submitted
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
@@ -314,6 +314,12 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
             else self.beat.coming_run_phrase(self.now)
         )
         return sentence(what, ": ", silence, f", and Velero refuses it while {refusal}" if refusal else "")
+
+    @property
+    def waits_for(self) -> str:
+        """The silent one that must be back before a run of it is made: `Velero` or `the storage`; "" for neither."""
+        is_silent = not self.schedule.spec.paused and self.beat.silent_for(self.now) is not None
+        return self.beat.awaited_part(self.now) if is_silent else ""
 
     @cached_property
     def expected_start(self) -> datetime | None:

@@ -10,6 +10,7 @@ import msgspec
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, Heartbeat, LifeSign, unchecked_for
 from foretop_core.rules.sentences import Text
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.velero_pods import PodHealth, pod_health, restarts, server_started
 
 __all__ = [
     "NOT_KNOWN_YET",
@@ -17,6 +18,7 @@ __all__ = [
     "Heartbeat",
     "LifeSign",
     "ServerFacts",
+    "ServerPod",
     "ServerState",
     "judge_server",
     "server_facts",
@@ -34,6 +36,16 @@ class ServerState(StrEnum):
     STORAGE_HANGS = "storage hangs"
     SILENT = "silent"
     DOWN = "down"
+
+
+class ServerPod(msgspec.Struct, frozen=True):
+    """The pod that runs a server, as it is reported."""
+
+    name: str
+    is_ready: bool
+    restarts: int
+    started: datetime | None
+    """When the server in it was last started; None while it does not run."""
 
 
 class ServerFacts(msgspec.Struct, frozen=True):
@@ -54,6 +66,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     reason: Text = ""
     version: str = ""
     slots: int | None = None
+    pod: ServerPod | None = None
+    """None where pods are not watched."""
 
     @property
     def word(self) -> str:
@@ -72,17 +86,25 @@ def server_facts(
 ) -> ServerFacts:
     """The facts of the server of a namespace; `beat` is its rhythm where that is at hand."""
     known = snapshot.server(namespace)
-    facts = judge_server(beat or snapshot.heartbeat(namespace), now, namespace, _why_unseen(snapshot))
-    return msgspec.structs.replace(facts, version=known.version, slots=known.concurrency)
+    pod = _pod(snapshot, namespace)
+    facts = judge_server(beat or snapshot.heartbeat(namespace), now, namespace, _why_unseen(snapshot), pod)
+    return msgspec.structs.replace(facts, version=known.version, slots=known.concurrency, pod=pod)
 
 
-def judge_server(beat: Heartbeat, now: datetime, namespace: str = "", unseen: Text = "") -> ServerFacts:
-    """Whether a server is alive, by its rhythm alone; `unseen` says why its storage locations are not seen."""
+def _pod(snapshot: ClusterSnapshot, namespace: str) -> ServerPod | None:
+    pod = snapshot.server_pod(namespace)
+    if pod is None:
+        return None
+    return ServerPod(pod.name, pod_health(pod) is PodHealth.READY, restarts(pod), server_started(pod))
+
+
+def judge_server(
+    beat: Heartbeat, now: datetime, namespace: str = "", unseen: Text = "", pod: ServerPod | None = None
+) -> ServerFacts:
+    """Whether a server is alive, by its rhythm and its pod; `unseen` says why its storage locations are not seen."""
     checked, work = beat.checked(now), beat.last_work(now)
-    signs = [
-        *([LifeSign(checked, _STORAGE, "", "was checked")] if checked is not None else []),
-        *([work] if work else []),
-    ]
+    check = LifeSign(checked, _STORAGE, "", "was checked") if checked is not None else None
+    signs = [sign for sign in (check, work, beat.last_start(now)) if sign is not None]
     sign = max(signs, key=lambda one: one.at, default=None)
     silent_for = beat.silent_for(now)
     if silent_for is not None:
@@ -96,7 +118,8 @@ def judge_server(beat: Heartbeat, now: datetime, namespace: str = "", unseen: Te
             beat.awaited_part(now),
         )
     is_checked = checked is not None and beat.period is not None
-    if is_checked or (work is not None and now - work.at <= SILENT_PERIODS * PERIOD):
+    is_ready = pod is not None and pod.is_ready
+    if is_checked or is_ready or (work is not None and now - work.at <= SILENT_PERIODS * PERIOD):
         return ServerFacts(namespace, ServerState.ACTIVE, sign)
     return ServerFacts(namespace, ServerState.NOT_KNOWN, sign, reason=unseen or _why_not_known(beat))
 

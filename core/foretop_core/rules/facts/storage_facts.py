@@ -13,9 +13,10 @@ import msgspec
 
 from foretop_core.models import Backup, BackupStorageLocation
 from foretop_core.models.velero import BackupStorageLocationSpec
-from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD, unchecked_for
+from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING
+from foretop_core.rules.queue.positions import has_ended
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -55,12 +56,22 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
     def schedules(self) -> tuple[str, ...]:
         return schedules_to(self.snapshot, self.place)
 
-    @cached_property
+    @property
     def backups(self) -> int:
-        """How many are kept in it; costs a look at each backup of its server."""
+        """How many are kept in it: those that have ended."""
+        return sum(has_ended(item) for item in self._stored)
+
+    @property
+    def running(self) -> int:
+        """How many are being written to it."""
+        return sum(not has_ended(item) for item in self._stored)
+
+    @cached_property
+    def _stored(self) -> tuple[Backup, ...]:
+        """Costs a look at each backup of its server."""
         held = self.snapshot.backups_by_namespace.get(self.place.namespace, ())
-        stored = (item.spec.storage_location for item in held if is_stored(item))
-        return sum(_is_meant(self.snapshot, self.place, name) for name in stored)
+        stored = (item for item in held if is_stored(item))
+        return tuple(item for item in stored if _is_meant(self.snapshot, self.place, item.spec.storage_location))
 
 
 def schedules_to(snapshot: ClusterSnapshot, place: BackupStorageLocation) -> tuple[str, ...]:

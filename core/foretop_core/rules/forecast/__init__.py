@@ -1,4 +1,4 @@
-"""What a schedule will do next, what holds it up, and what pausing or unpausing it would do."""
+"""Forecasts of a schedule: its next run, the reason for a delay, the effect of pausing and unpausing."""
 
 from foretop_core.rules.forecast.next_run_time import (
     base_time,
@@ -13,8 +13,17 @@ from foretop_core.rules.forecast.next_run_time import (
     runs_to_come,
 )
 from foretop_core.rules.forecast.overdue import GRACE, DelayReason, Overdue, overdue
-from foretop_core.rules.forecast.pause_effect import Choice, UnpauseForecast, pause, unpause, what_continues
-from foretop_core.rules.forecast.undecided_dialect import Readings, may_be_due, pause_as_read, unpause_as_read
+from foretop_core.rules.forecast.pause_effect import (
+    Choice,
+    Readings,
+    UnpauseForecast,
+    may_be_due,
+    pause,
+    pause_as_read,
+    unpause,
+    unpause_as_read,
+    what_continues,
+)
 
 __all__ = [
     "GRACE",

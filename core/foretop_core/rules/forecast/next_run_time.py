@@ -21,7 +21,7 @@ _TICK = timedelta(microseconds=1)
 
 
 def base_time(schedule: Schedule) -> datetime | None:
-    """Where the search for the next run begins: the last backup or else the creation, or a later skip."""
+    """The start of the search for the next run: the last backup or else the creation, or a later skip."""
     base = schedule.status.last_backup or schedule.created
     skipped = schedule.status.last_skipped
     return skipped if skipped and (base is None or skipped > base) else base
@@ -34,7 +34,7 @@ def next_run(schedule: Schedule, dialect: Dialect, zone: tzinfo = UTC) -> dateti
 
 
 def is_due(schedule: Schedule, now: datetime, dialect: Dialect, zone: tzinfo = UTC) -> bool:
-    """Whether Velero would make a backup at its next look, were the schedule unpaused and not held up.
+    """True if Velero would make a backup at its next look, were the schedule unpaused and not held up.
 
     An expression that never fires is always due: Velero takes the library's "no such time" for a time long past.
     """

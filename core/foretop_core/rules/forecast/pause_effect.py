@@ -1,17 +1,18 @@
-"""What pausing and unpausing would do, in sentences to decide by."""
+"""The effect of pausing and unpausing in sentences to decide by, in each reading of the expression."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.cron_dialects.readings import expression
+from foretop_core.rules.cron_dialects.readings import Reading, expression
 from foretop_core.rules.forecast.next_run_time import (
     MOST_RUNS,
     base_time,
@@ -23,13 +24,13 @@ from foretop_core.rules.forecast.next_run_time import (
     run_after,
 )
 from foretop_core.rules.heartbeat import Heartbeat
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import Text, join_sentences, sentence, without_full_stop
 
 _MINUTE = timedelta(minutes=1)
 
 
 class Choice(StrEnum):
-    """What to do with `spec.skipImmediately` when unpausing."""
+    """A choice about `spec.skipImmediately` when unpausing."""
 
     SKIP = "skip"
     DO_NOT_SKIP = "do not skip"
@@ -37,7 +38,7 @@ class Choice(StrEnum):
 
 
 class UnpauseForecast(msgspec.Struct, frozen=True):
-    """What unpausing a schedule now would do."""
+    """The effect of unpausing a schedule now."""
 
     choice: Choice
     at_once: bool
@@ -68,7 +69,7 @@ def pause(
     zone: tzinfo = UTC,
     beat: Heartbeat | None = None,
 ) -> Text:
-    """What pausing does, and what it does not."""
+    """The effect of pausing in a sentence, with what goes on all the same."""
     running = what_continues([one for one in backups if _goes_on(one, schedule)], now, beat or Heartbeat())
     if schedule.spec.paused:
         return sentence(f"{schedule.name} is already paused; ", running, ".")
@@ -92,7 +93,7 @@ def pause(
 
 
 def what_continues(unfinished: Sequence[Backup], now: datetime, beat: Heartbeat) -> Text:
-    """What becomes of the unfinished backups of a schedule that makes no more."""
+    """A sentence about the unfinished backups of a schedule that makes no more."""
     if not unfinished:
         return "no backup of it is running"
     names = humanize.join([backup.name for backup in unfinished])
@@ -114,7 +115,7 @@ def unpause(
     refusal: str = "",
     zone: tzinfo = UTC,
 ) -> UnpauseForecast:
-    """What Velero does when the schedule is unpaused now with this choice.
+    """The effect of unpausing the schedule now with this choice.
 
     `server_default` is the server's --schedule-skip-immediately, None where it cannot be read. It counts only
     where the field is absent and left alone, and even then releases up to mid-2026 forget it after one use.
@@ -159,7 +160,7 @@ def unpause(
 
 
 def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:
-    """Whether the field will say skip when Velero looks, and whether that can be relied on."""
+    """Two answers: will the field say skip when Velero looks, and can that be relied on?"""
     match choice:
         case Choice.SKIP:
             return True, True
@@ -208,3 +209,64 @@ def _then(following: datetime | None, starts: datetime | None, now: datetime, *,
     else:
         start = sentence(", starts ", starts) if starts else ", starts within a minute after that"
     return sentence("next run ", following, start, ", in ", (starts or following) - now)
+
+
+Readings = tuple[Reading, ...]
+"""The readings that remain possible, never none; one where the dialect is known or makes no difference."""
+
+
+def may_be_due(schedule: Schedule, now: datetime, readings: Readings) -> bool:
+    """True if a backup is due in any of the readings."""
+    return any(is_due(schedule, now, reading.dialect) for reading in readings)
+
+
+def pause_as_read(
+    schedule: Schedule,
+    now: datetime,
+    readings: Readings,
+    backups: Iterable[Backup] = (),
+    *,
+    beat: Heartbeat | None = None,
+) -> Text:
+    """The effect of pausing in each of the readings."""
+    runs = tuple(backups)
+    return _each(readings, lambda reading: pause(schedule, now, reading.dialect, runs, beat=beat))
+
+
+def unpause_as_read(
+    schedule: Schedule,
+    now: datetime,
+    choice: Choice,
+    server_default: bool | None,
+    readings: Readings,
+    *,
+    beat: Heartbeat | None = None,
+    backups: Iterable[Backup] = (),
+    refusal: str = "",
+) -> UnpauseForecast:
+    """The effect of unpausing; where the readings differ, none can be relied on and the sentence has them all."""
+    runs = tuple(backups)
+    answers = {
+        reading: unpause(
+            schedule, now, choice, server_default, dialect=reading.dialect, beat=beat, backups=runs, refusal=refusal
+        )
+        for reading in readings
+    }
+    newest = answers[readings[-1]]
+    if len(answers) == 1:
+        return newest
+    return replace(
+        newest,
+        at_once=any(answer.at_once for answer in answers.values()),
+        next_run=None,
+        starts=None,
+        missed=max(answer.missed for answer in answers.values()),
+        predictable=False,
+        sentence=_each(readings, lambda reading: answers[reading].sentence),
+    )
+
+
+def _each(readings: Readings, told: Callable[[Reading], Text]) -> Text:
+    if len(readings) == 1:
+        return told(readings[0])
+    return join_sentences((sentence(f"on {one.releases}: ", without_full_stop(told(one))) for one in readings), "; ")

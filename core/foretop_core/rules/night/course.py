@@ -7,6 +7,7 @@ so that a course with the same draw is the same course.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from random import Random
@@ -111,6 +112,8 @@ _END, _SUBMIT, _LOOK, _RESTART = range(4)
 
 
 class _Waiting(msgspec.Struct):
+    number: int
+    """The order of arrival."""
     run: PlayedRun
     claim: int
     schedule: int
@@ -125,8 +128,8 @@ _Event = tuple[float, float, int, int, int, PlayedRun | None, int]
 class _Server:
     """The state of one course while it is played."""
 
-    def __init__(self, state: CourseStart, draw: Draw) -> None:
-        self.state, self.draw = state, draw
+    def __init__(self, state: CourseStart, draw: Draw, *, only_open: bool) -> None:
+        self.state, self.draw, self.only_open = state, draw, only_open
         self.bits = [1 << index for index in range(len(state.conflicts))]
         self.events: list[_Event] = []
         self.counter = 0
@@ -138,7 +141,9 @@ class _Server:
         self.pointer = [0] * len(state.schedules)
         self.used = [0] * len(state.schedules)
         self.next_due = [schedule.due[0] if schedule.due else schedule.first for schedule in state.schedules]
-        self.queue: list[_Waiting] = []
+        self.queues: dict[int, deque[_Waiting]] = {}
+        """By claim, those that wait, in order: of each claim only the first may start, for they share namespaces."""
+        self.queued = self.arrived = 0
         self.pass_pending = False
         self.course = Course(
             [PlayedRun(-1.0, 0.0, 0.0) for _ in state.running],
@@ -183,20 +188,20 @@ class _Server:
         for index, open_run in enumerate(state.waiting):
             if not state.has_queue and open_run.schedule >= 0:
                 self.holding[open_run.schedule] += 1
-            self.queue.append(
-                _Waiting(
-                    course.waiting[index], open_run.claim, open_run.schedule, draw.waiting[index], open_run.is_refused
-                )
+            self.arrive(
+                course.waiting[index], open_run.claim, open_run.schedule, draw.waiting[index], open_run.is_refused
             )
         for index in range(len(state.schedules)):
             self.plan(index)
         if state.stopped is not None:
             self.push(state.stopped[0], _RESTART)
-        if self.queue and self.free > 0:
+        if self.queued and self.free > 0:
             self.push(self.look_after(0.0), _LOOK)
-        while self.events:
+        going = {id(run) for run in (*course.running, *course.waiting)}
+        while self.events and (going or not self.only_open):
             at, _, _, kind, schedule, run, claim = heappop(self.events)
             if run is not None:
+                going.discard(id(run))
                 self.end(at, schedule, run, claim)
             elif kind == _SUBMIT:
                 self.submit(at, schedule)
@@ -237,7 +242,7 @@ class _Server:
         self.used[index] += 1
         if not self.state.has_queue:
             self.holding[index] += 1
-        self.queue.append(_Waiting(run, schedule.claim, index, length, schedule.is_refused))
+        self.arrive(run, schedule.claim, index, length, schedule.is_refused)
         if self.free > 0:
             self.look(at)
         self.plan(index)
@@ -251,31 +256,35 @@ class _Server:
         taken, free = 0, self.free
         for claim in self.at_work:
             taken |= bits[claim]
-        kept: list[_Waiting] = []
-        for place, waiting in enumerate(self.queue):
-            if free <= 0:
-                kept.extend(self.queue[place:])
-                break
+        first = [(waiting[0].number, key) for key, waiting in self.queues.items()]
+        heapify(first)
+        while first and free > 0:
+            _, key = heappop(first)
+            waiting = self.queues[key][0]
             if state.has_queue and conflicts[waiting.claim] & taken:
                 taken |= bits[waiting.claim]
-                kept.append(waiting)
                 continue
+            self.queues[key].popleft()
+            self.queued -= 1
             run = waiting.run
             run.start = at
             if waiting.is_refused:
                 run.is_refused, run.end = True, at
                 self.release(at, waiting.schedule, refused=True)
                 free -= state.has_queue
-                continue
-            free -= 1
-            self.free -= 1
-            taken |= bits[waiting.claim]
-            self.take(waiting.claim)
-            if state.has_queue and waiting.schedule >= 0:
-                self.holding[waiting.schedule] += 1
-            self.push(at + waiting.length, _END, waiting.schedule, run, waiting.claim)
-        self.queue = kept
-        if kept and self.free > 0 >= free:
+            else:
+                free -= 1
+                self.free -= 1
+                taken |= bits[waiting.claim]
+                self.take(waiting.claim)
+                if state.has_queue and waiting.schedule >= 0:
+                    self.holding[waiting.schedule] += 1
+                self.push(at + waiting.length, _END, waiting.schedule, run, waiting.claim)
+            if self.queues[key]:
+                heappush(first, (self.queues[key][0].number, key))
+            else:
+                del self.queues[key]
+        if self.queued and self.free > 0 >= free:
             # A refused one has taken its slot for this look only: its end makes nobody look again.
             self.await_pass(at)
 
@@ -286,14 +295,14 @@ class _Server:
         if not self.at_work[claim]:
             del self.at_work[claim]
         self.release(at, schedule, refused=False)
-        if not self.queue:
+        if not self.queued:
             return
         random = self.draw.random
         if (
             self.state.has_queue
             and random is not None
             and random.random()
-            < (self.draw.late.long_queue if len(self.queue) >= LONG_QUEUE else self.draw.late.short_queue)
+            < (self.draw.late.long_queue if self.queued >= LONG_QUEUE else self.draw.late.short_queue)
         ):
             self.await_pass(at)
         else:
@@ -313,6 +322,14 @@ class _Server:
         if not self.pass_pending:
             self.pass_pending = True
             self.push(self.look_after(at + 0.001), _LOOK)
+
+    def arrive(self, run: PlayedRun, claim: int, schedule: int, length: float, is_refused: bool) -> None:
+        self.queued += 1
+        self.arrived += 1
+        # Without a queue namespaces do not count: all wait in one line.
+        key = claim if self.state.has_queue else 0
+        line = self.queues.setdefault(key, deque())
+        line.append(_Waiting(self.arrived, run, claim, schedule, length, is_refused))
 
     def take(self, claim: int) -> None:
         self.at_work[claim] = self.at_work.get(claim, 0) + 1
@@ -336,6 +353,9 @@ class _Server:
             self.look(at)
 
 
-def play(state: CourseStart, draw: Draw) -> Course:
-    """The course of a server from a state on, given what a draw says of all that is random."""
-    return _Server(state, draw).play()
+def play(state: CourseStart, draw: Draw, *, only_open: bool = False) -> Course:
+    """The course of a server from a state on, given what a draw says of all that is random.
+
+    With `only_open` it ends with the last of the backups that were there at the beginning.
+    """
+    return _Server(state, draw, only_open=only_open).play()

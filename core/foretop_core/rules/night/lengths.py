@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
+from heapq import nlargest
 from itertools import accumulate
 from random import Random
 from statistics import median
@@ -14,18 +17,25 @@ import msgspec
 
 from foretop_core.models import Backup
 from foretop_core.rules import phases
+from foretop_core.rules.queue.namespace_claims import Claim, claim
+from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
+from foretop_core.rules.queue.positions import Run
 
 REMEMBERED = 20
+FEWEST_RUNS = 3
+"""So many own runs tell a length; fewer make it a guess."""
 _FADES = 0.9
 """Each run weighs so much of the one after it."""
-_FEW = 3
 FEWEST_TO_BORROW = 5
 """The runs of a server tell of one that has none of its own only where there are so many."""
 _SPREAD, _SPREAD_OF_FEW, _SPREAD_OF_BORROWED = 0.06, 0.3, 0.5
 """How far a run may be from all that were seen, as a share: a short history has not seen everything."""
 _LONGER_THAN_ALL = 0.3
+_FEWEST_LONGER = 2
+"""One longer run alone may have been held up by something that will not happen again."""
 _TRIES = 12
 _LONGEST = 30 * 24 * 3600.0
+_LONGEST_BY_ITEMS = 365 * 24 * 3600.0
 _ENDED, _CREATED, _STARTED = range(3)
 
 
@@ -37,56 +47,92 @@ class Source(StrEnum):
     SERVER = "other runs of the server"
 
 
-class Lengths(msgspec.Struct, frozen=True):
+class Lengths(msgspec.Struct, frozen=True, dict=True):
     """The lengths in seconds of one schedule's or team's runs, the newest first."""
 
     seconds: tuple[float, ...] = ()
     source: Source = Source.OWN
+    factor: float = 1.0
+    """The coming runs take so many times as long: somebody asks what would be then."""
 
     @property
     def likely(self) -> float:
         """The middle of the recent runs; endless where no run of the server tells."""
-        return median(self.seconds[: REMEMBERED // 2]) if self.seconds else math.inf
+        return self.factor * median(self.seconds[: REMEMBERED // 2]) if self.seconds else math.inf
 
     @property
     def spread(self) -> float:
         if self.source is Source.SERVER:
             return _SPREAD_OF_BORROWED
-        return _SPREAD_OF_FEW if len(self.seconds) < _FEW or self.source is Source.ALIKE else _SPREAD
+        return _SPREAD_OF_FEW if len(self.seconds) < FEWEST_RUNS or self.source is Source.ALIKE else _SPREAD
+
+    @cached_property
+    def _weights(self) -> list[float]:
+        return list(accumulate(_FADES**age for age in range(len(self.seconds))))
 
     def draw(self, random: Random, count: int) -> list[float]:
         """As many lengths of coming runs."""
         known = self.seconds
         if not known:
             return [math.inf] * count
-        weights = list(accumulate(_FADES**age for age in range(len(known))))
-        chosen = random.choices(known, cum_weights=weights, k=count)
-        spread, gauss = self.spread, random.gauss
-        return [max(1.0, length * math.exp(gauss(0.0, spread)) + random.uniform(-1.0, 1.0)) for length in chosen]
+        chosen = random.choices(known, cum_weights=self._weights, k=count)
+        spread, gauss, factor = self.spread, random.gauss, self.factor
+        return [
+            max(1.0, factor * length * math.exp(gauss(0.0, spread)) + random.uniform(-1.0, 1.0)) for length in chosen
+        ]
 
     def left(self, elapsed: float, random: Random | None, by_items: float | None) -> float:
         """The seconds until a run ends that has gone on for so long: as the earlier runs that took longer.
 
-        Where none took longer, its own items tell, and else a share of what it took so far.
+        Where too few took longer, its own items tell, and else a share of what it took so far.
         """
+        if by_items is not None and not self.tells(elapsed):
+            return _about(max(1.0, by_items - elapsed), random)
         if random is None:
-            longer = [length for length in self.seconds if length > elapsed]
-            if longer:
+            longer = [length for length in self.seconds[: REMEMBERED // 2] if length > elapsed]
+            if len(longer) >= max(1, min(_FEWEST_LONGER, len(self.seconds))):
                 return max(1.0, median(longer) - elapsed)
         elif self.seconds:
             longer = [length for length in self.draw(random, _TRIES) if length > elapsed]
             if longer:
                 return longer[0] - elapsed
-        if by_items is not None:
-            rest = max(1.0, by_items - elapsed)
-        elif self.seconds:
-            rest = max(1.0, elapsed * _LONGER_THAN_ALL)
-        else:
-            return math.inf
-        return rest if random is None else max(0.5, rest * math.exp(random.gauss(0.0, _SPREAD_OF_BORROWED)))
+        return _about(max(1.0, elapsed * _LONGER_THAN_ALL), random) if self.seconds else math.inf
+
+    def tells(self, elapsed: float = 0.0) -> bool:
+        """Whether own runs tell when one ends that has gone on for so long: otherwise it is a guess."""
+        longer = sum(length > elapsed for length in self.seconds[: REMEMBERED // 2])
+        return self.source is Source.OWN and len(self.seconds) >= FEWEST_RUNS and longer >= _FEWEST_LONGER
+
+    def why_a_guess(self, owner: Owner, elapsed: float = 0.0) -> str:
+        """Why the length of a run that has gone on for so long is a guess, or not known; "" where it is told."""
+        if self.tells(elapsed):
+            return ""
+        count = len(self.seconds) if self.source is Source.OWN else 0
+        if owner.kind is OwnerKind.HAND and not count:
+            return "created by hand, no earlier runs to compare"
+        if count >= FEWEST_RUNS:
+            longer = sum(length > elapsed for length in self.seconds)
+            passed = f"{count - longer} of the last" if longer else "the last"
+            return f"already longer than {passed} {count} runs"
+        of_schedule = owner.kind is OwnerKind.SCHEDULE
+        whose = f"schedule {owner.name}" if of_schedule else f"{owner.kind}s of {owner.namespace}"
+        return f"too few earlier runs of {whose}: {count}, needs {FEWEST_RUNS}"
 
 
-def known_lengths(runs: Iterable[Backup]) -> tuple[float, ...]:
+def _about(rest: float, random: Random | None) -> float:
+    return rest if random is None else max(0.5, rest * math.exp(random.gauss(0.0, _SPREAD_OF_BORROWED)))
+
+
+def by_items(run: Run, elapsed: float) -> float | None:
+    """The whole length of a run, in seconds, by its share of items so far; None where they do not tell."""
+    progress = run.status.progress
+    if progress is None or not 0 < progress.done < progress.total_items:
+        return None
+    length = elapsed * progress.total_items / progress.done
+    return length if length < _LONGEST_BY_ITEMS else None
+
+
+def known_lengths(runs: Iterable[Run]) -> tuple[float, ...]:
     """The lengths of the last successful runs, the newest first; a synced one is another cluster's."""
     found: list[tuple[datetime, float]] = []
     for run in runs:
@@ -96,14 +142,95 @@ def known_lengths(runs: Iterable[Backup]) -> tuple[float, ...]:
         seconds = (ended - started).total_seconds()
         if 0 <= seconds <= _LONGEST:
             found.append((started, max(1.0, seconds)))
-    found.sort(reverse=True)
-    return tuple(seconds for _, seconds in found[:REMEMBERED])
+    return tuple(seconds for _, seconds in nlargest(REMEMBERED, found))
 
 
-def was_synced(run: Backup) -> bool:
+def usual_length(runs: Iterable[Run]) -> timedelta | None:
+    """How long the runs of one owner take, from the last of them; None where they are too few to say."""
+    known = Lengths(known_lengths(runs))
+    return timedelta(seconds=known.likely) if len(known.seconds) >= FEWEST_RUNS else None
+
+
+def was_synced(run: Run) -> bool:
     """Whether the sync made it from what lies in the bucket: created after it was completed."""
     done = run.status.completion_timestamp
     return done is not None and run.created is not None and run.created > done
+
+
+class RunHistory:
+    """The earlier runs of one server; whose lengths are asked for is looked at then, and remembered."""
+
+    def __init__(self, runs: Callable[[], Iterable[Run]], runs_of: Callable[[Owner], Iterable[Run]] | None = None):
+        self._runs, self._runs_of = runs, runs_of
+        self._lengths: dict[tuple[Owner, Claim | None], Lengths] = {}
+        self._late: dict[int, LateHandovers] = {}
+
+    @cached_property
+    def _every(self) -> tuple[Run, ...]:
+        return tuple(self._runs())
+
+    @cached_property
+    def _by_owner(self) -> dict[tuple[str, ...], list[Run]]:
+        found: defaultdict[tuple[str, ...], list[Run]] = defaultdict(list)
+        for run in self._every:
+            owner = owner_of(run)
+            found[owner.kind, owner.namespace].append(run)
+            found[owner.kind, owner.namespace, owner.name].append(run)
+        return found
+
+    @cached_property
+    def _by_claim(self) -> dict[Claim, list[Run]]:
+        found: defaultdict[Claim, list[Run]] = defaultdict(list)
+        for run in self._every:
+            if isinstance(run, Backup):
+                found[claim(run)].append(run)
+        return found
+
+    @cached_property
+    def _of_all(self) -> dict[type[Run], tuple[float, ...]]:
+        found: defaultdict[type[Run], list[Run]] = defaultdict(list)
+        for run in self._every:
+            found[type(run)].append(run)
+        return {kind: known_lengths(runs) for kind, runs in found.items()}
+
+    def of(self, owner: Owner, kind: type[Run], wanted: Claim | None = None) -> Lengths:
+        """Its own runs tell best, for a NAB or NAR its team's, then those of the same namespaces, then all."""
+        key = (owner, wanted)
+        found = self._lengths.get(key)
+        if found is None:
+            found = self._lengths[key] = self._of(owner, kind, wanted)
+        return found
+
+    def _of(self, owner: Owner, kind: type[Run], wanted: Claim | None) -> Lengths:
+        own = self._own(owner)
+        if own:
+            return Lengths(own)
+        alike = known_lengths(self._by_claim.get(wanted, ())) if wanted is not None else ()
+        if alike:
+            return Lengths(alike, Source.ALIKE)
+        every = self._of_all.get(kind, ())
+        return Lengths(every if len(every) >= FEWEST_TO_BORROW else (), Source.SERVER)
+
+    def _own(self, owner: Owner) -> tuple[float, ...]:
+        if owner.kind is OwnerKind.HAND:
+            return ()
+        if self._runs_of is not None:
+            team = tuple(self._runs_of(owner))
+            named = [run for run in team if owner_of(run) == owner] if owner.kind is not OwnerKind.SCHEDULE else team
+        else:
+            named = self._by_owner.get((owner.kind, owner.namespace, owner.name), [])
+            team = tuple(self._by_owner.get((owner.kind, owner.namespace), ()))
+        own = known_lengths(named)
+        if len(own) >= FEWEST_RUNS or owner.kind is OwnerKind.SCHEDULE:
+            return own
+        return max(own, known_lengths(team), key=len)
+
+    def late(self, slots: int) -> LateHandovers:
+        found = self._late.get(slots)
+        if found is None:
+            backups = [run for run in self._every if isinstance(run, Backup)]
+            found = self._late[slots] = late_handovers(backups, slots)
+        return found
 
 
 _AT_ONCE = timedelta(seconds=2)
@@ -144,11 +271,16 @@ class LateHandovers(msgspec.Struct, frozen=True):
 
 def late_handovers(runs: Sequence[Backup], slots: int) -> LateHandovers:
     """Learned from the server's own runs: when a slot was free, who waited, and when the next one started."""
+    known = (
+        (run.status.start_timestamp, run.created, run.status.completion_timestamp)
+        for run in runs
+        if run.status.start_timestamp is not None
+        and run.created is not None
+        and not was_synced(run)
+        and (run.status.completion_timestamp is not None or run.phase not in phases.ENDED)
+    )
     moves: list[tuple[datetime, int, datetime]] = []
-    for run in runs:
-        created, started, ended = run.created, run.status.start_timestamp, run.status.completion_timestamp
-        if started is None or created is None or was_synced(run) or (ended is None and run.phase in phases.ENDED):
-            continue
+    for started, created, ended in nlargest(_LOOKED_AT, known, key=lambda times: times[0]):
         moves.append((created, _CREATED, created))
         moves.append((started, _STARTED, created))
         if ended is not None:
@@ -157,7 +289,7 @@ def late_handovers(runs: Sequence[Backup], slots: int) -> LateHandovers:
     at_work = waiting = behind = 0
     free_since: datetime | None = None
     seen, late = [0, 0], [0, 0]
-    for at, what, created in moves[-3 * _LOOKED_AT :]:
+    for at, what, created in moves:
         if what == _CREATED:
             waiting += 1
         elif what == _ENDED:

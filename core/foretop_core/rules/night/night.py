@@ -2,54 +2,56 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
-from random import Random
+from typing import assert_never
 
 import msgspec
 
-from foretop_core.cron import CronSchedule
-from foretop_core.models import Backup, Schedule
+from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.rules import phases
-from foretop_core.rules.cron_dialects.readings import expression
-from foretop_core.rules.facts.run_facts import queue_line
-from foretop_core.rules.forecast import base_time, invalid
-from foretop_core.rules.night.course import (
-    NEVER,
-    NO_SCHEDULE,
-    Course,
-    CourseStart,
-    Draw,
-    OpenRun,
-    PlannedSchedule,
-    PlayedRun,
-    play,
+from foretop_core.rules.night.course import NEVER, Course, PlayedRun, play
+from foretop_core.rules.night.lengths import RunHistory, Source
+from foretop_core.rules.night.server_model import (
+    Drawing,
+    OpenBackup,
+    ServerModel,
+    history_of,
+    restores_model,
+    server_model,
 )
-from foretop_core.rules.night.lengths import (
-    FEWEST_TO_BORROW,
-    LateHandovers,
-    Lengths,
-    Source,
-    known_lengths,
-    late_handovers,
-)
-from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
-from foretop_core.rules.queue.positions import has_ended, order
-from foretop_core.rules.queue.usual_lengths import Owner, OwnerKind, owner_of
+from foretop_core.rules.queue.owners import Owner, OwnerKind
+from foretop_core.rules.queue.positions import Run
+from foretop_core.rules.queue.run_forecast import Range, RunForecast
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_refusal import schedule_refusal, storage_refusal
+
+__all__ = [
+    "DAY",
+    "FEWEST_DRAWS",
+    "Fate",
+    "ForeseenRun",
+    "Foresight",
+    "Night",
+    "QueueForecasts",
+    "Range",
+    "RunSpan",
+    "at_work_forecasts",
+    "night",
+    "open_forecasts",
+    "queue_forecasts",
+    "waiting_forecasts",
+]
 
 DAY = timedelta(days=1)
-MOST_RUNS = 1500
-"""Of one schedule: one that is due every minute has so many in a day."""
-MOST_RUNS_OF_ALL = 6000
 FEWEST_DRAWS = 50
-_FINALIZES = 1.0
-_LOOK_LASTS = 3.0
-"""For so long after its second of the minute, what a look did may not be seen yet."""
-_UNKNOWN_LOOK = 30.0
+SEED = 1
+_OPEN_HORIZON = timedelta(hours=3)
+"""For the runs that are there already, the submissions of so long count."""
+_OPEN_DRAWS, _FEWEST_OPEN_DRAWS, _OPEN_WORK = 50, 11, 4000
+"""Courses that are played for them; fewer where very many wait, so that a screen can ask at every event."""
+_MIDDLE = (0.4, 0.6)
 
 
 class Fate(StrEnum):
@@ -61,14 +63,6 @@ class Fate(StrEnum):
     LOST = "lost"
     """The next run fell due first."""
     REFUSED = "refused"
-
-
-class Range(msgspec.Struct, frozen=True):
-    """A moment that is likely, with the range of half and of nine in ten courses."""
-
-    likely: datetime
-    half: tuple[datetime, datetime]
-    most: tuple[datetime, datetime]
 
 
 class ForeseenRun(msgspec.Struct, frozen=True):
@@ -87,6 +81,8 @@ class ForeseenRun(msgspec.Struct, frozen=True):
     is_running: bool = False
     is_borrowed: bool = False
     """No run of its own tells how long it takes."""
+    reason: Text = ""
+    """Why it is late, lost or refused."""
 
 
 class RunSpan(msgspec.Struct, frozen=True):
@@ -95,6 +91,11 @@ class RunSpan(msgspec.Struct, frozen=True):
     submitted: datetime
     start: datetime
     end: datetime
+    owner: Owner = Owner(OwnerKind.HAND)
+    name: str = ""
+    """Of the Backup; "" for one that does not exist yet."""
+    due: datetime | None = None
+    is_refused: bool = False
 
 
 class Night(msgspec.Struct, frozen=True):
@@ -106,181 +107,214 @@ class Night(msgspec.Struct, frozen=True):
     runs: tuple[ForeseenRun, ...] = ()
     slots: int = 1
     draws: int = 0
-    unknown: str = ""
+    unknown: Text = ""
     """Why nothing can be foreseen; "" where it can."""
     late_share: float = 0.0
     typical: tuple[RunSpan, ...] = ()
     """Every run of one course, the middle one by its end: counts of several runs at one time are true in it."""
     left_out: Mapping[str, str] = msgspec.field(default_factory=dict)
     """By name, why a schedule has no runs here."""
+    done: Range | None = None
+    """The end of the last run that falls due in the time that is foreseen."""
+    bounded: tuple[str, ...] = ()
+    """The schedules of which not all runs are played, because they are too many."""
 
 
-class ServerModel(msgspec.Struct, frozen=True):
-    """What a course is played from: the state of a server, how long its runs take, and whose runs they are."""
+def open_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
+    """By name, when the runs that are there already start and end: what every surface tells of them.
 
-    namespace: str
-    now: datetime
-    state: CourseStart
-    schedules: tuple[Schedule, ...]
-    running: tuple[Backup, ...]
-    waiting: tuple[Backup, ...]
-    finishing: tuple[Backup, ...]
-    lengths: tuple[Lengths, ...]
-    """Of each schedule."""
-    open_lengths: Mapping[str, Lengths]
-    """Of each open backup, by name."""
-    expected_ends: Mapping[str, datetime]
-    """Of the backups at work, by name, the ends that their own facts tell."""
-    look: float | None
-    late: LateHandovers
-    left_out: Mapping[str, str]
+    0 draws give the likely course alone.
+    """
+    return at_work_forecasts(model, draws, seed) | waiting_forecasts(model, draws, seed)
 
-    def draw(self, random: Random | None) -> Draw:
-        """All that is random in one course; the likely values without a `Random`."""
-        state = self.state
-        if random is None:
-            lengths = [[known.likely] for known in self.lengths]
-        else:
-            lengths = [
-                known.draw(random, min(schedule.most, max(1, len(schedule.due)) if not schedule.every else 32))
-                for known, schedule in zip(self.lengths, state.schedules, strict=True)
-            ]
-        look = self.look
-        if look is None:
-            look = _UNKNOWN_LOOK if random is None else random.uniform(0.0, 60.0)
-        return Draw(
-            lengths=lengths,
-            running=[self._left(run, random) for run in self.running],
-            waiting=[
-                self.open_lengths[run.name].likely if random is None else self.open_lengths[run.name].draw(random, 1)[0]
-                for run in self.waiting
-            ],
-            finishing=[self._finishes_in(run, random) for run in self.finishing],
-            look=look,
-            late=self.late.shares(random),
-            random=random,
+
+def _draws_for(model: ServerModel) -> int:
+    return max(_FEWEST_OPEN_DRAWS, min(_OPEN_DRAWS, _OPEN_WORK // max(1, len(model.waiting) + len(model.schedules))))
+
+
+def at_work_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
+    """Each that is at work ends by itself: nothing has to be played."""
+    now, drawing = model.now, Drawing(model, seed)
+    count = _OPEN_DRAWS if draws is None else draws
+    found: dict[str, RunForecast] = {}
+    for one in (*model.running, *model.finishing):
+        if one.is_finalizing:
+            found[one.run.name] = RunForecast(unknown="it is finishing")
+            continue
+        end = _range(now, drawing.ends(one, count), one.left(now, None), is_exact=True)
+        why = one.why_a_guess(now)
+        if end is None:
+            found[one.run.name] = RunForecast(None, None, one.own_runs, unknown=one.volumes.reason or why)
+            continue
+        has_other_basis = one.is_by_items(now) or end.likely == one.volumes.end
+        found[one.run.name] = RunForecast(None, end, 0 if has_other_basis else one.own_runs, why)
+    return found
+
+
+def waiting_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
+    """The starts and ends of those that wait, from as many courses."""
+    if not model.waiting:
+        return {}
+    now, drawing = model.now, Drawing(model, seed)
+    count = _draws_for(model) if draws is None else draws
+    likely = play(model.state, drawing.likely(), only_open=True).waiting
+    courses = [play(model.state, drawing.next(), only_open=True).waiting for _ in range(count)]
+    found: dict[str, RunForecast] = {}
+    for place, one in enumerate(model.waiting):
+        played = [course[place] for course in courses]
+        refused, why = likely[place].is_refused, one.why_a_guess(now)
+        start = _range(now, [run.start for run in played], likely[place].start)
+        end = None if refused else _range(now, [run.end for run in played], likely[place].end)
+        is_endless = end is None and not refused
+        found[one.run.name] = RunForecast(
+            start, end, one.own_runs, "" if is_endless else why, why if is_endless else ""
+        )
+    return found
+
+
+class QueueForecasts:
+    """What is foreseen of the open runs of one server, from look to look.
+
+    Those that wait are played forward again when the queue has moved, and after a while: not at every event.
+    """
+
+    def __init__(self, lasts: timedelta = timedelta()) -> None:
+        self._lasts = lasts
+        self._waiting: dict[type[Run], dict[str, RunForecast]] = {}
+        self._seen: tuple[object, datetime] | None = None
+
+    def of(
+        self, snapshot: ClusterSnapshot, namespace: str, now: datetime, history: RunHistory | None = None
+    ) -> dict[tuple[type[Run], str], RunForecast]:
+        """By kind and name, when the open backups and restores start and end."""
+        known = history or history_of(snapshot, namespace)
+        backups = server_model(snapshot, namespace, now, None, history=known)
+        restores = restores_model(snapshot, namespace, now, known)
+        told = {Backup: at_work_forecasts(backups), Restore: at_work_forecasts(restores)}
+        moved = tuple((one.run.name, one.run.phase) for model in (backups, restores) for one in model.open)
+        if (
+            self._seen is None
+            or self._seen[0] != (moved, backups.state.slots)
+            or abs(now - self._seen[1]) >= self._lasts
+        ):
+            self._seen = (moved, backups.state.slots), now
+            self._waiting = {Restore: waiting_forecasts(restores)}
+            if backups.waiting:
+                coming = server_model(snapshot, namespace, now, now + _OPEN_HORIZON, history=known)
+                self._waiting[Backup] = waiting_forecasts(coming)
+        every: dict[tuple[type[Run], str], RunForecast] = {}
+        kinds: tuple[type[Run], ...] = (Backup, Restore)
+        for kind in kinds:
+            for name, found in (told[kind] | self._waiting.get(kind, {})).items():
+                every[kind, name] = found
+        return every
+
+
+def queue_forecasts(
+    snapshot: ClusterSnapshot, namespace: str, now: datetime
+) -> dict[tuple[type[Run], str], RunForecast]:
+    """By kind and name, when the open backups and restores of a server start and end."""
+    return QueueForecasts().of(snapshot, namespace, now)
+
+
+class Foresight:
+    """The coming hours of one server, course by course: the likely one first, then draws."""
+
+    def __init__(
+        self,
+        snapshot: ClusterSnapshot,
+        namespace: str,
+        now: datetime,
+        length: timedelta = DAY,
+        zone: tzinfo = UTC,
+        seed: int = SEED,
+        history: RunHistory | None = None,
+    ) -> None:
+        beat = snapshot.heartbeat(namespace)
+        self._silence = f"Velero is {beat.silence_word(now)}" if beat.silence(now) else ""
+        self._namespace, self._now, self._length = namespace, now, length
+        self._courses: list[Course] = []
+        if self._silence:
+            return
+        known = history or history_of(snapshot, namespace)
+        self._begin(
+            server_model(snapshot, namespace, now, now + length, zone, known),
+            open_forecasts(server_model(snapshot, namespace, now, now + _OPEN_HORIZON, zone, known)),
+            seed,
         )
 
-    def _finishes_in(self, run: Backup, random: Random | None) -> float:
-        """Volumes that are still on their way tell by the history of the whole run; the rest is a moment."""
-        if run.phase in phases.MOVES_DATA:
-            return self._left(run, random)
-        return _FINALIZES if random is None else random.expovariate(1 / _FINALIZES)
+    @classmethod
+    def of(cls, model: ServerModel, seed: int = SEED) -> Foresight:
+        """That of a server as somebody imagines it."""
+        made = cls.__new__(cls)
+        made._silence, made._namespace, made._now = "", model.namespace, model.now
+        made._length = timedelta(seconds=model.state.until)
+        made._begin(model, open_forecasts(model), seed)
+        return made
 
-    def _left(self, run: Backup, random: Random | None) -> float:
-        """Around the end that every surface tells; where that is not known, by the lengths of the runs before it."""
-        known = self.expected_ends.get(run.name)
-        if known is not None:
-            left = max(1.0, (known - self.now).total_seconds())
-            if random is None:
-                return left
-            return max(
-                0.5, left * math.exp(random.gauss(0.0, self.open_lengths[run.name].spread)) + random.uniform(-1, 1)
-            )
-        started = run.status.start_timestamp
-        elapsed = max(0.0, (self.now - started).total_seconds()) if started else 0.0
-        return self.open_lengths[run.name].left(elapsed, random, _by_items(run, elapsed))
+    def _begin(self, model: ServerModel, open_runs: Mapping[str, RunForecast], seed: int) -> None:
+        self.model, self._open = model, open_runs
+        self._drawing = Drawing(model, seed)
+        self._likely: Course | None = None
+        self._courses = []
 
+    @property
+    def draws(self) -> int:
+        """The courses that were played so far."""
+        return len(self._courses)
 
-def server_model(
-    snapshot: ClusterSnapshot, namespace: str, now: datetime, until: datetime, zone: tzinfo = UTC
-) -> ServerModel:
-    """Reads the state of a server off its objects."""
-    backups = snapshot.backups_by_namespace.get(namespace, ())
-    open_runs = sorted((run for run in backups if not has_ended(run)), key=order)
-    server = snapshot.server(namespace)
-    has_queue = _has_queue(snapshot, namespace, open_runs)
-    running = tuple(run for run in open_runs if run.phase in phases.HOLDS_SLOT)
-    waiting = tuple(run for run in open_runs if run.phase in phases.WAITING)
-    finishing = tuple(run for run in open_runs if run not in running and run not in waiting)
-    slots = max(1, server.concurrency or 1, len(running) if server.concurrency is None else 1) if has_queue else 1
-    claims = _Claims()
-    left_out: dict[str, str] = {}
-    planned: list[tuple[Schedule, PlannedSchedule]] = []
-    room = MOST_RUNS_OF_ALL
-    for schedule in sorted(snapshot.schedules_by_namespace.get(namespace, ()), key=lambda item: item.name):
-        if why := _left_out(snapshot, schedule):
-            left_out[schedule.name] = why
-            continue
-        found = _planned(snapshot, schedule, claims, now, until, zone, min(MOST_RUNS, room))
-        if found is not None:
-            planned.append((schedule, found))
-            room -= len(found.due)
-    index = {schedule.name: place for place, (schedule, _) in enumerate(planned)}
-    every = known_lengths(backups)
-    by_owner: dict[Owner, list[Backup]] = {}
-    for run in backups:
-        by_owner.setdefault(owner_of(run), []).append(run)
+    def play(self, courses: int) -> None:
+        """Plays so many more courses."""
+        if not self._silence:
+            self._courses += [play(self.model.state, self._drawing.next()) for _ in range(courses)]
 
-    by_claim: dict[Claim, list[Backup]] = {}
-    for run in backups:
-        by_claim.setdefault(claim(run), []).append(run)
+    def likely(self) -> Night:
+        """The night from the likely course alone."""
+        return self._night(())
 
-    def of(owner: Owner, wanted: Claim) -> Lengths:
-        """Its own runs tell best, then those of the same namespaces, then all of the server."""
-        own = known_lengths(by_owner.get(owner, ())) if owner.kind is not OwnerKind.HAND else ()
-        if own:
-            return Lengths(own)
-        alike = known_lengths(by_claim.get(wanted, ()))
-        if alike:
-            return Lengths(alike, Source.ALIKE)
-        return Lengths(every if len(every) >= FEWEST_TO_BORROW else (), Source.SERVER)
+    def night(self) -> Night:
+        """The night from all courses that were played."""
+        return self._night(self._courses)
 
-    def opened(run: Backup) -> OpenRun:
-        refused = bool(run.phase in phases.WAITING and storage_refusal(snapshot, namespace, run.spec.storage_location))
-        place = index.get(run.schedule_name, NO_SCHEDULE) if run.schedule_name else NO_SCHEDULE
-        # One that is ReadyToStart is InProgress before the next look.
-        holds = run.phase in phases.HOLDS_SCHEDULE or run.phase in phases.HOLDS_SLOT
-        return OpenRun(claims.of(claim(run)), place, refused, holds)
-
-    state = CourseStart(
-        slots=slots,
-        has_queue=has_queue,
-        schedules=[plan for _, plan in planned],
-        running=[opened(run) for run in running],
-        waiting=[opened(run) for run in waiting],
-        finishing=[opened(run) for run in finishing],
-        conflicts=claims.conflicts(),
-        until=(until - now).total_seconds(),
-    )
-    second = snapshot.heartbeat(namespace).second
-    return ServerModel(
-        namespace=namespace,
-        now=now,
-        state=state,
-        schedules=tuple(schedule for schedule, _ in planned),
-        running=running,
-        waiting=waiting,
-        finishing=finishing,
-        lengths=tuple(
-            of(Owner(OwnerKind.SCHEDULE, namespace, schedule.name), claim(Backup(spec=schedule.spec.template)))
-            for schedule, _ in planned
-        ),
-        open_lengths={run.name: of(owner_of(run), claim(run)) for run in open_runs},
-        expected_ends=_expected_ends(snapshot, namespace, now),
-        look=None if second is None else _first_look(second, now),
-        late=late_handovers(backups, slots),
-        left_out=left_out,
-    )
+    def _night(self, draws: Sequence[Course]) -> Night:
+        if self._silence:
+            return Night(self._namespace, self._now, self._now + self._length, unknown=self._silence)
+        if self._likely is None:
+            self._likely = play(self.model.state, self._drawing.likely())
+        return _foresee(self.model, draws, self._likely, self._open)
 
 
-def foresee(model: ServerModel, draws: Sequence[Course], likely: Course) -> Night:
+def night(
+    snapshot: ClusterSnapshot,
+    namespace: str,
+    now: datetime,
+    length: timedelta = DAY,
+    draws: int = FEWEST_DRAWS,
+    seed: int = SEED,
+    zone: tzinfo = UTC,
+) -> Night:
+    """The coming hours of one server, from as many courses; 0 draws give the likely course alone."""
+    ahead = Foresight(snapshot, namespace, now, length, zone, seed)
+    ahead.play(draws)
+    return ahead.night()
+
+
+def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known: Mapping[str, RunForecast]) -> Night:
     """Puts many courses together: for each run the middle of its starts and ends, and their ranges."""
     now = model.now
     runs: list[ForeseenRun] = []
-    for name in ("running", "waiting", "finishing"):
-        for place, backup in enumerate(getattr(model, name)):
-            played = [getattr(course, name)[place] for course in draws] or [getattr(likely, name)[place]]
-            runs.append(_open_run(model, backup, played, now, is_running=name != "waiting"))
+    refused = {one.run.name for one, run in zip(model.waiting, likely.waiting, strict=True) if run.is_refused}
+    for one in model.open:
+        runs.append(_open_run(one, known[one.run.name], is_refused=one.run.name in refused))
+    total = len(draws) or 1
     for place, schedule in enumerate(model.schedules):
         by_due: dict[int, list[PlayedRun]] = {}
         for course in draws or (likely,):
             for at, run in enumerate(course.made[place]):
                 key = at if model.state.schedules[place].every else round(run.due)
                 by_due.setdefault(key, []).append(run)
-        total = len(draws) or 1
-        for played in by_due.values():
-            runs.append(_scheduled_run(model, schedule, place, played, total))
+        for scheduled in by_due.values():
+            runs.append(_scheduled_run(model, schedule, place, scheduled, total))
     runs.sort(key=lambda run: (run.start.likely if run.start else run.due or now, run.name))
     return Night(
         model.namespace,
@@ -290,48 +324,27 @@ def foresee(model: ServerModel, draws: Sequence[Course], likely: Course) -> Nigh
         model.state.slots,
         len(draws),
         late_share=model.late.share,
-        typical=_spans(_middle(draws, likely), now),
+        typical=_spans(model, _middle(draws, likely)),
         left_out=model.left_out,
+        done=_range(now, [_last_end(course) for course in draws or (likely,)], _last_end(likely)),
+        bounded=model.bounded,
     )
 
 
-def night(
-    snapshot: ClusterSnapshot,
-    namespace: str,
-    now: datetime,
-    length: timedelta = DAY,
-    draws: int = FEWEST_DRAWS,
-    seed: int = 1,
-    zone: tzinfo = UTC,
-) -> Night:
-    """The coming hours of one server, from as many courses; 0 draws give the likely course alone."""
-    silence = snapshot.heartbeat(namespace).silence_word(now) if snapshot.heartbeat(namespace).silence(now) else ""
-    if silence:
-        return Night(namespace, now, now + length, unknown=f"Velero is {silence}")
-    model = server_model(snapshot, namespace, now, now + length, zone)
-    random = Random(seed)
-    return foresee(
-        model, [play(model.state, model.draw(random)) for _ in range(draws)], play(model.state, model.draw(None))
-    )
-
-
-def _open_run(
-    model: ServerModel, backup: Backup, played: Sequence[PlayedRun], now: datetime, *, is_running: bool
-) -> ForeseenRun:
-    start = backup.status.start_timestamp
-    refused = any(run.is_refused for run in played)
+def _open_run(one: OpenBackup, told: RunForecast, *, is_refused: bool) -> ForeseenRun:
+    run, start = one.run, one.run.status.start_timestamp
+    is_running = run.phase not in phases.WAITING
     return ForeseenRun(
-        owner_of(backup),
-        backup.name,
+        one.owner,
+        run.name,
         None,
-        backup.created,
-        Range(start, (start, start), (start, start))
-        if is_running and start
-        else _range(now, [run.start for run in played]),
-        None if refused else _range(now, [run.end for run in played]),
-        Fate.REFUSED if refused else Fate.MADE,
+        run.created,
+        Range(start, (start, start), (start, start), start) if is_running and start else told.start,
+        told.end,
+        Fate.REFUSED if is_refused else Fate.MADE,
         is_running=is_running,
-        is_borrowed=model.open_lengths[backup.name].source is not Source.OWN,
+        is_borrowed=bool(told.guess),
+        reason=told.guess or told.unknown,
     )
 
 
@@ -344,17 +357,33 @@ def _scheduled_run(
     late = sum(run.submitted - max(run.due, 0.0) > 61.0 for run in made)
     fate = Fate.LOST if share > 0.5 else Fate.REFUSED if refused else Fate.LATE if 2 * late > len(made) else Fate.MADE
     submitted = _range(now, [run.submitted for run in made])
+    ends = _range(now, [run.end for run in made])
     return ForeseenRun(
         Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name),
         "",
         now + timedelta(seconds=played[0].due),
         submitted.likely if submitted else None,
         _range(now, [run.start for run in made]),
-        None if refused else _range(now, [run.end for run in made]),
+        None if refused else ends,
         fate,
         share,
         is_borrowed=model.lengths[place].source is not Source.OWN,
+        reason=_why(fate, submitted),
     )
+
+
+def _why(fate: Fate, submitted: Range | None) -> Text:
+    match fate:
+        case Fate.LATE:
+            at = sentence(" until about ", submitted.likely) if submitted is not None else ""
+            return sentence("the last backup of the schedule is still going", at)
+        case Fate.LOST:
+            return "the last backup of the schedule is still going when the next run falls due"
+        case Fate.REFUSED:
+            return "its storage location refuses it"
+        case Fate.MADE:
+            return ""
+    assert_never(fate)
 
 
 def _played(course: Course) -> Iterator[PlayedRun]:
@@ -364,139 +393,61 @@ def _played(course: Course) -> Iterator[PlayedRun]:
         yield from runs
 
 
+def _last_end(course: Course) -> float:
+    return max((run.end for run in _played(course) if run.end < NEVER), default=NEVER)
+
+
 def _middle(draws: Sequence[Course], likely: Course) -> Course:
     """The course that ends in the middle of all."""
     if not draws:
         return likely
-    last = [max((run.end for run in _played(course) if run.end < NEVER), default=0.0) for course in draws]
+    last = [_last_end(course) for course in draws]
     return draws[sorted(range(len(draws)), key=last.__getitem__)[len(draws) // 2]]
 
 
-def _spans(course: Course, now: datetime) -> tuple[RunSpan, ...]:
+def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
+    now = model.now
+
     def at(seconds: float) -> datetime:
         return now + timedelta(seconds=seconds)
 
-    return tuple(RunSpan(at(run.submitted), at(run.start), at(run.end)) for run in _played(course) if run.end < NEVER)
+    def span(run: PlayedRun, owner: Owner, name: str, due: datetime | None) -> RunSpan:
+        return RunSpan(at(run.submitted), at(run.start), at(run.end), owner, name, due, run.is_refused)
+
+    found = [
+        span(run, one.owner, one.run.name, None)
+        for part, ones in ((course.running, model.running), (course.waiting, model.waiting))
+        for run, one in zip(part, ones, strict=True)
+        if run.end < NEVER
+    ]
+    for schedule, runs in zip(model.schedules, course.made, strict=True):
+        owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
+        found += [span(run, owner, "", at(run.due)) for run in runs if run.end < NEVER]
+    return tuple(found)
 
 
-def _range(now: datetime, seconds: Iterable[float]) -> Range | None:
-    """None where half of the courses or more never reach it."""
+def _range(
+    now: datetime, seconds: Iterable[float], likely: float | None = None, *, is_exact: bool = False
+) -> Range | None:
+    """None where half of the courses or more never reach it.
+
+    Where the likely course lies in the middle of all, or is exact, it is what is told: draws do not change it.
+    """
     known = sorted(seconds)
-    if not known or known[len(known) // 2] == NEVER:
+    if not known:
+        known = [NEVER if likely is None else likely]
+    if known[len(known) // 2] == NEVER or (is_exact and likely == NEVER):
         return None
 
-    def at(share: float) -> datetime:
-        found = known[min(len(known) - 1, int(share * len(known)))]
-        return now + timedelta(seconds=min(found, 400 * 86400.0))
+    def found(share: float) -> float:
+        return known[min(len(known) - 1, int(share * len(known)))]
 
-    return Range(at(0.5), (at(0.25), at(0.75)), (at(0.05), at(0.95)))
+    def at(moment: float) -> datetime:
+        return now + timedelta(seconds=min(moment, 400 * 86400.0))
 
-
-class _Claims:
-    """The claims of namespaces, each once, and which of them share one."""
-
-    def __init__(self) -> None:
-        self._index: dict[Claim, int] = {}
-
-    def of(self, wanted: Claim) -> int:
-        return self._index.setdefault(wanted, len(self._index))
-
-    def conflicts(self) -> list[int]:
-        """For each claim the set of those that share a namespace with it, itself included, as bits."""
-        known = list(self._index)
-        found = [1 << place for place in range(len(known))]
-        by_name: dict[str, int] = {}
-        for place, one in enumerate(known):
-            for name in one.names:
-                by_name[name] = by_name.get(name, 0) | 1 << place
-        wild = [place for place, one in enumerate(known) if one.patterns]
-        for place, one in enumerate(known):
-            for name in one.names:
-                found[place] |= by_name[name]
-            for other in wild:
-                if other != place and shared_namespaces(one, known[other]):
-                    found[place] |= 1 << other
-                    found[other] |= 1 << place
-        return found
-
-
-def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
-    if schedule.spec.paused:
-        return "paused"
-    dialect = snapshot.dialect(schedule)
-    if dialect is None:
-        return "its expression has several readings"
-    return "invalid" if invalid(schedule, dialect) else ""
-
-
-def _planned(
-    snapshot: ClusterSnapshot,
-    schedule: Schedule,
-    claims: _Claims,
-    now: datetime,
-    until: datetime,
-    zone: tzinfo,
-    most: int,
-) -> PlannedSchedule | None:
-    dialect, base = snapshot.dialect(schedule), base_time(schedule)
-    if dialect is None or base is None:
-        return None
-    parsed = expression(schedule.spec.schedule, dialect)
-    assert isinstance(parsed, CronSchedule)
-    if schedule.spec.skip_immediately:
-        base = max(base, now)
-    wanted = claims.of(claim(Backup(spec=schedule.spec.template)))
-    refused = bool(schedule_refusal(snapshot, schedule))
-    if parsed.every is not None:
-        first = (base + parsed.every - now).total_seconds()
-        return PlannedSchedule(
-            wanted, every=max(1.0, parsed.every.total_seconds()), first=first, is_refused=refused, most=most
-        )
-    if parsed.never_fires:
-        return PlannedSchedule(wanted, every=1.0, first=0.0, is_refused=refused, most=most)
-    due = tuple((run - now).total_seconds() for run in _due(parsed, base, now, until, zone, most))
-    return PlannedSchedule(wanted, due, is_refused=refused, most=most) if due else None
-
-
-def _due(
-    parsed: CronSchedule, base: datetime, now: datetime, until: datetime, zone: tzinfo, most: int
-) -> Iterator[datetime]:
-    """The first run after the base, and those that fall due from now on: of several past ones Velero makes one."""
-    run = parsed.next(base.astimezone(zone))
-    if run is not None and run < now:
-        yield run
-        run = parsed.next(now.astimezone(zone))
-    while run is not None and run < until and most > 0:
-        yield run
-        most -= 1
-        run = parsed.next(run)
-
-
-def _expected_ends(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> dict[str, datetime]:
-    line = queue_line(snapshot, namespace, now)
-    return {
-        item.run.name: item.expected_end
-        for item in line.backups.items
-        if not item.waits and item.expected_end is not None and item.expected_end > now
-    }
-
-
-def _first_look(second: int, now: datetime) -> float:
-    ahead = (second - now.second - now.microsecond / 1e6) % 60.0
-    return ahead - 60.0 if ahead > 60.0 - _LOOK_LASTS else ahead
-
-
-def _has_queue(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[Backup]) -> bool:
-    if any(run.phase in phases.QUEUE_PHASES for run in open_runs):
-        return True
-    release = snapshot.verdict(namespace).release
-    if release is not None:
-        return (release.major, release.minor) >= (1, 18)
-    return "queuePosition" in snapshot.backup_status_fields or (snapshot.server(namespace).concurrency or 1) > 1
-
-
-def _by_items(run: Backup, elapsed: float) -> float | None:
-    progress = run.status.progress
-    if progress is None or not 0 < progress.done < progress.total_items:
-        return None
-    return elapsed * progress.total_items / progress.done
+    middle = found(0.5)
+    if likely is not None and (is_exact or found(_MIDDLE[0]) <= likely <= found(_MIDDLE[1])):
+        middle = likely
+    half = (min(middle, found(0.25)), max(middle, found(0.75)))
+    most = (min(middle, found(0.05)), max(middle, found(0.95)))
+    return Range(at(middle), (at(half[0]), at(half[1])), (at(most[0]), at(most[1])), at(max(middle, found(0.9))))

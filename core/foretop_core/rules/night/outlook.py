@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
 
 import msgspec
 
+from foretop_core.rules import humanize
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
+from foretop_core.rules.night.window import Window
+from foretop_core.rules.queue.run_forecast import Range
+from foretop_core.rules.sentences import Moment, Text, sentence
 
 _MINUTE = timedelta(minutes=1)
+_MOST_NAMED = 8
 
 
 class Peak(msgspec.Struct, frozen=True):
@@ -19,6 +24,13 @@ class Peak(msgspec.Struct, frozen=True):
     count: int
     begins: datetime
     ends: datetime
+
+
+class Level(msgspec.Struct, frozen=True):
+    """How many there are from a moment to that of the next level."""
+
+    at: datetime
+    count: int
 
 
 class ScheduleOutlook(msgspec.Struct, frozen=True):
@@ -49,6 +61,48 @@ class Outlook(msgspec.Struct, frozen=True):
     longest_wait: ForeseenRun | None
     last: ForeseenRun | None
     """The run that ends last of those that are due in the time that is foreseen."""
+    slots_used: tuple[Level, ...] = ()
+    """How many are at work, in the typical course."""
+    queue: tuple[Level, ...] = ()
+    """How many wait, in the typical course."""
+
+    @property
+    def done(self) -> Range | None:
+        """When all is done."""
+        return self.night.done
+
+    @property
+    def late(self) -> tuple[ForeseenRun, ...]:
+        return self._with(Fate.LATE)
+
+    @property
+    def lost(self) -> tuple[ForeseenRun, ...]:
+        """Those that are lost in more than half of the courses."""
+        return self._with(Fate.LOST)
+
+    @property
+    def refused(self) -> tuple[ForeseenRun, ...]:
+        return self._with(Fate.REFUSED)
+
+    def _with(self, fate: Fate) -> tuple[ForeseenRun, ...]:
+        return tuple(run for run in self.night.runs if run.fate is fate)
+
+
+class WindowOutlook(msgspec.Struct, frozen=True):
+    """What is at work in a window: `sure` by its likely start and end, `perhaps` in one of ten courses or more."""
+
+    begins: datetime
+    ends: datetime
+    sure: tuple[ForeseenRun, ...] = ()
+    perhaps: tuple[ForeseenRun, ...] = ()
+
+    @property
+    def runs(self) -> tuple[ForeseenRun, ...]:
+        return (*self.sure, *self.perhaps)
+
+    @property
+    def is_free(self) -> bool:
+        return not self.sure and not self.perhaps
 
 
 def outlook(night: Night) -> Outlook:
@@ -58,13 +112,17 @@ def outlook(night: Night) -> Outlook:
     )
     waits = [run for run in night.runs if _wait(run) > _MINUTE]
     ending = [run for run in coming if run.end is not None]
+    work = [(span.start, span.end) for span in night.typical]
+    waiting = [(span.submitted, span.start) for span in night.typical if span.start - span.submitted > _MINUTE]
     return Outlook(
         night,
         by_schedule,
-        _peak((span.start, span.end) for span in night.typical),
-        _peak((span.submitted, span.start) for span in night.typical if span.start - span.submitted > _MINUTE),
+        _peak(work),
+        _peak(waiting),
         max(waits, key=_wait, default=None),
         max(ending, key=lambda run: run.end.likely if run.end else night.now, default=None),
+        _levels(work, night.now),
+        _levels(((span.submitted, span.start) for span in night.typical), night.now),
     )
 
 
@@ -78,6 +136,14 @@ def in_window(night: Night, begins: datetime, ends: datetime) -> tuple[ForeseenR
     return tuple(sorted(found, key=lambda run: (not is_likely_in(run, begins, ends), run.start and run.start.likely)))
 
 
+def window_outlook(night: Night, window: Window, zone: tzinfo) -> WindowOutlook:
+    """What is at work in the next of a window."""
+    begins, ends = window.after(night.now, zone)
+    runs = in_window(night, begins, ends)
+    sure = tuple(run for run in runs if is_likely_in(run, begins, ends))
+    return WindowOutlook(begins, ends, sure, runs[len(sure) :])
+
+
 def is_likely_in(run: ForeseenRun, begins: datetime, ends: datetime) -> bool:
     """Whether a run is at work in a window by its likely start and end."""
     return run.start is not None and run.end is not None and run.start.likely < ends and run.end.likely > begins
@@ -88,15 +154,83 @@ def wait_of(run: ForeseenRun) -> timedelta | None:
     return None if run.start is None or run.submitted is None else max(timedelta(), run.start.likely - run.submitted)
 
 
+_MEANS = {
+    Fate.LATE: "Late, because the last backup of the schedule is still going",
+    Fate.LOST: "Lost, because the next run falls due first",
+    Fate.REFUSED: "Refused, because of the storage location",
+}
+
+
+def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]:
+    """The night in sentences: how full, who waits, when all is done, what goes wrong, what falls into a window."""
+    slots, lines = one.night.slots, list[Text]()
+    if one.at_work is not None:
+        lines.append(sentence(f"Most at once: {one.at_work.count} of {slots}, first at ", _at(one.at_work.begins), "."))
+    if one.waiting is not None and one.longest_wait is not None:
+        wait, who = _wait(one.longest_wait), one.longest_wait.name or one.longest_wait.owner.name
+        most = sentence(f"Most waiting: {one.waiting.count}, at ", _at(one.waiting.begins))
+        lines.append(sentence(most, f"; longest {humanize.duration(wait)}, {who}."))
+    if one.done is not None:
+        by = one.done.by or one.done.most[1]
+        lines.append(sentence("All done about ", _at(one.done.likely), ", in 9 of 10 courses by ", _at(by), "."))
+    lines += [line for fate in _MEANS if (line := _runs_of(one, fate))]
+    if one.night.bounded:
+        lines.append(f"Too many runs, not all of them played: {_some(one.night.bounded)}.")
+    if one.night.left_out:
+        lines.append(f"Not in it: {_some([f'{name} ({why})' for name, why in sorted(one.night.left_out.items())])}.")
+    if window is not None:
+        lines.append(_window_words(window))
+    return tuple(lines)
+
+
+def _window_words(window: WindowOutlook) -> Text:
+    what = sentence("Window ", _at(window.begins), " to ", _at(window.ends))
+    if window.is_free:
+        return sentence(what, ": free.")
+    told = dict.fromkeys(run.name or run.owner.name for run in window.sure or window.perhaps)
+    return sentence(what, f": {'not free' if window.sure else 'perhaps not free'}, {_some(list(told))}.")
+
+
+def _runs_of(one: Outlook, fate: Fate) -> str:
+    counted = [(schedule.name, schedule.count(fate)) for schedule in one.schedules]
+    named = [f"{count} of {name}" for name, count in counted if count]
+    return f"{_MEANS[fate]}: {_some(named)}." if named else ""
+
+
+def _some(names: list[str] | tuple[str, ...]) -> str:
+    shown = ", ".join(names[:_MOST_NAMED])
+    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
+
+
+def _at(moment: datetime) -> Moment:
+    """To the nearest minute: it is an estimate."""
+    return Moment((moment + timedelta(seconds=30)).replace(second=0, microsecond=0), to_the_minute=True)
+
+
 def _wait(run: ForeseenRun) -> timedelta:
     return wait_of(run) or timedelta()
 
 
+def _moves(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime, int]]:
+    return sorted(move for begins, ends in spans if ends > begins for move in ((ends, -1), (begins, 1)))
+
+
+def _levels(spans: Iterable[tuple[datetime, datetime]], now: datetime) -> tuple[Level, ...]:
+    found, count = {now: 0}, 0
+    for at, step in _moves(spans):
+        count += step
+        found[max(at, now)] = count
+    levels: list[Level] = []
+    for at, number in found.items():
+        if not levels or levels[-1].count != number:
+            levels.append(Level(at, number))
+    return tuple(levels)
+
+
 def _peak(spans: Iterable[tuple[datetime, datetime]]) -> Peak | None:
-    moves = sorted(move for begins, ends in spans if ends > begins for move in ((ends, -1), (begins, 1)))
     count = most = 0
     begins = ends = None
-    for at, step in moves:
+    for at, step in _moves(spans):
         if step < 0 and count == most and begins is not None and ends is None:
             ends = at
         count += step

@@ -6,9 +6,10 @@ from datetime import datetime
 
 import msgspec
 
-from foretop_core.rules.facts.run_facts import Owner, has_ended, owner_of
 from foretop_core.rules.night.lengths import was_synced
 from foretop_core.rules.phases import ENDED
+from foretop_core.rules.queue.owners import Owner, owner_of
+from foretop_core.rules.queue.positions import has_ended
 from foretop_core.rules.schedule_history import submitted
 from foretop_core.rules.snapshot import ClusterSnapshot
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.rules.primer.errors import PrimerError
-from foretop_core.rules.primer.prescaler_emulation import PrescalerVerdict, prescaler, prescaler_verdict
+from foretop_core.rules.primer.prescaler_emulation import PrescalerVerdict, PrimerError, prescaler, prescaler_verdict
 from foretop_core.rules.primer.priming import Pair, Primed, prime, primer_advice, warmups
 
 __all__ = [

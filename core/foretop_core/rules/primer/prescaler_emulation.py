@@ -8,8 +8,13 @@ import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, go_compat, parse
 from foretop_core.cron.wall_clock_calendar import day_masks
-from foretop_core.rules.primer.errors import PrimerError
-from foretop_core.rules.primer.missed_warmups import missed_and_extra
+from foretop_core.errors import BadInput
+from foretop_core.rules.primer.run_bits import missed_and_extra
+
+
+class PrimerError(BadInput):
+    """A schedule without a primed schedule."""
+
 
 _STEPPED = re.compile(r"(\*|[^*,/-]+)/([^,/-]+)")
 _RANGE = re.compile(r"([^,/-]+)-([^,/-]+)")
@@ -17,7 +22,7 @@ _UNTOUCHED = ["*", "*", "*"]
 
 
 class PrescalerVerdict(msgspec.Struct, frozen=True):
-    """Whether the operator accepts a schedule, whether its own document allows that, and the cost."""
+    """The operator's answer to a schedule, that of its own document, and the cost."""
 
     supported: bool
     documented: bool
@@ -89,7 +94,7 @@ def _answer(text: str, minutes: int) -> _Answer:
 
 
 def is_always_warm(text: str) -> bool:
-    """Whether the operator takes it for a schedule that runs every minute."""
+    """True if the operator takes it for a schedule that runs every minute."""
     return text.split(" ")[0] == "*"
 
 

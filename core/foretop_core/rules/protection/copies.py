@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.models import Backup, BackupSpec, NonAdminBackup
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR, Metadata, Time
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.phases import USABLE
-from foretop_core.rules.protection.coverage import Coverage, Extent, VolumeMethod
+from foretop_core.rules.protection.coverage import Coverage, Extent, NamespaceFilter
 from foretop_core.rules.schedule_history import began
 
 DRILLED = f"{ANNOTATIONS}drilled"
@@ -59,7 +60,7 @@ class CopySummary(msgspec.Struct, frozen=True):
 
     @property
     def usable(self) -> Backup | None:
-        """What a restore would take: the newest good copy, or else the newest partial one."""
+        """The copy that a restore would take: the newest good copy, or else the newest partial one."""
         return self.newest or self.newest_partial
 
     @property
@@ -81,7 +82,7 @@ def is_copy(backup: Backup) -> bool:
 
 
 def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
-    """Of backups that all take the same."""
+    """The summary of backups that all take the same."""
     if coverage.extent is Extent.NONE:
         return NO_COPIES
     good: list[Backup] = []
@@ -103,7 +104,7 @@ def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
 
 
 def merged(summaries: Iterable[CopySummary]) -> CopySummary:
-    """Of all groups of backups that take a namespace."""
+    """The summary of all groups of backups that take a namespace."""
     found = [one for one in summaries if one.total]
     if len(found) < 2:
         return found[0] if found else NO_COPIES
@@ -123,20 +124,8 @@ def merged(summaries: Iterable[CopySummary]) -> CopySummary:
 
 
 def nab_copies(nabs: Iterable[NonAdminBackup]) -> CopySummary:
-    """What the NABs of a namespace themselves report, for those who may not read the Backups."""
+    """The copies that the NABs of a namespace report, for those who may not read the Backups."""
     return summarized(filter(is_copy, map(_reported, nabs)), _WHOLE)
-
-
-def taken_volumes(backup: Backup | None, method: VolumeMethod) -> str:
-    """How volumes are covered: what the newest copy really had, where it says so, else what the template asks for."""
-    if backup is None:
-        return method.value
-    status = backup.status
-    taken = status.csi_volume_snapshots_completed + status.volume_snapshots_completed
-    tried = status.csi_volume_snapshots_attempted + status.volume_snapshots_attempted
-    if not tried:
-        return method.value
-    return f"{method.value}, {taken} of {tried}" if taken < tried else f"{method.value}, {taken}"
 
 
 def drills_of(backup: Backup) -> dict[str, DrillOutcome]:
@@ -187,3 +176,71 @@ def _order(backup: Backup) -> tuple[datetime, str, str]:
 
 def _known_end(end: datetime) -> datetime | None:
     return None if end == _NEVER else end
+
+
+class CopyGroup(msgspec.Struct):
+    """Backups of one server that take the same of the same namespaces."""
+
+    filter: NamespaceFilter
+    coverage: Coverage
+    backups: dict[str, Backup] = msgspec.field(default_factory=dict)
+    _summary: CopySummary | None = None
+    """None until it is asked for; a new or renewed backup costs no look at the others."""
+
+    @property
+    def summary(self) -> CopySummary:
+        if self._summary is None:
+            self._summary = summarized(self.backups.values(), self.coverage) if self.backups else NO_COPIES
+        return self._summary
+
+    def add(self, backup: Backup) -> None:
+        self.backups[backup.name] = backup
+        if self._summary is not None:
+            more = merged((self._summary, summarized((backup,), self.coverage)))
+            self._summary = replace(more, coverage=self.coverage)
+
+    def renew(self, before: Backup, after: Backup) -> None:
+        """Another version of one that it has."""
+        self.backups[after.name] = after
+        held = self._summary
+        if held is None or _facts(before) != _facts(after):
+            self._summary = None
+        elif held.newest is not None and held.newest.name == after.name:
+            self._summary = replace(held, newest=after)
+        elif held.newest_partial is not None and held.newest_partial.name == after.name:
+            self._summary = replace(held, newest_partial=after)
+
+    def remove(self, backup: Backup) -> None:
+        self.backups.pop(backup.name, None)
+        self._summary = None
+
+
+def group_key(backup: Backup) -> Hashable:
+    return backup.namespace, _content_key(backup.spec)
+
+
+def _facts(backup: Backup) -> Hashable:
+    """All of a copy that a summary of many is made from."""
+    status, spec = backup.status, backup.spec
+    return status.phase, backup.started, backup.created, status.expiration, spec.storage_location
+
+
+def _content_key(spec: BackupSpec) -> Hashable:
+    """The fields that decide which resources are taken; most templates have none of them."""
+    selectors = (
+        msgspec.json.encode((spec.label_selector, spec.or_label_selectors))
+        if spec.label_selector is not None or spec.or_label_selectors
+        else b""
+    )
+    return (
+        spec.included_namespaces,
+        spec.excluded_namespaces,
+        spec.included_resources,
+        spec.excluded_resources,
+        spec.included_namespace_scoped_resources,
+        spec.excluded_namespace_scoped_resources,
+        spec.included_cluster_scoped_resources,
+        spec.excluded_cluster_scoped_resources,
+        spec.include_cluster_resources,
+        selectors,
+    )

@@ -1,4 +1,4 @@
-"""What a backup template takes of a namespace: all, a part, or nothing, read as Velero reads it."""
+"""Coverage of a namespace by a backup template: all, a part, or nothing, read as Velero reads it."""
 
 from __future__ import annotations
 
@@ -117,18 +117,18 @@ class NamespaceFilter(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def takes_all_others(self) -> bool:
-        """Whether it takes every namespace that it does not exclude."""
+        """True if it takes every namespace that it does not exclude."""
         return not self.included or _EVERYTHING in self.included
 
     def leaves_out(self, name: str) -> bool:
         return _fits(name, self.excluded)
 
     def left_out(self, names: Sequence[str]) -> set[str]:
-        """Those of these names, which are in order, that it excludes."""
+        """The names that it excludes, out of names in order."""
         return {name for entry in self.excluded for name in _among(entry, names)}
 
     def among(self, names: Sequence[str]) -> list[str]:
-        """Those of these names, which are in order, that it takes."""
+        """The names that it takes, out of names in order."""
         found: dict[str, None] = {}
         for entry in self.included or (_EVERYTHING,):
             found.update(dict.fromkeys(_among(entry, names)))
@@ -147,7 +147,7 @@ def namespace_filter(spec: BackupSpec) -> NamespaceFilter:
 
 
 def template_coverage(spec: BackupSpec, namespace: str) -> Coverage:
-    """What a backup by this template takes of one namespace."""
+    """The coverage of one namespace by this template."""
     if (content := content_coverage(spec)).extent is Extent.NONE:
         return content
     if _fits(namespace, spec.excluded_namespaces):
@@ -156,7 +156,7 @@ def template_coverage(spec: BackupSpec, namespace: str) -> Coverage:
 
 
 def content_coverage(spec: BackupSpec) -> Coverage:
-    """What it takes of any namespace that is among its own."""
+    """The coverage of any namespace that the template takes."""
     if refusal := refused_because(spec):
         return Coverage(Extent.NONE, f"Velero refuses it: {refusal}")
     if not all(map(_selector, _selectors(spec))):
@@ -271,7 +271,7 @@ def _has_new_filters(spec: BackupSpec) -> bool:
 
 
 def _namespaced_lists(spec: BackupSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is included and excluded of the resources in namespaces, by whichever filters are used."""
+    """The included and excluded resources in namespaces, by whichever filters are used."""
     if _has_new_filters(spec):
         return spec.included_namespace_scoped_resources, spec.excluded_namespace_scoped_resources
     return spec.included_resources, spec.excluded_resources
@@ -309,7 +309,7 @@ def _fits(name: str, entries: Iterable[str]) -> bool:
 
 
 def _among(entry: str, names: Sequence[str]) -> Sequence[str]:
-    """Of names in order those that fit; only those with the same beginning are compared."""
+    """The names that fit, out of names in order; only those with the same beginning are compared."""
     if entry == _EVERYTHING:
         return names
     head = entry if not _is_pattern(entry) else re.split(r"[*?\[{]", entry, maxsplit=1)[0]

@@ -1,15 +1,16 @@
-"""What is known of the protection of one namespace: what covers it, and which copies it has."""
+"""The protection of one namespace: what covers it, which copies it has, and which its schedules promise."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
 from foretop_core.cron import CronSchedule
 from foretop_core.models import BackupRepository, NonAdminBackup, Schedule
+from foretop_core.rules.forecast import base_time
 from foretop_core.rules.protection.copies import CopySummary, DrillOutcome
 from foretop_core.rules.protection.coverage import Coverage, Extent, VolumeMethod
 
@@ -32,7 +33,7 @@ class NamespaceCover(msgspec.Struct, frozen=True):
 
 
 class SharedProtection(msgspec.Struct, frozen=True, eq=False):
-    """What all namespaces have in common that the same filters take: one value for thousands of them."""
+    """The protection that namespaces share when the same filters take them: one value for thousands of them."""
 
     covers: tuple[NamespaceCover, ...]
     copies: CopySummary
@@ -74,17 +75,17 @@ class NamespaceProtection:
 
     @property
     def is_covered(self) -> bool:
-        """Whether a schedule takes it that Velero accepts, paused or not."""
+        """True if a schedule that Velero accepts takes it, paused or not."""
         return any(not cover.is_refused for cover in self.covers)
 
     @property
     def is_paused(self) -> bool:
-        """Whether all schedules that would back it up are paused."""
+        """True if all schedules that would back it up are paused."""
         return self.is_covered and all(cover.is_refused or cover.schedule.spec.paused for cover in self.covers)
 
 
 def widest(found: Iterable[Coverage]) -> Coverage:
-    """Of several that take a namespace, the one that takes most of it."""
+    """The coverage that takes most of a namespace."""
     by_extent = {one.extent: one for one in reversed(tuple(found))}
     return next((by_extent[extent] for extent in Extent if extent in by_extent), NOTHING)
 
@@ -92,3 +93,36 @@ def widest(found: Iterable[Coverage]) -> Coverage:
 def best_method(found: Iterable[VolumeMethod]) -> VolumeMethod | None:
     methods = set(found)
     return next((method for method in VolumeMethod if method in methods), None)
+
+
+def promised_since(schedule: Schedule, parsed: CronSchedule, now: datetime, least: timedelta) -> datetime | None:
+    """The run before the last one: a good backup should have been started by then, or since; always a run that was due.
+
+    A backup younger than `least` is recent enough, however often the schedule runs. None where no such run has come
+    since the schedule was created, unpaused or told to skip: what it missed before that, it does not owe.
+    """
+    begins = _promises_from(schedule, now)
+    found = _run_before_last(schedule, parsed, now, least)
+    return None if begins is None or found is None or found <= begins else found
+
+
+def _run_before_last(schedule: Schedule, parsed: CronSchedule, now: datetime, least: timedelta) -> datetime | None:
+    if parsed.every is not None:
+        # Its runs lie a delay apart, and up to a minute more, so that one more is allowed for.
+        base = base_time(schedule)
+        until = min(now - 2 * parsed.every, now - least)
+        return None if base is None else base + (until - base) // parsed.every * parsed.every
+    last = parsed.previous(now)
+    found = parsed.previous(last) if last is not None else None
+    return parsed.previous(now - least) if found is not None and found > now - least else found
+
+
+def _promises_from(schedule: Schedule, now: datetime) -> datetime | None:
+    """When it was created, last unpaused as far as the API server knows, or last skipped; None where nothing tells.
+
+    A moment that is yet to come, by a clock that is wrong, takes back no promise.
+    """
+    written = schedule.paused_field_set
+    unpaused = None if schedule.spec.paused or written is None else written.time
+    again = [at for at in (unpaused, schedule.status.last_skipped) if at is not None and at <= now]
+    return None if schedule.created is None else max([schedule.created, *again])

@@ -24,14 +24,15 @@ from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import invalid, next_run
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.copies import (
+    CopyGroup,
     CopySummary,
     DrillOutcome,
     Place,
     drills_of,
+    group_key,
     is_copy,
     nab_copies,
 )
-from foretop_core.rules.protection.copy_group import CopyGroup, group_key
 from foretop_core.rules.protection.coverage import (
     NamespaceFilter,
     content_coverage,
@@ -244,7 +245,7 @@ class ProtectionIndex:
         return touched
 
     def _name_covered(self, wanted: NamespaceFilter, by: int) -> None:
-        """Where the namespaces of the cluster are not seen, those that a schedule names are all there is to show."""
+        """Add the namespaces that a schedule names: they are all there is to show where the cluster's are not seen."""
         if self._existing is None:
             self._name(wanted, by)
 
@@ -304,7 +305,7 @@ class ProtectionIndex:
         return self._uses.filter(had.included, tuple(sorted({*had.excluded, *spec.excluded_namespaces})))
 
     def _nab(self, nab: NonAdminBackup, *, gone: bool) -> _Touched:
-        """Those count that have a backup at Velero."""
+        """Count a NAB that has a backup at Velero."""
         place = nab.namespace
         own, newest = self._nabs.setdefault(place, {}), self._newest_nabs.get(place)
         if gone or not nab.velero.name:
@@ -322,7 +323,7 @@ class ProtectionIndex:
         return [(place,)]
 
     def _namespace(self, namespace: Namespace, *, gone: bool) -> _Touched:
-        """What a drill made needs no protection. Anybody may set a label: a restore of that drill must go there too.
+        """Leave out a drill's namespace. Anybody may set a label: a restore of that drill must go there too.
 
         Its restore goes before it does, so that what is already being deleted needs no restore any more.
         """
@@ -424,7 +425,7 @@ class ProtectionIndex:
 
 
 class ProtectionSource(Protocol):
-    """What protection is worked out from: the objects of one cluster at one moment."""
+    """The input of the protection: the objects of one cluster at one moment."""
 
     @property
     def backups(self) -> tuple[Backup, ...]: ...

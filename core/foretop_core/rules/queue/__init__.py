@@ -1,6 +1,7 @@
 """Velero's queue: the order of backups, what blocks each, and when it should start and end."""
 
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
+from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import (
     Run,
     estimated_position,
@@ -10,7 +11,7 @@ from foretop_core.rules.queue.positions import (
 )
 from foretop_core.rules.queue.queue_faults import Disagreement, Positions, Stall, disagreement, queue_stalled
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
-from foretop_core.rules.queue.usual_lengths import Expectation, Owner, OwnerKind, RunHistory, owner_of, run_history
+from foretop_core.rules.queue.run_forecast import Range, RunForecast
 from foretop_core.rules.queue.volumes import (
     NOT_MOVING_YET,
     WaitingVolume,
@@ -24,14 +25,14 @@ __all__ = [
     "Blocker",
     "BlockerKind",
     "Disagreement",
-    "Expectation",
     "Owner",
     "OwnerKind",
     "Positions",
     "Queue",
     "QueueItem",
+    "Range",
     "Run",
-    "RunHistory",
+    "RunForecast",
     "Stall",
     "WaitingVolume",
     "disagreement",
@@ -43,7 +44,6 @@ __all__ = [
     "owner_of",
     "queue",
     "queue_stalled",
-    "run_history",
     "waiting_since",
     "waiting_volume",
 ]

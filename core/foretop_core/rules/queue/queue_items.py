@@ -10,22 +10,19 @@ import msgspec
 from foretop_core.models import Backup
 from foretop_core.rules import phases
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_blockers
+from foretop_core.rules.queue.owners import Owner, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
-from foretop_core.rules.queue.start_simulation import QueueState, SimulatedStarts, end_of, simulate_starts
-from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, owner_of, run_history
+from foretop_core.rules.queue.run_forecast import NOTHING_FORESEEN, Range, RunForecast
 from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd
 from foretop_core.rules.sentences import Text, sentence
-
-_LOOKS_AGAIN = timedelta(minutes=1)
-"""How long Velero's queue may take to go on behind a backup that was refused: until its once-a-minute pass."""
 
 
 class QueueItem(msgspec.Struct, frozen=True):
     """One unfinished backup or restore in the queue.
 
     `place` is unique and starts at 1; `position` is what Velero has written. `basis` is the number of earlier runs
-    behind the estimate, and `note` says why a start or an end is unknown. With a `refusal` it is refused when it is
-    its turn: `expected_start` is that moment, and it has no end.
+    behind the estimate, and `note` says why a start or an end is unknown, or its length a guess. With a `refusal` it
+    is refused when it is its turn: `expected_start` is that moment, and it has no end.
     """
 
     run: Run
@@ -41,6 +38,10 @@ class QueueItem(msgspec.Struct, frozen=True):
     running_for: timedelta | None
     refusal: str = ""
     volumes: VolumesEnd = NOTHING_MOVES
+    is_guess: bool = False
+    """Nothing of its own tells how long it takes; `note` says why."""
+    starts: Range | None = None
+    ends: Range | None = None
 
     @property
     def phase(self) -> str:
@@ -81,137 +82,79 @@ def queue(
     *,
     now: datetime,
     concurrency: int | None = None,
-    history: RunHistory | None = None,
     has_queue_phase: bool | None = None,
+    foreseen: Mapping[str, RunForecast] | None = None,
     silence: Text = "",
     refusals: Mapping[str, str] | None = None,
     volumes: Callable[[Run], VolumesEnd] = lambda _run: NOTHING_MOVES,
 ) -> Queue:
     """The queue of one Velero's backups, or of its restores, which run one at a time.
 
-    What is not given is derived from the objects: the concurrency is then at least the number of running ones. With
-    `silence` the server shows no activity, and no start or end can be estimated. `refusals` has by name why a waiting
-    backup is refused when it is its turn: in a queue the next one may then wait for a minute, else it takes no time.
-    `volumes` tells when those of a run are moved: it ends no earlier.
+    What is not given is derived from the objects: the concurrency is then at least the number of running ones.
+    `foreseen` has by name when a run starts and ends; with `silence` the server shows no activity, and nothing is.
+    `refusals` has by name why a waiting backup is refused when it is its turn.
     """
     everyone = list(runs)
     line = sorted((run for run in everyone if not has_ended(run)), key=order)
     queues = has_queue_phase if has_queue_phase is not None else _shows_a_queue(line, concurrency)
     running = sum(run.phase in phases.HOLDS_SLOT for run in line)
     slots = max(1, running if concurrency is None else concurrency) if queues else 1
-    past = history or run_history(everyone, wanted=line)
+    told = {} if silence or foreseen is None else foreseen
     refused = refusals or {}
-    moved = [NOTHING_MOVES if run.phase in phases.WAITING else volumes(run) for run in line]
-    expected = [
-        Expectation(None, 0, silence)
-        if silence
-        else Expectation(_LOOKS_AGAIN if queues else timedelta())
-        if run.name in refused
-        else _slower(past.expect(run, now), run, moved[at], now)
-        for at, run in enumerate(line)
-    ]
+    forecasts = [RunForecast(unknown=silence) if silence else told.get(run.name, NOTHING_FORESEEN) for run in line]
     holds = find_blockers(line, slots, by_namespace=queues)
-    starts = _Starts(line, expected, holds, slots, now, silence)
+    culprits = _culprits(line, forecasts, holds, refused) if told else {}
     overtaken = _overtaken(line, holds)
-    items = [
-        _item(
-            run, at, expected[at], holds.of.get(at), at in overtaken, starts, now, refused.get(run.name, ""), moved[at]
+    items = []
+    for at, run in enumerate(line):
+        foretold, waits = forecasts[at], run.phase in phases.WAITING
+        started = run.status.start_timestamp
+        note = foretold.guess or foretold.unknown
+        if waits and foretold.start is None and at in culprits:
+            culprit = culprits[at]
+            note = sentence(f"the end of {line[culprit].name} is not known: ", forecasts[culprit].unknown)
+        items.append(
+            QueueItem(
+                run=run,
+                place=at + 1,
+                position=run.status.queue_position if isinstance(run, Backup) else None,
+                owner=owner_of(run),
+                hold=holds.of.get(at),
+                may_be_overtaken=at in overtaken,
+                expected_start=foretold.start.likely if waits and foretold.start is not None else None,
+                expected_end=foretold.end.likely if foretold.end is not None else None,
+                basis=foretold.basis,
+                note=note,
+                running_for=now - started if started and not waits else None,
+                refusal=refused.get(run.name, ""),
+                volumes=NOTHING_MOVES if waits else volumes(run),
+                is_guess=bool(foretold.guess),
+                starts=foretold.start if waits else None,
+                ends=foretold.end,
+            )
         )
-        for at, run in enumerate(line)
-    ]
     return Queue(tuple(items), slots, queues, _last_moved(everyone))
 
 
-class _Starts:
-    """The expected start of each waiting run, or why it is unknown."""
-
-    def __init__(
-        self,
-        line: Sequence[Run],
-        expected: Sequence[Expectation],
-        holds: Blockers,
-        slots: int,
-        now: datetime,
-        silence: Text,
-    ) -> None:
-        self._line, self._expected, self._silence = line, expected, silence
-        ends = {
-            at: _end(run.status.start_timestamp or now, expected[at])
-            for at, run in enumerate(line)
-            if run.phase in phases.HOLDS_SLOT
-        }
-        lengths = {at: expected[at].length for at in holds.meets}
-        self._played = simulate_starts(QueueState(slots, ends, lengths, holds.meets), now)
-        self._culprits = _culprits(holds, self._played)
-
-    def of(self, at: int) -> datetime | None:
-        return None if self._silence else self._played.starts.get(at)
-
-    def why_unknown(self, at: int) -> Text:
-        if self._silence:
-            return self._silence
-        culprit = self._culprits[at]
-        return sentence(f"the end of {self._line[culprit].name} is not known: ", self._expected[culprit].reason)
-
-
-def _culprits(holds: Blockers, played: SimulatedStarts) -> dict[int, int]:
-    """For each run that never starts, the run whose unknown end it waits for, directly or indirectly."""
-    endless, found = set(played.endless), dict[int, int]()
+def _culprits(
+    line: Sequence[Run], forecasts: Sequence[RunForecast], holds: Blockers, refused: Mapping[str, str]
+) -> dict[int, int]:
+    """For each run whose start is not known, the run whose unknown end it waits for, directly or indirectly."""
+    endless = [
+        at
+        for at, run in enumerate(line)
+        if forecasts[at].end is None
+        and run.name not in refused
+        and (run.phase in phases.HOLDS_SLOT or forecasts[at].start is not None)
+    ]
+    found = dict[int, int]()
     for at, meets in holds.meets.items():
-        if at in played.starts:
+        if forecasts[at].start is not None or not endless:
             continue
         direct = (who for who in meets if who in endless)
         through = (found[who] for who in meets if who in found)
-        found[at] = next(direct, next(through, played.endless[0]))
+        found[at] = next(direct, next(through, endless[0]))
     return found
-
-
-def _item(
-    run: Run,
-    at: int,
-    expected: Expectation,
-    hold: Blocker | None,
-    overtaken: bool,
-    starts: _Starts,
-    now: datetime,
-    refusal: str,
-    volumes: VolumesEnd,
-) -> QueueItem:
-    started = run.status.start_timestamp
-    waits = run.phase in phases.WAITING
-    start = starts.of(at) if waits else None
-    begins = start if waits else started or now
-    end = _end(begins, expected) if begins and not refusal else None
-    note = starts.why_unknown(at) if waits and start is None else expected.reason
-    return QueueItem(
-        run=run,
-        place=at + 1,
-        position=run.status.queue_position if isinstance(run, Backup) else None,
-        owner=owner_of(run),
-        hold=hold,
-        may_be_overtaken=overtaken,
-        expected_start=start,
-        expected_end=end,
-        basis=expected.runs,
-        note=note,
-        running_for=now - started if started and not waits else None,
-        refusal=refusal,
-        volumes=volumes,
-    )
-
-
-def _slower(expected: Expectation, run: Run, volumes: VolumesEnd, now: datetime) -> Expectation:
-    """The slowest counts: a run does not end before its volumes are moved, whatever its items and past runs tell."""
-    if volumes.reason:
-        return Expectation(None, expected.runs, volumes.reason)
-    if volumes.end is None:
-        return expected
-    length = volumes.end - (run.status.start_timestamp or now)
-    return Expectation(length) if expected.length is None or expected.length < length else expected
-
-
-def _end(start: datetime, expected: Expectation) -> datetime | None:
-    return end_of(start, expected.length)
 
 
 def _overtaken(line: Sequence[Run], holds: Blockers) -> set[int]:

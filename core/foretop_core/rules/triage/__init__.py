@@ -1,4 +1,4 @@
-"""What is wrong, since when, how it shows, and what to do: one small rule for each trouble."""
+"""Findings: one small rule for each trouble tells what is wrong, since when, the evidence and the remedy."""
 
 from __future__ import annotations
 
@@ -7,29 +7,25 @@ from datetime import datetime
 
 import msgspec
 
+from foretop_core.rules.drills import DrillRecord
 from foretop_core.rules.failure_record import Failure, problem_text
-from foretop_core.rules.protection.drill_leftovers import DrillRecord
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import (
     cron_dialects,
     drills,
-    gitops_pruning,
     nonadmin,
-    outcomes,
     priming,
     protection,
+    runs,
     schedules,
     servers,
-    stalled,
     storage,
 )
 from foretop_core.rules.triage.acknowledging import with_acknowledgements
-from foretop_core.rules.triage.aggregate import aggregated, opened, ungathered
-from foretop_core.rules.triage.correlate import correlated, link_causes
 from foretop_core.rules.triage.debounce import Debounced, debounce
 from foretop_core.rules.triage.finding import Acknowledgement, Finding, Severity, Thresholds
 from foretop_core.rules.triage.guarded import Rule, apply_rule, failure_finding
-from foretop_core.rules.triage.ranking import rank
+from foretop_core.rules.triage.ranking import aggregated, correlated, link_causes, opened, rank, ungathered
 
 __all__ = [
     "RULES",
@@ -61,14 +57,14 @@ RULES: tuple[Rule, ...] = (
     schedules.paused_schedules,
     schedules.protection_gaps,
     schedules.colliding_schedules,
-    outcomes.failing_schedules,
-    outcomes.failed_backups,
-    outcomes.failed_restores,
-    outcomes.delete_errors,
-    stalled.stuck_backups,
-    stalled.waiting_movements,
-    stalled.old_ready_to_start,
-    stalled.stalled_queues,
+    runs.failing_schedules,
+    runs.failed_backups,
+    runs.failed_restores,
+    runs.delete_errors,
+    runs.stuck_backups,
+    runs.waiting_movements,
+    runs.old_ready_to_start,
+    runs.stalled_queues,
     servers.restarted_servers,
     storage.unsynced_locations,
     storage.unusable_locations,
@@ -84,7 +80,7 @@ RULES: tuple[Rule, ...] = (
     protection.poor_protection,
     priming.wrong_warmups,
     cron_dialects.coming_changes,
-    gitops_pruning.tracked_backups,
+    protection.tracked_backups,
 )
 
 

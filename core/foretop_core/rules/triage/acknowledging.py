@@ -103,7 +103,7 @@ def acknowledgement_text(found: Acknowledgement) -> Text:
 
 
 def _holds(found: Acknowledgement, finding: Finding, now: datetime) -> bool:
-    """What gets worse is shown again at once, however long it was to be known."""
+    """True if an acknowledgement still holds: a finding that gets worse is shown again at once."""
     if found.finding != finding.id or _GRAVEST[finding.severity] < _GRAVEST[found.severity]:
         return False
     try:

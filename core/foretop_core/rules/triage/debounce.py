@@ -12,7 +12,7 @@ from foretop_core.rules.triage.finding import Finding, Thresholds
 
 
 class Debounced(msgspec.Struct, frozen=True):
-    """What is shown, and how long each finding has been there or gone."""
+    """The shown findings, and how long each has been there or gone."""
 
     shown: Mapping[str, Finding] = msgspec.field(default_factory=dict)
     held_since: Mapping[str, datetime] = msgspec.field(default_factory=dict)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from foretop_core.models.kinds import NAMESPACE
 from foretop_core.rules import humanize
-from foretop_core.rules.protection.drill_leftovers import (
+from foretop_core.rules.drills import (
     DrillRecord,
     LeftDrill,
     LeftObject,

@@ -1,4 +1,4 @@
-"""What triage finds: a fault, whose it is, since when, what shows it, and what to do."""
+"""A finding of triage: a fault, its object, since when, the evidence and the remedy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUEUE = ""
 
 
 class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Who knows of a finding, why it may wait, and until when; as it is kept in a file or an annotation."""
+    """A person's note on a known finding: why it may wait, and until when; as it is kept in a file or an annotation."""
 
     finding: str
     """The id of the finding."""

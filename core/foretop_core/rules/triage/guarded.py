@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
+from foretop_core.errors import let_through
 from foretop_core.logs import logger
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import Failure, failing_object, problem_text, snapshot_without
@@ -22,7 +23,7 @@ FAILED = "judging-failed"
 def apply_rule(
     rule: Rule, snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
 ) -> tuple[list[Finding], list[Failure]]:
-    """What the rule finds, and where it failed."""
+    """The findings of the rule, and its failures."""
     failures: list[Failure] = []
     while True:
         found: list[Finding] = []
@@ -30,6 +31,7 @@ def apply_rule(
             for finding in rule(snapshot, now, limits):
                 found.append(finding)
         except Exception as problem:
+            let_through(problem)
             _log.debug("rule %s failed", rule.__name__, exc_info=problem)
             item = failing_object(problem.__traceback__)
             subject = snapshot.ref(item) if item is not None else None

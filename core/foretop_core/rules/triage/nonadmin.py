@@ -20,7 +20,7 @@ from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
-from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
+from foretop_core.rules.triage.runs import OUTCOMES, blamed_location, reason
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
 Pair = tuple[NonAdmin, Backup | Restore]
@@ -90,16 +90,14 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
 
 def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for item in snapshot.lookups.unsettled_nonadmin():
-        if item.phase != "Deleting" and item.metadata.deletion_timestamp is None:
-            continue
-        deleting = item.condition("Deleting")
-        since = item.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
-        if since is None or now - since < limits.deleting:
+        facts = nonadmin_facts(snapshot, item, now, limits.deleting)
+        since = facts.deleting_since
+        if since is None or facts.severity is None:
             continue
         evidence, remedy = _way_out(snapshot, item)
         yield Finding(
             "nonadmin-stuck-deleting",
-            Severity.WARNING,
+            facts.severity,
             snapshot.ref(item),
             since,
             sentence("deleting for ", now - since),
@@ -141,7 +139,7 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
 
 
 def _is_overtaken(snapshot: ClusterSnapshot, item: NonAdmin, began_at: datetime | None) -> bool:
-    """Whether the namespace has a complete copy since, or a later restore of it completed: nothing is lacking then."""
+    """True if the namespace has a complete copy since, or a later restore of it completed: nothing is lacking then."""
     if began_at is None:
         return False
     if isinstance(item, NonAdminBackup):
@@ -255,7 +253,7 @@ def _off(
         return
     if not _settled(item, live, now, limits.position_off):
         return
-    where = "has ended" if found.live == 0 else f"is number {found.live} in Velero's order"
+    where = "has ended" if found.live == 0 else f"is number {found.live} in Velero's order, those that run among them"
     why = (
         f"has not updated it since and would report {found.recomputed} now"
         if found.is_stale

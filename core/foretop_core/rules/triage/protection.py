@@ -1,25 +1,24 @@
-"""Findings about namespaces that could not be brought back, or only from something old or incomplete."""
+"""Findings about namespaces that could not be brought back, or only from something old or soon pruned."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import (
-    EXPIRING_TEXT,
-    SEVERITIES,
+    Extent,
+    NamespaceFacts,
+    NamespaceProtection,
     ProtectionJudge,
     ProtectionLimits,
     ProtectionState,
-    late_text,
 )
-from foretop_core.rules.facts.schedule_facts import schedule_facts
-from foretop_core.rules.protection.coverage import Extent
-from foretop_core.rules.protection.namespace_protection import NamespaceProtection
+from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, schedule_facts
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -45,25 +44,25 @@ def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         row = index.row(name)
         if row is None:
             continue
-        match judge.state(row):
+        facts = judge.facts(row)
+        match facts.state:
             case ProtectionState.UNREACHABLE if row.copies.places:
                 unreachable[row.unavailable].append(name)
             case ProtectionState.UNCOVERED if knows_covers:
-                yield _uncovered(snapshot, row)
+                yield _uncovered(snapshot, facts)
             case ProtectionState.LATE:
-                yield from _late(snapshot, row, judge)
+                yield from _late(snapshot, facts)
             case ProtectionState.EXPIRING:
-                yield from _expiring(snapshot, row, judge)
-            case (ProtectionState.PARTIAL | ProtectionState.REPOSITORY_NOT_READY) as state if (
-                row.covers and not row.copies.good
-            ):
-                yield _partial(snapshot, row, state)
+                yield from _expiring(snapshot, facts)
+            case ProtectionState.PARTIAL | ProtectionState.REPOSITORY_NOT_READY if row.covers and not row.copies.good:
+                yield _partial(snapshot, facts)
     for places, names in unreachable.items():
         yield _unreachable(snapshot, places, names)
 
 
-def _uncovered(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
-    newest, refused = row.copies.usable, [cover.schedule for cover in row.covers]
+def _uncovered(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
+    row = facts.protection
+    newest, refused = facts.newest_copy, [cover.schedule for cover in row.covers]
     kept = f" It has older copies: {row.copies.total}." if newest else ""
     names = humanize.join([schedule.name for schedule in refused])
     nothing = (
@@ -73,7 +72,7 @@ def _uncovered(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
     )
     return Finding(
         "namespace-uncovered",
-        SEVERITIES[ProtectionState.UNCOVERED],
+        _severity(facts),
         _ref(snapshot, row),
         None,
         "covered only by a schedule that Velero refuses" if refused else "covered by no schedule and no NAB",
@@ -84,12 +83,12 @@ def _uncovered(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Finding:
     )
 
 
-def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: ProtectionJudge) -> Iterator[Finding]:
-    promise = judge.promise(row)
+def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]:
+    row, promise = found.protection, found.promise
     if promise.by is None or promise.since is None:
         return
-    newest, schedule = row.copies.usable, promise.by.schedule
-    facts = schedule_facts(snapshot, schedule, judge.now)
+    newest, schedule = found.newest_copy, promise.by.schedule
+    facts = schedule_facts(snapshot, schedule, found.judge.now)
     had = (
         sentence(f"{newest.name}, started ", newest.started, ", is its newest copy")
         if newest is not None and newest.started is not None
@@ -97,10 +96,10 @@ def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protection
     )
     yield Finding(
         "namespace-late",
-        SEVERITIES[ProtectionState.LATE],
+        _severity(found),
         _ref(snapshot, row),
         newest.started if newest is not None else promise.since,
-        late_text(row),
+        found.why,
         sentence(had, f"; {schedule.name} should have made one since ", promise.since, ".", unfinished_note(facts)),
         f"Wait for {running.name}; if it does not complete, check why and back up now."
         if (running := facts.unfinished) is not None
@@ -109,30 +108,32 @@ def _late(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: Protection
     )
 
 
-def _expiring(snapshot: ClusterSnapshot, row: NamespaceProtection, judge: ProtectionJudge) -> Iterator[Finding]:
+def _expiring(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Iterator[Finding]:
+    row = facts.protection
     newest, until = row.copies.newest, row.copies.last_expiry
     if newest is None or until is None:
         return
     ahead = sentence("; the next run is at ", row.next_run) if row.next_run is not None else "; no run is to come"
     yield Finding(
         "namespace-expiring",
-        SEVERITIES[ProtectionState.EXPIRING],
+        _severity(facts),
         _ref(snapshot, row),
-        judge.expiring_since(row),
-        EXPIRING_TEXT,
+        facts.expiring_since,
+        facts.why,
         sentence(f"{newest.name} is its last good copy and expires at ", until, ahead, "."),
         "Extend the life of that backup (v), or back up now.",
         (snapshot.ref(newest), *(snapshot.ref(one.schedule) for one in row.covers)),
     )
 
 
-def _partial(snapshot: ClusterSnapshot, row: NamespaceProtection, state: ProtectionState) -> Finding:
+def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
     """Nothing tells since when: copies that are gone may have been complete."""
+    row = facts.protection
     copies, newest = row.copies, row.copies.newest_partial
     left_out = f" has {copies.coverage.limits}" if copies.coverage.extent is Extent.PART else " failed partially"
     return Finding(
         "namespace-partial",
-        SEVERITIES[state],
+        _severity(facts),
         _ref(snapshot, row),
         None,
         "has only partial copies",
@@ -161,9 +162,56 @@ def _unreachable(snapshot: ClusterSnapshot, places: tuple[str, ...], names: list
     )
 
 
+def _severity(facts: NamespaceFacts) -> Severity:
+    """As grave as its page shows it."""
+    return facts.severity or Severity.NOTE
+
+
 def _ref(snapshot: ClusterSnapshot, row: NamespaceProtection) -> ObjectRef:
     return ObjectRef(snapshot.context, NAMESPACE.name, "", row.namespace)
 
 
 def _none_complete(copies: int) -> str:
     return "Its only copy is not complete" if copies == 1 else f"None of its {copies:,} copies is complete"
+
+
+_REMEDY = (
+    "Set spec.template.metadata.labels in Git, so that Velero copies those instead, exclude Backups in Argo CD "
+    "(resource.exclusions), or set spec.useOwnerReferencesInBackup: then deleting the schedule takes them along."
+)
+
+
+def tracked_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Velero copies the marks of a schedule onto its backups; by them Argo CD takes what is not in Git for its own."""
+    for schedule in snapshot.schedules:
+        annotation = schedule.annotation(ARGO_TRACKING_ID)
+        facts = schedule_facts(snapshot, schedule, now)
+        copies = _with_tracking_id(facts.runs, annotation) if annotation else facts.prunable
+        if copies:
+            related = tuple(snapshot.ref(run) for run in copies)
+            evidence = _by_annotation(annotation) if annotation else _by_label(schedule, facts.argo_label)
+            severity = Severity.NOTE if annotation else Severity.WARNING
+            what = "an older Argo CD may prune its backups" if annotation else "Argo CD may prune its backups"
+            remedy = f"Check that your Argo CD ignores copied marks. {_REMEDY}" if annotation else _REMEDY
+            yield Finding("backups-tracked", severity, snapshot.ref(schedule), None, what, evidence, remedy, related)
+
+
+def _with_tracking_id(runs: Iterable[Backup], value: str) -> tuple[Backup, ...]:
+    """The backups that Argo CD may prune: one with an owner in the cluster is that owner's child to it."""
+    return tuple(run for run in runs if not run.metadata.owner_references and run.annotation(ARGO_TRACKING_ID) == value)
+
+
+def _by_label(schedule: Schedule, label: str) -> str:
+    value = schedule.label(label)
+    return (
+        f"Its backups have the label {label}={value}, which Velero copied from the schedule. By it Argo CD counts them "
+        f"to the application {value}; they are not in Git, so a sync that prunes deletes the Backup objects. Their "
+        "data stays in the bucket."
+    )
+
+
+def _by_annotation(value: str) -> str:
+    return (
+        f"Its backups have the annotation {ARGO_TRACKING_ID}={value}, which Velero copied from the schedule. Older "
+        "releases of Argo CD take them for their own and prune them; newer ones see that the mark names the schedule."
+    )

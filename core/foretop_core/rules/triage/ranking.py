@@ -1,10 +1,18 @@
-"""In which order findings are looked at: the worst first, and what another one explains under that."""
+"""One cause, one finding: findings gathered, put under what explains them, and in order, the worst first."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from enum import IntEnum
 
-from foretop_core.rules.sentences import Sentence, sort_key
+from msgspec.structs import replace
+
+from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, RESTORE, STORAGE
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
+from foretop_core.rules.sentences import Sentence, Text, listed, sentence, sort_key
 from foretop_core.rules.triage.finding import Finding, Severity
 
 
@@ -45,3 +53,195 @@ def rank(finding: Finding) -> RankKey:
     known = finding.acknowledged is not None and not finding.explains_open
     gravity = _GRAVEST[finding.weight or finding.severity]
     return *above, (known, gravity, reach(finding), since, finding.context, own)
+
+
+_MANY = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR, NAMESPACE))
+"""There are thousands of these; a schedule or a location is a matter of its own."""
+_FEWEST = 4
+GroupKey = tuple[str, str, Severity, str, str, tuple[str, str, datetime | None] | None]
+
+
+def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """For a screen, worst first: runs of which the same is said are one line; what needs no action is left out."""
+    kept: list[Finding] = []
+    alike: defaultdict[GroupKey, list[Finding]] = defaultdict(list)
+    for finding in (one for one in findings if one.needs_action):
+        if (kind := _kind(finding)) is not None:
+            alike[kind].append(finding)
+        else:
+            kept.append(finding)
+    for members in alike.values():
+        kept += [_gathered(sorted(members, key=rank))] if len(members) >= _FEWEST else members
+    return tuple(sorted(kept, key=rank))
+
+
+def opened(finding: Finding) -> tuple[Finding, ...]:
+    """The findings that the line gathers, each standing under it."""
+    return tuple(replace(member, because=finding) for member in finding.members)
+
+
+def ungathered(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """One by one, to be counted or searched."""
+    for finding in findings:
+        yield from finding.members or (finding,)
+
+
+def _kind(finding: Finding) -> GroupKey | None:
+    """The key that it shares with others; None where it stands for itself."""
+    if finding.subject.kind not in _MANY or finding.because is not None or not isinstance(finding.what, str):
+        return None
+    known = finding.acknowledged
+    alike = (known.by, known.reason, known.until) if known is not None else None
+    return finding.context, finding.code, finding.severity, finding.subject.kind, finding.what, alike
+
+
+def _gathered(members: list[Finding]) -> Finding:
+    """As old as the oldest of them; `members` are in order, the newest first."""
+    newest = members[0]
+    told = [sentence(_name(one.subject), _when(one.since)) for one in members]
+    return replace(
+        newest,
+        subject=ObjectRef(newest.context, newest.subject.kind, "", ""),
+        since=min((one.since for one in members if one.since is not None), default=None),
+        evidence=sentence(f"There are {len(members)} of these, the newest first: ", listed(told), "."),
+        related=tuple(one.subject for one in members),
+        cause=str(newest.what),
+        blames=None,
+        weight=None,
+        members=tuple(members),
+    )
+
+
+def _name(subject: ObjectRef) -> str:
+    return f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
+
+
+def _when(since: datetime | None) -> Text:
+    return sentence(" at ", since) if since is not None else ""
+
+
+_BY_SILENCE = frozenset(
+    {
+        "schedule-overdue",
+        "storage-not-synced",
+        "queue-stalled",
+        "backup-stuck",
+        "backup-not-starting",
+        "protection-gap",
+    }
+)
+_NOUNS = {STORAGE.name: "storage location"}
+_BY_WINDOW = frozenset({"schedule-paused-long"})
+_GAP_EXPLAINED_BY = (
+    "schedule-invalid",
+    "schedule-stopped",
+    "schedule-overdue",
+    "schedule-failing",
+    "schedule-location-missing",
+    "schedule-location-read-only",
+    "schedule-paused-long",
+)
+
+
+_BY_SCHEDULE = frozenset({"namespace-late", "namespace-partial"})
+"""Of a namespace, and told by a finding about the schedule that promises its copies, where there is one. That the last
+copy of a namespace expires is told always: nothing that is said of a schedule says it."""
+
+
+def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """A window explains what it paused, but not that a last good backup expires meanwhile; a server without a
+    pulse explains all that stands still in its namespace."""
+    found = _gaps(_told_in("velero-all-paused", _BY_WINDOW, _by_schedule(list(findings))))
+    return tuple(_told_in("velero-no-pulse", _BY_SILENCE, found))
+
+
+def link_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each finding with the one about the object that it blames, and that one with its own cause before it."""
+    everyone = list(findings)
+    about: dict[ObjectRef, Finding] = {}
+    for finding in sorted(everyone, key=rank, reverse=True):
+        about[finding.subject] = finding
+    chains = {finding.id: _causes(finding, about) for finding in everyone}
+    gravest = {finding.id: finding.severity for finding in everyone}
+    for finding in everyone:
+        for cause in chains[finding.id]:
+            gravest[cause.id] = min(gravest[cause.id], finding.severity, key=list(Severity).index)
+    return tuple(_chained(finding, chains[finding.id], gravest) for finding in everyone)
+
+
+def _causes(finding: Finding, about: Mapping[ObjectRef, Finding]) -> list[Finding]:
+    """The findings that explain it, the nearest first; two that blame each other explain nothing."""
+    found: list[Finding] = []
+    blamed = finding.blames
+    while blamed is not None and (cause := about.get(blamed)) is not None and cause not in (finding, *found):
+        found.append(cause)
+        blamed = cause.blames
+    return found
+
+
+def _chained(finding: Finding, causes: Sequence[Finding], gravest: Mapping[str, Severity]) -> Finding:
+    above = None
+    for one in (*reversed(causes), finding):
+        above = replace(one, because=above, weight=gravest[one.id])
+    assert above is not None
+    return above
+
+
+def _told_in(cause: str, consequences: frozenset[str], findings: list[Finding]) -> list[Finding]:
+    """Move what a finding about a server explains in its namespace into that finding."""
+    places = {finding.subject.namespace for finding in findings if finding.code == cause}
+    swallowed: defaultdict[str, list[Finding]] = defaultdict(list)
+    kept = []
+    for finding in findings:
+        if finding.code in consequences and finding.subject.namespace in places:
+            swallowed[finding.subject.namespace].append(finding)
+        else:
+            kept.append(finding)
+    return [
+        _with_consequences(finding, swallowed[finding.subject.namespace]) if finding.code == cause else finding
+        for finding in kept
+    ]
+
+
+def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding:
+    if not consequences:
+        return finding
+    subjects = list(dict.fromkeys(each.subject for each in consequences))
+    return replace(
+        finding,
+        evidence=sentence(finding.evidence, f" It explains the findings about {_of(subjects)}."),
+        related=tuple(dict.fromkeys([*finding.related, *subjects])),
+    )
+
+
+def _of(subjects: list[ObjectRef]) -> str:
+    """`3 schedules, 1 location and the queue`: by kind, so that the numbers are those of the objects to go to."""
+    kinds = Counter(_NOUNS.get(one.kind, one.kind.lower()) for one in subjects if one.name)
+    queue = ["the queue"] if any(not one.name for one in subjects) else []
+    return humanize.join([*(humanize.count(number, noun) for noun, number in kinds.items()), *queue], 6)
+
+
+def _by_schedule(findings: list[Finding]) -> list[Finding]:
+    """A schedule that makes no good backups is told once, and not again for each of its namespaces."""
+    told = {finding.subject for finding in findings if finding.code in ("protection-gap", *_GAP_EXPLAINED_BY)}
+    return [one for one in findings if one.code not in _BY_SCHEDULE or told.isdisjoint(one.related)]
+
+
+def _gaps(findings: list[Finding]) -> list[Finding]:
+    """A gap in protection belongs to the finding that tells why its schedule makes no good backups."""
+    reasons: dict[ObjectRef, str] = {}
+    for code in reversed(_GAP_EXPLAINED_BY):
+        reasons |= {finding.subject: finding.id for finding in findings if finding.code == code}
+    gaps = {
+        reasons[finding.subject]: finding
+        for finding in findings
+        if finding.code == "protection-gap" and finding.subject in reasons
+    }
+    told = {gap.id for gap in gaps.values()}
+    return [
+        replace(finding, evidence=sentence(finding.evidence, " ", gap.evidence))
+        if (gap := gaps.get(finding.id))
+        else finding
+        for finding in findings
+        if finding.id not in told
+    ]

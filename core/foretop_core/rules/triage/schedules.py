@@ -12,7 +12,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.facts.pause_facts import count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, DelayReason, ScheduleFacts, schedule_facts
-from foretop_core.rules.pause_windows import PauseWindow, other_pauses, pause_note, pause_reason, pause_windows
+from foretop_core.rules.pause_windows import PauseWindow, first_pause, other_pauses, pause_reason, pause_windows
 from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
@@ -195,7 +195,7 @@ def _pause_finding(
         code,
         Severity.WARNING,
         ObjectRef(snapshot.context, QUEUE, namespace, ""),
-        min((facts.pause.since for facts in paused if facts.pause and facts.pause.since), default=None),
+        first_pause(facts.pause for facts in paused if facts.pause is not None),
         what,
         sentence(lead, *notes, other_pauses(items), at_once),
         f"Unpause {them} when the work is done; choose skip if an immediate backup would be a problem.",
@@ -205,7 +205,7 @@ def _pause_finding(
 
 
 def _is_told(facts: ScheduleFacts, overrun: dict[ObjectRef, ObjectRef], limits: Thresholds) -> bool:
-    """Whether its window should have ended, or it is paused for so long that it has a finding of its own."""
+    """True if its window should have ended, or it is paused for so long that it has a finding of its own."""
     since = _paused_since(facts)
     is_forgotten = since is not None and facts.now - since >= limits.forgotten_pause
     return is_forgotten or facts.snapshot.ref(facts.schedule) in overrun
@@ -234,7 +234,7 @@ def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             sentence("overrun by ", late, f", {count} still paused"),
             sentence(
                 f"{humanize.join([schedule.name for schedule in window.schedules])} paused ",
-                pause_note(window.pause),
+                window.told,
                 f". {counts.due} of {len(window.schedules)} {'is' if counts.due == 1 else 'are'} due; resumed now, "
                 f"{counts.started}.",
             ),
@@ -318,7 +318,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
 
 
 def unfinished_note(facts: ScheduleFacts) -> Text:
-    """What the schedule is about: its backup that waits or runs, or else its next run; "" for neither."""
+    """A sentence on the schedule's backup that waits or runs, or else on its next run; "" for neither."""
     if (run := facts.unfinished) is not None:
         since = sentence(" since ", at) if (at := run.started or run.created) else ""
         return sentence(f" {run.name} is {run.phase or 'New'}", since, ".")
@@ -333,7 +333,7 @@ def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
 
 
 def _is_being_made(facts: ScheduleFacts) -> bool:
-    """Whether a backup waits or runs, and nothing has gone wrong since the last good one.
+    """True if a backup waits or runs, and nothing has gone wrong since the last good one.
 
     So it is after a pause: that there is no newer one says nothing before this one has ended. A backup that does not
     come on is told by itself.

@@ -90,7 +90,7 @@ def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
 
 
 def _unready(server: VeleroInfo) -> str:
-    """What the Deployment reports of its pods where none is ready; "" where one is, or nothing is reported."""
+    """The Deployment's report of its pods where none is ready; "" where one is, or nothing is reported."""
     if not server.is_down:
         return ""
     if server.wanted_pods == 0:

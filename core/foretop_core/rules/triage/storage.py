@@ -10,8 +10,8 @@ from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import StorageFacts
-from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD
+from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.repository_readiness import unready_repository
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from foretop_core.models.wire import ObjectRef
-from foretop_core.tables.engine.sorted_rows import SortedRows
+from foretop_core.tables.engine.rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
 
 E = TypeVar("E")
@@ -41,7 +41,7 @@ def group_of(key: ObjectRef) -> Group:
 class GroupCounts(Generic[E]):
     """How many rows of which standing each group has; told of every row that comes into sight or goes."""
 
-    def __init__(self, standing: Callable[[E], StatusLabel | None]) -> None:
+    def __init__(self, standing: Callable[[ObjectRef, E], StatusLabel | None]) -> None:
         self._standing = standing
         self._counts: dict[Group, Counter[StatusLabel | None]] = {}
         self.moves = 0
@@ -52,12 +52,12 @@ class GroupCounts(Generic[E]):
         self.moves += 1
 
     def came(self, key: ObjectRef, entry: E) -> None:
-        self._counts.setdefault(group_of(key), Counter())[self._standing(entry)] += 1
+        self._counts.setdefault(group_of(key), Counter())[self._standing(key, entry)] += 1
         self.moves += 1
 
     def went(self, key: ObjectRef, entry: E) -> None:
         counts = self._counts[group_of(key)]
-        standing = self._standing(entry)
+        standing = self._standing(key, entry)
         counts[standing] -= 1
         if not counts[standing]:
             del counts[standing]
@@ -67,7 +67,7 @@ class GroupCounts(Generic[E]):
 
     def changed(self, key: ObjectRef, before: E, after: E) -> None:
         """A row that stays where it is may count for something else."""
-        was, now = self._standing(before), self._standing(after)
+        was, now = self._standing(key, before), self._standing(key, after)
         if was != now:
             self.went(key, before)
             self.came(key, after)
@@ -86,7 +86,7 @@ class GroupedRows(Generic[E]):
     Finding a line costs O(log n), as in the table; a row that comes or goes costs one pass over the groups.
     """
 
-    def __init__(self, table: SortedRows[E], standing: Callable[[E], StatusLabel | None]) -> None:
+    def __init__(self, table: SortedRows[E], standing: Callable[[ObjectRef, E], StatusLabel | None]) -> None:
         self._table = table
         self._tally = GroupCounts(standing)
         self._folded: set[Group] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
@@ -13,18 +14,19 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.namespace_facts import ProtectionJudge
+from foretop_core.rules.facts.namespace_facts import NamespaceFacts, NamespaceProtection, ProtectionJudge
 from foretop_core.rules.facts.run_facts import (
+    Forecasts,
     Owner,
     OwnerKind,
+    QueueForecasts,
     QueueLine,
     Run,
     RunFacts,
     RunHistory,
-    owner_of,
+    history_of,
     queue_line,
     run_facts,
-    run_history,
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
@@ -48,7 +50,8 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     now: datetime
     zoning: TimeZoneSetting
     beat: Callable[[str], Heartbeat]
-    past: Callable[[str], RunHistory]
+    foreseen: Callable[[str], Forecasts]
+    """When the open runs of a server start and end."""
     schedule_of: Callable[[Backup], Schedule | None]
     limits: Thresholds = _USUAL_LIMITS
 
@@ -56,6 +59,17 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     def protection(self) -> ProtectionJudge:
         """How well the namespaces are protected now."""
         return ProtectionJudge(self.now, protection_limits(self.limits), self.snapshot.velero_namespaces)
+
+    def namespace(self, protection: NamespaceProtection) -> NamespaceFacts:
+        """The facts of a namespace now."""
+        held = self._namespaces.get(protection.namespace)
+        if held is None or held.protection is not protection:
+            held = self._namespaces[protection.namespace] = self.protection.facts(protection)
+        return held
+
+    @cached_property
+    def _namespaces(self) -> dict[str, NamespaceFacts]:
+        return {}
 
     def schedule(self, schedule: Schedule) -> ScheduleFacts:
         """The facts of a schedule now."""
@@ -115,8 +129,9 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
         """What the server of a namespace works on and what waits."""
         found = self._lines.get(namespace)
         if found is None:
-            past, server = self.past(namespace), self.server(namespace)
-            found = self._lines[namespace] = queue_line(self.snapshot, namespace, self.now, server, past)
+            server = self.server(namespace)
+            told: Forecasts = {} if server.silence else self.foreseen(namespace)
+            found = self._lines[namespace] = queue_line(self.snapshot, namespace, self.now, server, told)
         return found
 
     def facts(self, run: Run) -> RunFacts:
@@ -149,6 +164,7 @@ class RenderContextFactory:
         self._context = context
         self._seconds: dict[str, int | None] = {}
         self._pasts: dict[str, RunHistory] = {}
+        self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(REFRESH))
         self._worked_out: tuple[datetime, int] | None = None
 
     def render_context(
@@ -165,7 +181,7 @@ class RenderContextFactory:
             now,
             zoning,
             lambda namespace: self._beat(snapshot, namespace),
-            self._past,
+            lambda namespace: self._forecasts[namespace].of(snapshot, namespace, now, self._past(snapshot, namespace)),
             self._schedule_of,
             limits or _USUAL_LIMITS,
         )
@@ -179,15 +195,14 @@ class RenderContextFactory:
             self._seconds[namespace] = snapshot.beat_second(namespace)
         return snapshot.heartbeat_at(namespace, self._seconds[namespace])
 
-    def _past(self, namespace: str) -> RunHistory:
-        """Learned from the runs of those alone who have something in the line.
-
-        Each run counts once, though a team may have several NABs or NARs in the line, and only those of this server.
-        """
+    def _past(self, snapshot: ClusterSnapshot, namespace: str) -> RunHistory:
+        """Whose runs tell is asked of the indexes; all runs of a server only where that does not help."""
         if namespace not in self._pasts:
-            owners = {owner_of(run) for run in self._unfinished(namespace)}
-            runs = {id(run): run for owner in owners for run in self._runs_of(owner) if run.namespace == namespace}
-            self._pasts[namespace] = run_history(runs.values())
+            self._pasts[namespace] = history_of(
+                snapshot,
+                namespace,
+                lambda owner: (run for run in self._runs_of(owner) if run.namespace == namespace),
+            )
         return self._pasts[namespace]
 
     def _runs_of(self, owner: Owner) -> tuple[Run, ...]:
@@ -202,10 +217,3 @@ class RenderContextFactory:
             case OwnerKind.HAND:
                 return ()
         assert_never(owner.kind)
-
-    def _unfinished(self, namespace: str) -> tuple[Run, ...]:
-        indexes = self._store.indexes
-        return (
-            *indexes.unfinished_backups.get(self._context, namespace),
-            *indexes.unfinished_restores.get(self._context, namespace),
-        )

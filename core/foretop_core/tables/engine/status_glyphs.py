@@ -19,6 +19,10 @@ class Tone(Enum):
 
     PLAIN = "plain"
     DIM = "dim"
+    BRIGHT = "bright"
+    """What to read first, or what has the focus."""
+    FAINT = "faint"
+    """Tracks of bars."""
     GOOD = "good"
     RUNNING = "running"
     WAITING = "waiting"
@@ -88,13 +92,13 @@ def run_mark(phase: str) -> StatusGlyph:
     """How a backup or restore is; an unknown phase is not judged."""
     if phase in WAITING:
         return StatusGlyph.WAITING
-    if phase in HOLDS_SLOT or phase in FINISHING:
+    if phase in HOLDS_SLOT or phase in FINISHING or phase == "Deleting":
         return StatusGlyph.RUNNING
     if phase == "Completed":
         return StatusGlyph.HEALTHY
     if phase in FAULTY:
         return StatusGlyph.LOOK if phase == "PartiallyFailed" else StatusGlyph.BROKEN
-    return StatusGlyph.LOOK if phase == "Deleting" else StatusGlyph.UNSET
+    return StatusGlyph.UNSET
 
 
 def phase_tone(phase: str) -> Tone:

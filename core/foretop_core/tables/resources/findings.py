@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import ClassVar
 
 import msgspec
 
@@ -14,14 +15,13 @@ from foretop_core.rules.sentences import render as render_text
 from foretop_core.rules.sentences import sort_key
 from foretop_core.rules.triage import Acknowledgement, Finding
 from foretop_core.rules.triage.ranking import rank
-from foretop_core.tables.engine.columns import Column, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
+from foretop_core.tables.engine.view import Column, TableView
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
-FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
 _WORDS = {
     "BackupRepository": "repository",
     "BackupStorageLocation": "storage",
@@ -60,8 +60,7 @@ class _Facets(msgspec.Struct, frozen=True):
             case "namespace" | "name" | "kind":
                 return str(getattr(self.finding.subject, name))
             case _:
-                column = find_column(COLUMNS, name, "findings")
-                return column.text(self.finding, self.render) if self.render else ""
+                return FINDINGS.column(name).text(self.finding, self.render) if self.render else ""
 
     def labels(self) -> Mapping[str, str]:
         return {}
@@ -124,11 +123,6 @@ def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
     }
 
 
-def paint(finding: Finding, render: RenderContext) -> Row:
-    mark = StatusGlyph.TRUE if finding.acknowledged is not None else severity_mark(finding.severity)
-    return Row(key_of(finding), mark, tuple(column.cell(finding, render) for column in COLUMNS))
-
-
 def _tone(finding: Finding, _: RenderContext) -> Tone:
     return Tone.DIM if finding.acknowledged is not None else severity_mark(finding.severity).tone
 
@@ -143,7 +137,32 @@ COLUMNS: tuple[Column[Finding], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
     Column("what", "WHAT", lambda found, render: render.text(found.what), lambda found: sort_key(found.what)),
 )
+
+
+class FindingsView(TableView[Finding]):
+    """The table of Triage."""
+
+    name = "findings"
+    order = "severity"
+    rank = ("what", "since", "severity")
+    least: ClassVar[Mapping[str, int]] = {"what": 42}
+    narrow: ClassVar[Mapping[str, int]] = {"what": 16, "subject": 16}
+    fields = ("context", "namespace", "name", "kind", "severity", "code")
+    with_velero = True
+
+    def __init__(self) -> None:
+        self.columns = COLUMNS
+
+    def mark(self, entry: Finding, render: RenderContext) -> StatusGlyph:
+        return StatusGlyph.TRUE if entry.acknowledged is not None else severity_mark(entry.severity)
+
+    def item(self, entry: Finding, render: RenderContext) -> Item:
+        return finding_item(entry, render.now)
+
+
+FINDINGS = FindingsView()

@@ -11,7 +11,7 @@ from foretop_core.models import Resource
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules.facts.run_facts import QueueItem, RunFacts, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
-from foretop_core.rules.facts.server_facts import server_facts
+from foretop_core.rules.facts.server_facts import ServerPod, server_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.sentences import render
@@ -59,6 +59,7 @@ def _coming(facts: ScheduleFacts) -> Item:
         "expectedStart": rfc3339(facts.expected_start),
         "expectedStartUnknown": render(facts.why_no_start, facts.now) or None,
         "refusal": facts.refusal or None,
+        "waitsFor": facts.waits_for or None,
     }
     if facts.dialect is None:
         found["readings"] = [
@@ -87,9 +88,17 @@ def server_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
             "reason": render(server.reason, now) or None,
             "version": server.version or None,
             "slots": server.slots,
+            "pod": _pod_item(server.pod),
         }
         for server in found
     ]
+
+
+def _pod_item(pod: ServerPod | None) -> Item | None:
+    """Null where pods are not watched."""
+    if pod is None:
+        return None
+    return {"name": pod.name, "ready": pod.is_ready, "restarts": pod.restarts, "started": rfc3339(pod.started)}
 
 
 def queue_items(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds = _USUAL_LIMITS) -> list[Item]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import ClassVar
 
 from foretop_core.models import DataMovement
 from foretop_core.models.kinds import DATA_DOWNLOAD, DATA_UPLOAD, MOVEMENTS, POD_VOLUME_BACKUP, POD_VOLUME_RESTORE
@@ -12,9 +13,9 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import rate, time_left
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 from foretop_core.tables.text.progress_bar import bar
@@ -44,6 +45,8 @@ class MovementsView(View[DataMovement]):
     name = "movements"
     kinds = watched = frozenset(kind.name for kind in MOVEMENTS)
     order = "phase"
+    rank = ("phase", "progress", "left", "run", "rate", "node", "size")
+    least: ClassVar[Mapping[str, int]] = {"name": 14, "run": 16, "progress": 4}
     fields = (*View.fields, "kind", "volume", "run", "node")
 
     def __init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
@@ -11,12 +11,10 @@ from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import LastingNonAdminFacts, NonAdminFacts, NonAdminState, own_run
-from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, live_positions
+from foretop_core.rules.facts.run_facts import Run, has_ended, live_positions
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.severity import Severity
 from foretop_core.store import Change, Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import (
     RESTORE_GLYPH,
@@ -27,7 +25,9 @@ from foretop_core.tables.engine.status_glyphs import (
     phase_tone,
     run_mark,
     run_standing,
+    severity_mark,
 )
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.resources.runs import items_bar, percent, progress_tone, run_progress
 from foretop_core.tables.text import times
@@ -44,7 +44,8 @@ class NonAdminRow(LastingNonAdminFacts, frozen=True):
 
     def facts(self, render: RenderContext) -> NonAdminFacts:
         """All that is said of it now."""
-        return NonAdminFacts(self.item, self.run, render.now, render.snapshot)
+        work = render.facts(self.run) if self.run is not None and self.place else None
+        return NonAdminFacts(self.item, self.run, render.now, render.snapshot, render.limits.deleting, work)
 
 
 class NonAdminView(View[NonAdminRow]):
@@ -53,6 +54,10 @@ class NonAdminView(View[NonAdminRow]):
     watched = kinds | {BACKUP.name, RESTORE.name}
     context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "namespace"
+    rank = ("namespace", "velero", "phase", "queue", "age", "progress", "conditions")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "queue": 7}
+    narrow: ClassVar[Mapping[str, int]] = {"namespace": 8, "velero": 9, "name": 12}
+    with_velero = True
     fields = (*View.fields, "kind", "velero", "veleroPhase", "object")
 
     def __init__(self) -> None:
@@ -96,14 +101,16 @@ class NonAdminView(View[NonAdminRow]):
         return entry.item.phase or "New"
 
     def mark(self, entry: NonAdminRow, render: RenderContext) -> StatusGlyph:
-        return StatusGlyph.LOOK if _is_left_alone(entry, render) else _label(entry)[0]
+        severity = entry.facts(render).severity
+        return severity_mark(severity) if severity is not None else _label(entry)[0]
 
     def standing(self, entry: NonAdminRow) -> StatusLabel | None:
         return run_standing(entry.velero_phase) if entry.state is NonAdminState.VELERO else _label(entry)
 
     def item(self, entry: NonAdminRow, render: RenderContext) -> Item:
-        item = entry.item
-        severity = Severity.WARNING if _is_left_alone(entry, render) else entry.severity
+        """`liveQueuePosition` counts those that run, as the controller's estimate does; `waitingPosition` does not."""
+        item, facts = entry.item, entry.facts(render)
+        severity, work = facts.severity, facts.work
         return {
             **identity(render.snapshot.context, item),
             "phase": item.phase or None,
@@ -120,6 +127,7 @@ class NonAdminView(View[NonAdminRow]):
             "veleroPhase": entry.velero_phase or None,
             "queuePosition": item.state.queue_info.estimated_queue_position if item.state.queue_info else None,
             "liveQueuePosition": entry.place,
+            "waitingPosition": (work.waiting_place or None) if work is not None else None,
             "severity": severity.value if severity is not None else None,
         }
 
@@ -131,7 +139,9 @@ def _label(entry: NonAdminRow) -> StatusLabel:
             return run_mark(entry.velero_phase), entry.velero_phase
         case NonAdminState.WAITING:
             return StatusGlyph.WAITING, "waiting"
-        case NonAdminState.DELETING | NonAdminState.LOST | NonAdminState.REFUSED:
+        case NonAdminState.DELETING:
+            return StatusGlyph.RUNNING, entry.state.value
+        case NonAdminState.LOST | NonAdminState.REFUSED:
             return StatusGlyph.LOOK, entry.state.value
     assert_never(entry.state)
 
@@ -166,10 +176,10 @@ def _standing(run: Resource | None) -> tuple[object, ...] | None:
     return run.phase, position, run.status.start_timestamp
 
 
-def _phase_tone(entry: NonAdminRow, _: RenderContext) -> Tone:
-    """What is refused stands out, and not what is as it should be."""
+def _phase_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
+    """What is refused or stuck stands out, and not what is as it should be."""
     is_own = entry.state in (NonAdminState.DELETING, NonAdminState.LOST, NonAdminState.REFUSED)
-    return Tone.WARN if is_own else Tone.PLAIN
+    return Tone.WARN if is_own and entry.facts(render).severity is not None else Tone.PLAIN
 
 
 def _name(entry: NonAdminRow) -> str:
@@ -192,27 +202,20 @@ def _queue(entry: NonAdminRow, render: RenderContext) -> str:
     if entry.run is None:
         return f"~{entry.reported}" if entry.reported else "–"
     facts = render.facts(entry.run)
-    if is_left_alone(facts):
+    if facts.is_left_alone:
         return "not picked up"
     return f"{humanize.ordinal(facts.waiting_place)} waiting" if facts.waiting_place else _stand(entry)
 
 
 def _queue_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
-    return Tone.WARN if entry.run is not None and is_left_alone(render.facts(entry.run)) else Tone.PLAIN
-
-
-def is_left_alone(facts: RunFacts) -> bool:
-    """Whether a silent server has never seen it: it is in no queue then."""
-    return facts.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not facts.was_picked_up
-
-
-def _is_left_alone(entry: NonAdminRow, render: RenderContext) -> bool:
-    return entry.run is not None and bool(entry.place) and is_left_alone(render.facts(entry.run))
+    return Tone.WARN if entry.run is not None and render.facts(entry.run).is_left_alone else Tone.PLAIN
 
 
 def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
     said = _queue(entry, render)
-    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ("–",) if said == "not picked up" else ()
+    if said == "not picked up":
+        return ("not yet",)
+    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ()
 
 
 def _progress(entry: NonAdminRow, render: RenderContext) -> str:
@@ -255,6 +258,7 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         lambda entry: -entry.item.created.timestamp() if entry.item.created else None,
         right=True,
         cells=6,
+        ticks=True,
     ),
     plain("object", "VELERO OBJECT", lambda entry: entry.item.velero.name, wide=True, from_middle=True),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import ClassVar
 
 from foretop_core.models import Pod
 from foretop_core.models.kinds import POD
@@ -20,9 +21,9 @@ from foretop_core.rules.velero_pods import (
     restarts,
 )
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 
@@ -40,6 +41,8 @@ class PodsView(View[Pod]):
     name = "pods"
     kinds = watched = frozenset({POD.name})
     order = "role"
+    rank = ("status", "restarts", "ready", "role", "node", "age")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "restarts": 4}
     fields = (*View.fields, "role", "node")
 
     def __init__(self) -> None:
@@ -140,5 +143,6 @@ _COLUMNS: tuple[Column[Pod], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
 )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-
-import msgspec
+from typing import ClassVar
 
 from foretop_core.models import Namespace, Resource
 from foretop_core.models.kinds import (
@@ -22,18 +21,17 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import (
     SEVERITIES,
     Extent,
-    NamespaceCover,
+    LastingNamespaceFacts,
     NamespaceProtection,
     ProtectionIndex,
     ProtectionState,
     protection_index,
-    taken_volumes,
 )
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Change, Store, UnreadableObject
-from foretop_core.tables.engine.columns import Column, UnreadableRow, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
@@ -46,10 +44,9 @@ _MARKS = {
 """The signs of what is not wrong; the rest has the sign of how grave it is, or none."""
 
 
-class ProtectionRow(msgspec.Struct, frozen=True):
+class ProtectionRow(LastingNamespaceFacts, frozen=True):
     """The protection of a namespace, and the namespace itself or, where it is gone, its name."""
 
-    protection: NamespaceProtection
     namespace: Namespace
 
 
@@ -71,6 +68,12 @@ class ProtectionView(View[ProtectionRow]):
         }
     )
     order = "name"
+    rank = ("state", "newest", "copies", "expires", "next", "by", "covers", "tried", "volumes", "storage", "repository")
+    least: ClassVar[Mapping[str, int]] = {"name": 16, "by": 12, "covers": 8, "tried": 8}
+    narrow: ClassVar[Mapping[str, int]] = {"name": 12}
+    with_velero = True
+    missing = Namespace()
+    """Copies of a namespace that is gone are still there."""
     in_groups = False
     fields = (*View.fields, "covers", "by")
 
@@ -83,13 +86,6 @@ class ProtectionView(View[ProtectionRow]):
         unreadable = (key for key, item in store.items(context, NAMESPACE.name) if _readable(item) is None)
         known = (namespace_ref(context, name) for name in self._index(store, context).names)
         return list(dict.fromkeys((*known, *unreadable)))
-
-    def derive(self, store: Store, key: ObjectRef) -> ProtectionRow | UnreadableRow | None:
-        """Also of a namespace that is gone: its copies are still there."""
-        item = store.get(key)
-        if isinstance(item, UnreadableObject):
-            return UnreadableRow(key, item.problem)
-        return self.entry(store, key, item or Namespace())
 
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
         return protection_row(store, key, self._index(store, key.context))
@@ -118,16 +114,15 @@ class ProtectionView(View[ProtectionRow]):
         return {"covers": str(entry.protection.coverage), "by": covered_by(entry.protection)}
 
     def mark(self, entry: ProtectionRow, render: RenderContext) -> StatusGlyph:
-        return protection_mark(render.protection.state(entry.protection))
+        return protection_mark(render.namespace(entry.protection).state)
 
     def standing(self, entry: ProtectionRow) -> StatusLabel | None:
         return None
 
     def item(self, entry: ProtectionRow, render: RenderContext) -> Item:
         found, copies = entry.protection, entry.protection.copies
-        usable, drill = copies.usable, entry.protection.drill
-        promise, state = render.protection.promise(found), render.protection.state(found)
-        severity = SEVERITIES.get(state)
+        facts, drill = render.namespace(found), found.drill
+        usable, severity = facts.newest_copy, facts.severity
         return {
             "context": render.snapshot.context,
             "kind": NAMESPACE.name,
@@ -135,12 +130,12 @@ class ProtectionView(View[ProtectionRow]):
             "name": found.namespace,
             "phase": entry.namespace.phase or None,
             "exists": found.exists,
-            "state": state.value,
+            "state": facts.state.value,
             "severity": severity.value if severity is not None else None,
             "newestCopy": usable.name if usable is not None else None,
             "newestCopyAt": rfc3339(copies.usable_at),
             "newestCopyComplete": copies.newest is not None,
-            "promisedSince": rfc3339(promise.since),
+            "promisedSince": rfc3339(facts.promise.since),
             "goodCopies": copies.good,
             "partialCopies": copies.partial,
             "nextExpiry": rfc3339(copies.next_expiry),
@@ -159,8 +154,8 @@ class ProtectionView(View[ProtectionRow]):
             ],
             "nonAdminBackups": found.nabs,
             "covers": str(found.coverage),
-            "volumes": _volumes(found) or None,
-            "storageLocations": sorted({name or "default" for _, name in copies.places}),
+            "volumes": facts.volumes or None,
+            "storageLocations": list(facts.storage),
             "unavailableLocations": list(found.unavailable),
             "repositories": [
                 {"name": one.name, "phase": one.phase or None, "maintained": rfc3339(one.status.last_maintenance_time)}
@@ -223,19 +218,9 @@ def _nabs(number: int) -> str:
     return f"{number:,} NAB{'s' if number != 1 else ''}"
 
 
-def _volumes(found: NamespaceProtection) -> str:
-    return taken_volumes(found.copies.usable, found.volumes) if found.volumes is not None else ""
-
-
-def _repository(found: NamespaceProtection) -> str:
-    phases = [one.phase or "New" for one in found.repositories]
-    return next((phase for phase in phases if phase != "Ready"), phases[0]) if phases else ""
-
-
-def _storage(found: NamespaceProtection) -> str:
-    names = sorted({name or "default" for _, name in found.copies.places})
-    lost = set(found.unavailable)
-    return ", ".join(f"{name} unavailable" if name in lost else name for name in names)
+def _storage(row: ProtectionRow) -> str:
+    lost = set(row.protection.unavailable)
+    return ", ".join(f"{name} unavailable" if name in lost else name for name in row.storage)
 
 
 def _newest(row: ProtectionRow, render: RenderContext) -> str:
@@ -245,7 +230,7 @@ def _newest(row: ProtectionRow, render: RenderContext) -> str:
 
 def _newest_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     if row.protection.copies.newest is not None:
-        return Tone.BAD if render.protection.state(row.protection) is ProtectionState.LATE else Tone.PLAIN
+        return Tone.BAD if render.namespace(row.protection).state is ProtectionState.LATE else Tone.PLAIN
     return Tone.WARN if row.protection.copies.total else Tone.DIM
 
 
@@ -258,7 +243,7 @@ def _expires(row: ProtectionRow, render: RenderContext) -> str:
     copies = row.protection.copies
     if copies.next_expiry is None:
         return ""
-    left = max(0, copies.good - 1)
+    left = row.left_after_next_expiry
     when = times.until(copies.next_expiry - render.now) if copies.next_expiry > render.now else "now"
     return f"{when}, {left} left"
 
@@ -267,33 +252,21 @@ def _next(row: ProtectionRow, render: RenderContext) -> str:
     run = row.protection.next_run
     if run is None:
         return "paused" if row.protection.is_paused else ""
-    refused = ", refused" if (cover := _next_cover(row)) and render.schedule(cover.schedule).refusal else ""
+    cover = row.next_cover
+    refused = ", refused" if cover is not None and render.schedule(cover.schedule).refusal else ""
     return f"{times.until(run - render.now) if run > render.now else 'due'}{refused}"
-
-
-def _next_cover(row: ProtectionRow) -> NamespaceCover | None:
-    """The schedule whose run comes next."""
-    found = row.protection
-    return next((one for one in found.covers if one.is_active and one.next_run == found.next_run), None)
 
 
 def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     """A run that will not be made, or perhaps not, does not look like one that will."""
-    cover = _next_cover(row) if row.protection.next_run is not None else None
+    cover = row.next_cover
     if cover is None:
         return Tone.PLAIN
     return Tone.WARN if render.schedule(cover.schedule).obstacle else Tone.PLAIN
 
 
-def _state(row: ProtectionRow, render: RenderContext) -> str:
-    """A copy that never came is not late: it is missing."""
-    state = render.protection.state(row.protection)
-    is_missing = state is ProtectionState.LATE and row.protection.copies.usable is None
-    return "no copy" if is_missing else state.value
-
-
 def _state_tone(row: ProtectionRow, render: RenderContext) -> Tone:
-    mark = protection_mark(render.protection.state(row.protection))
+    mark = protection_mark(render.namespace(row.protection).state)
     return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
 
 
@@ -304,7 +277,13 @@ def _covers_briefs(row: ProtectionRow) -> tuple[str, ...]:
 
 _COLUMNS: tuple[Column[ProtectionRow], ...] = (
     plain("name", "NAMESPACE", lambda row: row.protection.namespace, from_middle=True),
-    Column("state", "STATE", _state, lambda row: row.protection.exists is False, _state_tone),
+    Column(
+        "state",
+        "STATE",
+        lambda row, render: render.namespace(row.protection).word,
+        lambda row: row.protection.exists is False,
+        _state_tone,
+    ),
     Column(
         "newest",
         "NEWEST",
@@ -316,13 +295,13 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         cells=6,
     ),
     Column("copies", "COPIES", lambda row, _: _copies(row), lambda row: row.protection.copies.good, right=True),
-    Column("expires", "EXPIRES", _expires, lambda row: row.protection.copies.next_expiry),
-    Column("next", "NEXT RUN", _next, lambda row: row.protection.next_run, _next_tone),
+    Column("expires", "EXPIRES", _expires, lambda row: row.protection.copies.next_expiry, ticks=True),
+    Column("next", "NEXT RUN", _next, lambda row: row.protection.next_run, _next_tone, ticks=True),
     plain("by", "COVERED BY", lambda row: covered_by(row.protection)),
     plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs),
-    plain("volumes", "VOLUMES", lambda row: _volumes(row.protection), wide=True),
-    plain("storage", "STORAGE", lambda row: _storage(row.protection), wide=True),
-    plain("repository", "REPOSITORY", lambda row: _repository(row.protection), wide=True),
+    plain("volumes", "VOLUMES", lambda row: row.volumes, wide=True),
+    plain("storage", "STORAGE", _storage, wide=True),
+    plain("repository", "REPOSITORY", lambda row: row.repository, wide=True),
     Column(
         "tried",
         "TRIED",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
@@ -12,9 +12,9 @@ from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ende
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
 from foretop_core.tables.resources.runs import FROM, PHASE, percent, run_progress, run_progress_tone
 from foretop_core.tables.text import times
@@ -28,6 +28,9 @@ class QueueView(View[Run]):
     kinds = watched = frozenset({BACKUP.name, RESTORE.name})
     context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "position"
+    rank = ("position", "phase", "when", "items", "from", "waits")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "from": 8, "when": 11, "waits": 16, "items": 10}
+    narrow: ClassVar[Mapping[str, int]] = {"position": 4, "when": 11, "name": 14}
     in_groups = False
     fields = (*View.fields, "owner")
 
@@ -132,7 +135,8 @@ def _ends(facts: RunFacts, render: RenderContext) -> str:
     """How long it has run, and until when it should."""
     so_far, at = _so_far(facts), facts.expected_end
     if at is not None:
-        return f"{so_far}→ {render.estimate(at, facts.run)}"
+        guess = "?" if facts.item is not None and facts.item.is_guess else ""
+        return f"{so_far}→ {render.estimate(at, facts.run)}{guess}"
     return f"{so_far}finishing" if facts.run.phase not in HOLDS_SLOT else f"{so_far}→ ?"
 
 
@@ -158,6 +162,6 @@ _COLUMNS: tuple[Column[Run], ...] = (
         cells=10,
         alike=True,
     ),
-    Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone),
+    Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone, ticks=True),
     Column("waits", "WAITS FOR", lambda run, render: render.facts(run).waits_for, _kind_first),
 )

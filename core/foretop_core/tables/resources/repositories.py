@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from foretop_core.models import BackupRepository
 from foretop_core.models.kinds import REPOSITORY
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 
@@ -27,6 +28,8 @@ class RepositoriesView(View[BackupRepository]):
     name = "repositories"
     kinds = watched = frozenset({REPOSITORY.name})
     order = "volumes"
+    rank = ("phase", "volumes", "storage", "maintained", "type", "what")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "what": 16}
     fields = (*View.fields, "volumes", "storage", "type")
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
@@ -16,9 +16,9 @@ from foretop_core.rules.facts.run_facts import DataProgress, OwnerKind, Run, has
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_briefs, phase_tone, run_mark
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 from foretop_core.tables.text.progress_bar import bar
@@ -31,6 +31,8 @@ class BackupsView(View[Backup]):
     name = "backups"
     kinds = watched = frozenset({BACKUP.name})
     order = "started"
+    rank = ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage")
+    least: ClassVar[Mapping[str, int]] = {"name": 22, "expires": 7, "storage": 8}
     fields = (*View.fields, "schedule", "owner", "storage")
 
     def __init__(self) -> None:
@@ -69,6 +71,8 @@ class RestoresView(View[Restore]):
     name = "restores"
     kinds = watched = frozenset({RESTORE.name})
     order = "started"
+    rank = ("phase", "backup", "started", "errors", "warnings", "items", "took", "from")
+    narrow: ClassVar[Mapping[str, int]] = {"phase": 11, "name": 20}
     fields = (*View.fields, "backup", "schedule", "owner")
 
     def __init__(self) -> None:
@@ -244,7 +248,9 @@ FROM: Column[Run] = Column(
     alike=True,
 )
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
-_TOOK: Column[Run] = Column("took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True, cells=6)
+_TOOK: Column[Run] = Column(
+    "took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True, cells=6, ticks=True
+)
 PHASE: Column[Run] = plain(
     "phase",
     "PHASE",
@@ -275,6 +281,7 @@ _BACKUPS: tuple[Column[Backup], ...] = (
         briefs=lambda run, render: (_expires(run, render.now).removeprefix("in "),),
         cells=9,
         alike=True,
+        ticks=True,
     ),
     FROM,
     plain("storage", "LOCATION", lambda run: run.spec.storage_location, from_middle=True),

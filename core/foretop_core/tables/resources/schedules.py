@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from foretop_core.cron import CronError, shown
 from foretop_core.models import Backup, Schedule
@@ -29,9 +30,9 @@ from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.store import Change, Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_mark
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, schedule_item
 from foretop_core.tables.text import times
 
@@ -50,6 +51,8 @@ class SchedulesView(View[ScheduleRow]):
     watched = frozenset({SCHEDULE.name, BACKUP.name, *VERSION_KINDS})
     context_kinds = frozenset({STORAGE.name})
     order = "name"
+    rank = ("next", "last", "cron", "runs", "skip", "meaning")
+    least: ClassVar[Mapping[str, int]] = {"last": 6, "cron": 12, "next": 12}
     fields = (*View.fields, "cron", "paused", "outcome")
 
     def __init__(self) -> None:
@@ -225,6 +228,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         lambda entry: entry.next_run,
         _next_tone,
         briefs=lambda entry, render: _next_briefs(_next(entry, render)),
+        ticks=True,
     ),
     Column(
         "last",
@@ -234,6 +238,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         _last_tone,
         falls=True,
         briefs=lambda entry, render: (_age(entry, render),),
+        ticks=True,
     ),
     Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters, _runs_tone),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),

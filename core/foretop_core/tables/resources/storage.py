@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import ClassVar
 
 import msgspec
 
@@ -20,9 +21,9 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import StorageFacts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
-from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
+from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.resources.repositories import repository_mark, repository_problem
 from foretop_core.tables.text import times
@@ -68,6 +69,8 @@ class StorageView(View[StorageRow]):
     kinds = watched = frozenset({STORAGE.name, NABSL.name, NABSL_REQUEST.name, REPOSITORY.name})
     context_kinds = frozenset({SCHEDULE.name, BACKUP.name})
     order = "name"
+    rank = ("phase", "what", "checked", "synced", "default", "mode", "kind")
+    least: ClassVar[Mapping[str, int]] = {"what": 16, "mode": 4}
     fields = (*View.fields, "kind", "provider", "bucket", "mode")
 
     def __init__(self) -> None:
@@ -133,6 +136,7 @@ def _used(item: Resource, render: RenderContext) -> Item:
         "credential": {"secret": credential.name, "key": credential.key} if credential is not None else None,
         "schedules": list(facts.schedules),
         "backups": facts.backups,
+        "runningBackups": facts.running,
     }
 
 
@@ -243,6 +247,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
     Column(
         "synced",
@@ -252,6 +257,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
     Column(
         "mode",

@@ -48,29 +48,19 @@ class Sign(Enum):
         self.ascii = ascii_glyph
 
 
-class Shade(Enum):
-    """Brightness without a hue: what to read first, and the grid behind the bars."""
-
-    BRIGHT = "bright"
-    FAINT = "faint"
-
-
-Role = Tone | Shade
-
-
 class Cell(msgspec.Struct, frozen=True):
     """One cell of the chart: a sign of a lane, or a piece of text such as a number."""
 
     text: str
     ascii: str
-    tone: Role = Tone.PLAIN
+    tone: Tone = Tone.PLAIN
 
 
-def cell(sign: Sign, tone: Role) -> Cell:
+def cell(sign: Sign, tone: Tone) -> Cell:
     return _CELLS[sign, tone]
 
 
-_CELLS = {(sign, tone): Cell(sign.glyph, sign.ascii, tone) for sign in Sign for tone in (*Tone, *Shade)}
+_CELLS = {(sign, tone): Cell(sign.glyph, sign.ascii, tone) for sign in Sign for tone in Tone}
 EMPTY = cell(Sign.EMPTY, Tone.PLAIN)
 Cells = tuple[Cell, ...]
 
@@ -120,7 +110,7 @@ class LaneRun(msgspec.Struct, frozen=True):
 
 _BARS = (Sign.RANGE, Sign.WAIT, Sign.WARM, Sign.UNWARMED, Sign.RUN, Sign.SHORT, Sign.DONE)
 _LAYER = {sign: place for place, sign in enumerate((*_BARS, Sign.PAUSED, Sign.PARTLY, Sign.FAILED, Sign.LOST))}
-_WEIGHT: dict[Role, int] = {
+_WEIGHT: dict[Tone, int] = {
     tone: place for place, tone in enumerate((Tone.DIM, Tone.GOOD, Tone.RUNNING, Tone.WARN, Tone.BAD))
 }
 
@@ -146,10 +136,10 @@ def lane_cells(runs: Iterable[LaneRun], axis: TimeAxis, now: datetime, hours: It
     Where two runs meet in a cell, the one whose sign tells more stays: lost before failed before paused before running
     before expected before waiting, and of two alike the worse.
     """
-    held: list[tuple[int, int, Sign, Role] | None] = [None] * axis.cells
+    held: list[tuple[int, int, Sign, Tone] | None] = [None] * axis.cells
     at_now = axis.cell_of(now)
 
-    def put(first: int, stop: int, sign: Sign, tone: Role) -> None:
+    def put(first: int, stop: int, sign: Sign, tone: Tone) -> None:
         mine = (_LAYER[sign], _WEIGHT.get(tone, 0), sign, tone)
         for place in range(max(0, first), min(axis.cells, stop)):
             known = held[place]
@@ -161,11 +151,11 @@ def lane_cells(runs: Iterable[LaneRun], axis: TimeAxis, now: datetime, hours: It
     cells = [EMPTY if one is None else cell(one[2], one[3]) for one in held]
     for place in (*hours, at_now):
         if 0 <= place < axis.cells and held[place] is None:
-            cells[place] = cell(Sign.NOW, Shade.BRIGHT) if place == at_now else cell(Sign.HOUR, Shade.FAINT)
+            cells[place] = cell(Sign.NOW, Tone.BRIGHT) if place == at_now else cell(Sign.HOUR, Tone.FAINT)
     return tuple(cells)
 
 
-def _put_run(run: LaneRun, axis: TimeAxis, at_now: int, put: Callable[[int, int, Sign, Role], None]) -> None:
+def _put_run(run: LaneRun, axis: TimeAxis, at_now: int, put: Callable[[int, int, Sign, Tone], None]) -> None:
     due = axis.cell_of(run.due)
     if run.start is None:
         if run.sign is not None:
@@ -184,7 +174,7 @@ def _put_run(run: LaneRun, axis: TimeAxis, at_now: int, put: Callable[[int, int,
         put(stop, round((run.late_end - axis.start) / (axis.step * MINUTE)), Sign.RANGE, Tone.DIM)
     if run.is_running:
         put(first, at_now, Sign.DONE, Tone.RUNNING)
-        put(max(first, at_now), at_now + 1, Sign.DONE, Shade.BRIGHT)
+        put(max(first, at_now), at_now + 1, Sign.DONE, Tone.BRIGHT)
         if run.end is not None:
             put(at_now + 1, stop, Sign.RUN, Tone.RUNNING)
         return
@@ -295,7 +285,7 @@ def hours_line(axis: TimeAxis, now: datetime, zone: tzinfo, *, short: bool) -> t
     word = ("▼now" if short else f"▼ now {local:%H:%M}") if 0 <= at_now < axis.cells else ""
     if at_now + len(word) > axis.cells:
         word = "▼" if word else ""
-    placed: list[tuple[int, Cell]] = [(at_now, Cell(word, word.replace("▼", "v"), Shade.BRIGHT))] if word else []
+    placed: list[tuple[int, Cell]] = [(at_now, Cell(word, word.replace("▼", "v"), Tone.BRIGHT))] if word else []
     for place, text in hour_labels(axis, zone):
         touches = word and place <= at_now + len(word) and place + len(text) >= at_now
         if not touches and place + len(text) <= axis.cells:

@@ -13,7 +13,7 @@ import msgspec
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
-from foretop_core.rules.night.night import Fate, ForeseenRun, Night
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range
 from foretop_core.rules.night.outlook import Outlook, outlook
 from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.rules.phases import WAITING
@@ -140,29 +140,27 @@ def _foreseen_run(run: ForeseenRun) -> LaneRun:
         return LaneRun(due, tone=Tone.BAD, sign=Sign.LOST)
     if run.start is None:
         return LaneRun(due)
-    end, late = (run.end.likely, run.end.most[1]) if run.end else (None, None)
+    end, late = (run.end.likely, latest(run.end)) if run.end else (None, None)
     tone = Tone.RUNNING if run.is_running else Tone.DIM
     return LaneRun(due, run.start.likely, end, late, tone, is_running=run.is_running)
 
 
-def paused_runs(
-    item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, now: datetime, usual: timedelta | None
-) -> tuple[LaneRun, ...]:
-    """The runs that a pause keeps back, and those after the moment until which it was meant to last."""
-    since, until = obstacles.paused_since or now, obstacles.paused_until
-    runs = []
-    for due in planned_runs(item, axis):
-        if until is not None and due >= until and due >= now:
-            runs.append(LaneRun(due, due, due + usual if usual else None))
-        elif due >= since:
-            runs.append(LaneRun(due, tone=Tone.PAUSED, sign=Sign.PAUSED))
-    return tuple(runs)
+def latest(end: Range) -> datetime:
+    """The end in nine of ten courses."""
+    return end.by or end.most[1]
+
+
+def paused_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, now: datetime) -> tuple[LaneRun, ...]:
+    """The runs that a pause keeps back, also after its planned end: nothing resumes by itself."""
+    since = obstacles.paused_since or now
+    due = (at for at in planned_runs(item, axis) if at >= since)
+    return tuple(LaneRun(at, tone=Tone.PAUSED, sign=Sign.PAUSED) for at in due)
 
 
 def job_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, now: datetime) -> tuple[LaneRun, ...]:
     """The coming runs of a job with the warm-ups before them: how long one takes is not known."""
     if item.paused:
-        return paused_runs(item, obstacles, axis, now, None)
+        return paused_runs(item, obstacles, axis, now)
     wait = Sign.UNWARMED if obstacles.unwarmed else Sign.WARM
     return tuple(
         LaneRun(max(now, due - item.warm_up * MINUTE), due, wait=wait)

@@ -10,26 +10,23 @@ import msgspec
 
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
-from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.outlook import wait_of
+from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.timeline.night_chart import CellLoad, Role, Shade, Sign
-from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_chart import CellLoad, Sign
+from foretop_core.tables.timeline.night_lanes import ServerNight, latest
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
-_MORNING = timedelta(hours=9)
-"""What is due before this time of the day belongs to the night before it."""
-_OFTEN = timedelta(hours=2)
-"""A schedule that is due again so soon is never done."""
 _MOST_NAMED = 2
 
 
 class Phrase(msgspec.Struct, frozen=True):
-    """A piece of a line in one role."""
+    """A piece of a line in one tone."""
 
     text: str
-    role: Role = Tone.PLAIN
+    tone: Tone = Tone.PLAIN
 
 
 class WordLine(msgspec.Struct, frozen=True):
@@ -46,7 +43,7 @@ def night_words(shown: ServerNight, now: datetime, zone: tzinfo, paused: Sequenc
     A line without a label goes on with the one above it.
     """
     if shown.night.unknown:
-        told = Phrase(f"Nothing can be foreseen: {shown.night.unknown}.", Tone.BAD)
+        told = Phrase(f"Nothing can be foreseen: {render(shown.night.unknown, now, zone)}.", Tone.BAD)
         return (WordLine("Night", (told,), 9),)
     lines = (
         _peak(shown, now, zone),
@@ -82,7 +79,7 @@ def _longest_wait(shown: ServerNight) -> tuple[WordLine, ...]:
     wait = None if run is None else wait_of(run)
     if run is None or wait is None:
         return ()
-    said = Phrase(f"{called(run)}, {humanize.duration(_to_minutes(wait))}", Shade.BRIGHT)
+    said = Phrase(f"{called(run)}, {humanize.duration(_to_minutes(wait))}", Tone.BRIGHT)
     first = WordLine("Waits", (Phrase("longest "), said), 2)
     holder = _holder(shown.night, run)
     return (first, WordLine("", (Phrase(holder),))) if holder else (first,)
@@ -119,35 +116,13 @@ def _holder(night: Night, waiting: ForeseenRun) -> str:
 
 
 def _done(night: Night, now: datetime, zone: tzinfo) -> WordLine | None:
-    end = all_done(night, zone)
+    end = night.done
     if end is None:
         return None
-    said = [Phrase("all by "), Phrase(clock(end.likely, now, zone), Shade.BRIGHT)]
+    said = [Phrase("all by "), Phrase(clock(end.likely, now, zone), Tone.BRIGHT)]
     if night.draws:
-        said.append(Phrase(f", in 9 of 10 nights by {clock(end.most[1], now, zone)}"))
+        said.append(Phrase(f", in 9 of 10 nights by {clock(latest(end), now, zone)}"))
     return WordLine("Done", tuple(said), 4)
-
-
-def all_done(night: Night, zone: tzinfo) -> Range | None:
-    """The end of the run that ends last of those that are open or due before the morning; None where there is none.
-
-    A schedule that is due again within two hours is left out: it is never done.
-    """
-    local = night.now.astimezone(zone)
-    morning = local.replace(hour=0, minute=0, second=0, microsecond=0) + _MORNING
-    if morning <= local:
-        morning += timedelta(days=1)
-    due: dict[str, list[datetime]] = {}
-    for run in night.runs:
-        if run.due is not None:
-            due.setdefault(run.owner.name, []).append(run.due)
-    often = {name for name, moments in due.items() if len(moments) > 1 and moments[1] - moments[0] < _OFTEN}
-    ends = [
-        run.end
-        for run in night.runs
-        if run.end is not None and (run.due is None or (run.due < morning and run.owner.name not in often))
-    ]
-    return max(ends, key=lambda end: end.likely, default=None)
 
 
 def _lost(shown: ServerNight) -> WordLine | None:
@@ -194,21 +169,21 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
         return None
     wait = wait_of(run)
     is_wait = wait is not None and wait >= MINUTE and not run.is_running
-    fates = {
-        Fate.LOST: "lost: its last run is still going when the next one falls due",
-        Fate.REFUSED: "refused: its storage location cannot be used",
-        Fate.LATE: "late: its last run is still going",
-    }
     return LaneWords(
         run="" if run.owner.kind is OwnerKind.SCHEDULE else called(run),
         due=clock(run.due, now, zone) if run.due else "",
         starts=clock(run.start.likely, now, zone) if run.start else "",
         wait=times.short(_to_minutes(wait)) if wait is not None and is_wait else "",
         ends=clock(run.end.likely, now, zone) if run.end else "",
-        by=clock(run.end.most[1], now, zone) if run.end and shown.night.draws else "",
-        fate=fates.get(run.fate, ""),
+        by=clock(latest(run.end), now, zone) if run.end and shown.night.draws else "",
+        fate="" if run.fate is Fate.MADE else _fate(run, now, zone),
         company=_company(shown.night, run),
     )
+
+
+def _fate(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
+    why = render(run.reason, now, zone)
+    return f"{run.fate}: {why}" if why else str(run.fate)
 
 
 def _company(night: Night, run: ForeseenRun) -> str:

@@ -1,0 +1,185 @@
+"""Pausing and unpausing schedules: one merge patch each, with the forecast of what it does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from foretop_core.actions.action_record import EARLY, ActionRecord, CommandLine
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.step_builders import patch_step
+from foretop_core.actions.validation import days_in_hours
+from foretop_core.actions.velero_pickup import Probe, unpause_probe
+from foretop_core.cron.go_compat import GoError, parse_duration
+from foretop_core.errors import BadInput
+from foretop_core.models import Resource, Schedule
+from foretop_core.models.kinds import SCHEDULE, RequiredPermission
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)Z?")
+
+
+class PauseRequest(msgspec.Struct, frozen=True):
+    """Why and until when, for the next shift to see; the batch tells what one window paused."""
+
+    by: str
+    batch: str
+    reason: str = ""
+    until: datetime | None = None
+
+    def marks(self, at: datetime) -> dict[str, str]:
+        marks = {
+            PAUSED_BY: self.by,
+            PAUSED_AT: rfc3339(at) or "",
+            PAUSED_WHY: self.reason,
+            PAUSED_UNTIL: rfc3339(self.until) or "",
+            PAUSED_BATCH: self.batch,
+        }
+        return {key: value for key, value in marks.items() if value}
+
+
+def read_end(text: str, now: datetime) -> datetime:
+    """The end of a pause: `04:30` in UTC, today or tomorrow, `2h` from now, or a whole date and time."""
+    wanted = text.strip()
+    if clock := _CLOCK.fullmatch(wanted):
+        at = now.astimezone(UTC).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
+        return at if at > now else at + timedelta(days=1)
+    try:
+        end = now + timedelta(microseconds=parse_duration(days_in_hours(wanted)) // 1000)
+    except (GoError, OverflowError):
+        end = _read_moment(wanted)
+    if end <= now:
+        raise BadInput(f"{wanted!r} is in the past", f"the cluster's time is {rfc3339(now)}")
+    return end
+
+
+def _read_moment(text: str) -> datetime:
+    try:
+        end = datetime.fromisoformat(text)
+        return (end if end.tzinfo else end.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadInput(f"{text!r} is not a valid end", "", "write 04:30 (UTC), 2h or 2026-11-15T04:30:00Z") from None
+
+
+def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request: PauseRequest, now: datetime) -> Plan:
+    steps, refused = [], []
+    for schedule in schedules:
+        where = snapshot.ref(schedule)
+        if schedule.spec.paused:
+            refused.append(Refusal(where, "it is already paused"))
+            continue
+        left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
+        patch = {"metadata": {"annotations": {**left, **request.marks(now)}}, "spec": {"paused": True}}
+        forecast = render(schedule_facts(snapshot, schedule, now).pausing, now)
+        steps.append(_step(where, schedule, patch, forecast))
+    return Plan(PAUSE, now, tuple(steps), tuple(refused))
+
+
+def plan_unpause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
+    steps, refused = [], []
+    for schedule in schedules:
+        where = snapshot.ref(schedule)
+        if not schedule.spec.paused:
+            refused.append(Refusal(where, "it is not paused"))
+            continue
+        steps.append(_unpause_step(snapshot, where, schedule, choice, now))
+    return Plan(UNPAUSE, now, tuple(steps), tuple(refused))
+
+
+def follow_unpause(snapshot: ClusterSnapshot, before: Resource | None, step: PlanStep, at: datetime) -> Probe | None:
+    """Follows an unpausing by what it wrote; `snapshot` and `before` are of the time before it."""
+    if not isinstance(before, Schedule):
+        return None
+    runs = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
+    written = step.write.body["spec"].get("skipImmediately")
+    return unpause_probe(
+        before,
+        tuple(run.name for run in runs),
+        was_due=schedule_facts(snapshot, before, at).is_due_somehow,
+        skips=bool(before.spec.skip_immediately if written is None else written),
+    )
+
+
+def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
+    """What one window paused, and nothing that was paused before it."""
+    return [item for item in schedules if item.spec.paused and item.annotation(PAUSED_BATCH) == batch]
+
+
+def _unpause_step(
+    snapshot: ClusterSnapshot, where: ObjectRef, schedule: Schedule, choice: Choice, now: datetime
+) -> PlanStep:
+    facts = schedule_facts(snapshot, schedule, now)
+    spec: dict[str, Any] = {"paused": False}
+    held, wanted = schedule.spec.skip_immediately, choice is Choice.SKIP
+    if choice is Choice.SKIP and not held and facts.has_nothing_to_skip:
+        forecast = facts.unpausing(Choice.DO_NOT_SKIP)
+    else:
+        forecast = facts.unpausing(choice)
+        if choice is not Choice.LEAVE and held is not wanted:
+            spec["skipImmediately"] = wanted
+    marks = {key: None for key in MARKS if schedule.annotation(key)}
+    patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
+    return _step(where, schedule, patch, render(forecast.sentence, now))
+
+
+def _step(where: ObjectRef, schedule: Schedule, patch: dict[str, Any], forecast: str) -> PlanStep:
+    before: dict[str, Any] = {
+        "spec": {"paused": schedule.spec.paused, "skipImmediately": schedule.spec.skip_immediately}
+    }
+    marks = {key: value for key in MARKS if (value := schedule.annotation(key))}
+    if marks:
+        before["metadata"] = {"annotations": marks}
+    return patch_step(where, schedule, patch, before, forecast)
+
+
+def _is_unpaused(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if isinstance(item, Schedule) and not item.spec.paused else "it is already paused"
+
+
+def _is_paused(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if isinstance(item, Schedule) and item.spec.paused else "it is not paused"
+
+
+PAUSE = ActionRecord(
+    10,
+    "pause",
+    "Pause",
+    "s",
+    (SCHEDULE,),
+    (RequiredPermission("patch", SCHEDULE),),
+    plan_pause,
+    many=True,
+    applies=_is_unpaused,
+    short="pause",
+    footer=EARLY,
+    words=("stop", "suspend"),
+    hint="pause {}",
+    commands=(CommandLine("schedule pause", "foretop schedule pause -l tier=gold --yes"),),
+    purpose="pause and unpause schedules",
+)
+UNPAUSE = ActionRecord(
+    20,
+    "unpause",
+    "Unpause",
+    "u",
+    (SCHEDULE,),
+    (RequiredPermission("patch", SCHEDULE),),
+    plan_unpause,
+    many=True,
+    applies=_is_paused,
+    short="unpause",
+    footer=EARLY,
+    words=("resume", "continue"),
+    hint="unpause {}",
+    follow=follow_unpause,
+    commands=(CommandLine("schedule unpause", "foretop schedule unpause daily --skip-immediately true --dry-run"),),
+)

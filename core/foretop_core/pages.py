@@ -1,0 +1,247 @@
+"""The pages: one record each, from which tabs, commands, jumps, `get` and the configuration's names are made.
+
+The records are text alone, so that the command line and the configuration know the names without loading a table. The
+screen's half of a page is its record in `foretop.panes.page_records`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+DETAIL = "detail"
+"""The page of one object; it is reached from a row and has no record here."""
+_RESOURCES = "foretop_core.tables.resources"
+
+
+class PageConflict(Exception):
+    """Two pages want the same, or one lacks what it needs; raised when the program is imported."""
+
+
+class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page is called, how it is reached, and which table it shows."""
+
+    id: str
+    title: str
+    commands: tuple[str, ...]
+    """What one types after the colon."""
+    digit: int = 0
+    """The key of its tab; a page without one is reached by a command, and escape leads back from it."""
+    name: str = ""
+    """On its tab."""
+    short: str = ""
+    """On its tab, where there is little room."""
+    view: str = ""
+    """The module in `tables/resources` and the view in it; none for a page without columns."""
+    get: tuple[tuple[str, str], ...] = ()
+    """What one types after `foretop get`, each with the only kind that is printed; "" prints all rows."""
+    home_of: tuple[str, ...] = ()
+    """The kinds whose objects a jump shows here."""
+    first_kind: str = ""
+    """The kind whose first rows are not kept waiting by the others; without one all kinds are needed."""
+
+    @property
+    def brief_title(self) -> str:
+        """In a word or two, as its tab has it or its title begins."""
+        return self.name or self.title.partition(":")[0]
+
+    def load_view(self) -> Any:
+        """The class of its view; the module is imported now."""
+        module, _, name = self.view.partition(":")
+        try:
+            return getattr(importlib.import_module(f"{_RESOURCES}.{module}"), name)
+        except (ImportError, AttributeError, ValueError) as problem:
+            raise PageConflict(f"page {self.id} has no view: {problem}") from problem
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns; none where it has no table."""
+        return tuple(column.name for column in self.load_view()().columns) if self.view else ()
+
+
+_RECORDS = (
+    PageRecord(
+        id="triage",
+        title="Triage: what is wrong",
+        digit=1,
+        name="Triage",
+        short="Triage",
+        commands=("triage", "findings"),
+        view="findings:FindingsView",
+        get=(("findings", ""),),
+    ),
+    PageRecord(
+        id="schedules",
+        title="Schedules",
+        digit=2,
+        name="Schedules",
+        short="Sched",
+        commands=("schedules", "schedule", "sched"),
+        view="schedules:SchedulesView",
+        get=(
+            ("schedules", ""),
+            ("schedule", ""),
+        ),
+        home_of=("Schedule",),
+        first_kind="Schedule",
+    ),
+    PageRecord(
+        id="nonadmin",
+        title="Non-admin backups and restores",
+        digit=3,
+        name="NonAdmin",
+        short="NonAdm",
+        commands=("nab", "nar", "nonadmin"),
+        view="nonadmin:NonAdminView",
+        get=(
+            ("nab", "NonAdminBackup"),
+            ("nar", "NonAdminRestore"),
+            ("nonadmin", ""),
+        ),
+        home_of=("NonAdminBackup", "NonAdminRestore"),
+        first_kind="NonAdminBackup",
+    ),
+    PageRecord(
+        id="queue",
+        title="Queue: what runs and what waits",
+        digit=4,
+        name="Queue",
+        short="Queue",
+        commands=("queue",),
+        view="queue:QueueView",
+        get=(("queue", ""),),
+    ),
+    PageRecord(
+        id="calendar",
+        title="Calendar: upcoming runs and collisions",
+        digit=5,
+        name="Calendar",
+        short="Cal",
+        commands=("calendar", "cal"),
+    ),
+    PageRecord(
+        id="primer",
+        title="Primer: when to warm up before a schedule runs",
+        digit=6,
+        name="Primer",
+        short="Primer",
+        commands=("primer",),
+    ),
+    PageRecord(
+        id="backups",
+        title="Backups",
+        digit=7,
+        name="Backups",
+        short="Backups",
+        commands=("backups", "backup"),
+        view="runs:BackupsView",
+        get=(
+            ("backups", ""),
+            ("backup", ""),
+        ),
+        home_of=("Backup",),
+        first_kind="Backup",
+    ),
+    PageRecord(
+        id="restores",
+        title="Restores",
+        digit=8,
+        name="Restores",
+        short="Restores",
+        commands=("restores", "restore"),
+        view="runs:RestoresView",
+        get=(
+            ("restores", ""),
+            ("restore", ""),
+        ),
+        home_of=("Restore",),
+        first_kind="Restore",
+    ),
+    PageRecord(
+        id="storage",
+        title="Storage locations",
+        digit=9,
+        name="Storage",
+        short="Storage",
+        commands=("bsl", "storage"),
+        view="storage:StorageView",
+        get=(
+            ("storage", ""),
+            ("bsl", ""),
+        ),
+        home_of=(
+            "BackupStorageLocation",
+            "NonAdminBackupStorageLocation",
+            "NonAdminBackupStorageLocationRequest",
+        ),
+        first_kind="BackupStorageLocation",
+    ),
+    PageRecord(
+        id="pods",
+        title="Pods: the Velero server, its node agents and data movers",
+        commands=("pods", "po"),
+        view="pods:PodsView",
+        get=(
+            ("pods", ""),
+            ("pod", ""),
+        ),
+    ),
+    PageRecord(
+        id="movements",
+        title="Data movements: volumes on their way, with the time left",
+        commands=("movements", "datauploads", "datadownloads", "podvolumebackups", "podvolumerestores"),
+        view="movements:MovementsView",
+        get=(("movements", ""),),
+    ),
+    PageRecord(
+        id="repositories",
+        title="Repositories: volume data by namespace and storage location",
+        commands=("repositories", "backuprepositories"),
+        view="repositories:RepositoriesView",
+        get=(("repositories", ""),),
+        home_of=("BackupRepository",),
+    ),
+    PageRecord(
+        id="protection",
+        title="Protection: can each namespace be brought back, and from what",
+        commands=("protection", "namespaces"),
+        view="protection:ProtectionView",
+        get=(("protection", ""),),
+        home_of=("Namespace",),
+    ),
+)
+
+
+def check_pages(pages: Iterable[PageRecord]) -> None:
+    """Refuses two pages with one id, digit, command, name for `get` or kind, and names both."""
+    owners: dict[str, str] = {}
+    for page in pages:
+        taken = (
+            f"the id {page.id}",
+            *([f"digit {page.digit}"] if page.digit else []),
+            *(f"command :{word}" for word in page.commands),
+            *(f"get {word}" for word, _ in page.get),
+            *(f"kind {kind}" for kind in page.home_of),
+        )
+        for one in taken:
+            if one in owners:
+                raise PageConflict(f"pages {owners[one]} and {page.id} both have {one}")
+            owners[one] = page.id
+        if page.digit and not (page.name and page.short):
+            raise PageConflict(f"page {page.id} is a tab and lacks its name or the short one")
+
+
+check_pages(_RECORDS)
+PAGES: Mapping[str, PageRecord] = {page.id: page for page in _RECORDS}
+"""By id, in the order of the tabs."""
+TABS: tuple[PageRecord, ...] = tuple(page for page in PAGES.values() if page.digit)
+SIDE_VIEWS: tuple[PageRecord, ...] = tuple(page for page in PAGES.values() if not page.digit)
+PAGE_OF: Mapping[str, str] = {kind: page.id for page in PAGES.values() for kind in page.home_of}
+"""By kind, the page that shows its objects."""
+GET_TABLES: Mapping[str, tuple[PageRecord, str]] = {
+    word: (page, only) for page in PAGES.values() for word, only in page.get
+}
+"""By what one types after `foretop get`, the page whose rows are printed, and the only kind of them; "" for all."""

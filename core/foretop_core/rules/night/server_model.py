@@ -1,0 +1,374 @@
+"""A Velero server as it is now, ready to be played forward: its open backups, its schedules, and how long runs take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from random import Random
+from zlib import crc32
+
+import msgspec
+
+from foretop_core.cron import CronSchedule
+from foretop_core.models import Backup, Schedule
+from foretop_core.rules import phases
+from foretop_core.rules.cron_dialects.readings import expression
+from foretop_core.rules.forecast import base_time, invalid
+from foretop_core.rules.night.course import NO_SCHEDULE, CourseStart, Draw, OpenRun, PlannedSchedule
+from foretop_core.rules.night.lengths import LateHandovers, Lengths, RunHistory, Source, by_items
+from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
+from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
+from foretop_core.rules.queue.positions import Run, has_ended, order
+from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd, volumes_end
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_refusal import schedule_refusal, storage_refusal
+
+MOST_RUNS = 1500
+"""Of one schedule: one that is due every minute has so many in a day."""
+MOST_RUNS_OF_ALL = 6000
+_FINALIZES = 1.0
+_LOOK_LASTS = 3.0
+"""For so long after its second of the minute, what a look did may not be seen yet."""
+_UNKNOWN_LOOK = 30.0
+_VOLUMES_SPREAD = 0.2
+"""How far the end of a run may be from what the rate of its volumes tells, as a share of what is left."""
+
+
+class OpenBackup(msgspec.Struct, frozen=True):
+    """A backup or restore that has not ended, and what tells how long it will go on."""
+
+    run: Run
+    owner: Owner
+    lengths: Lengths
+    volumes: VolumesEnd = NOTHING_MOVES
+
+    def elapsed(self, now: datetime) -> float:
+        started = self.run.status.start_timestamp
+        return max(0.0, (now - started).total_seconds()) if started else 0.0
+
+    @property
+    def is_finalizing(self) -> bool:
+        """All of its items and volumes are done."""
+        return self.run.phase in phases.FINISHING and self.run.phase not in phases.MOVES_DATA
+
+    @property
+    def own_runs(self) -> int:
+        """The number of its owner's runs that tell how long it takes."""
+        return len(self.lengths.seconds) if self.lengths.source is Source.OWN else 0
+
+    def left(self, now: datetime, random: Random | None) -> float:
+        """The seconds until it ends, were it at work; endless where nothing tells."""
+        if self.volumes.reason:
+            return math.inf
+        if self.is_finalizing:
+            return _FINALIZES if random is None else random.expovariate(1 / _FINALIZES)
+        elapsed = self.elapsed(now)
+        left = self.lengths.left(elapsed, random, by_items(self.run, elapsed))
+        if self.volumes.end is None:
+            return left
+        by_volumes = max(1.0, (self.volumes.end - now).total_seconds())
+        if random is not None:
+            by_volumes *= math.exp(random.gauss(0.0, _VOLUMES_SPREAD))
+        # It does not end before its volumes are moved; where nothing else tells, they do.
+        return max(left, by_volumes) if self.lengths.tells(elapsed) else by_volumes
+
+    def is_by_items(self, now: datetime) -> bool:
+        elapsed = self.elapsed(now)
+        return by_items(self.run, elapsed) is not None and not self.lengths.tells(elapsed)
+
+    def why_a_guess(self, now: datetime) -> str:
+        """Why its length is a guess, or not known; "" where runs, items or volumes of its own tell."""
+        if self.volumes.end is not None or self.is_by_items(now):
+            return ""
+        return self.lengths.why_a_guess(self.owner, self.elapsed(now))
+
+
+class ServerModel(msgspec.Struct, frozen=True):
+    """What a course is played from: the state of a server, how long its runs take, and whose runs they are."""
+
+    namespace: str
+    now: datetime
+    state: CourseStart
+    schedules: tuple[Schedule, ...]
+    lengths: tuple[Lengths, ...]
+    """Of each schedule."""
+    running: tuple[OpenBackup, ...]
+    waiting: tuple[OpenBackup, ...]
+    finishing: tuple[OpenBackup, ...]
+    look: float | None
+    late: LateHandovers
+    left_out: Mapping[str, str] = msgspec.field(default_factory=dict)
+    bounded: tuple[str, ...] = ()
+    """The schedules of which not all runs are played."""
+
+    @property
+    def open(self) -> tuple[OpenBackup, ...]:
+        return (*self.running, *self.waiting, *self.finishing)
+
+
+class Drawing:
+    """The draws of many courses of one server.
+
+    Each schedule and each open run has its own stream of numbers: its draws are the same whatever the others do, so
+    that two forecasts differ in what they are about, not in their luck.
+    """
+
+    def __init__(self, model: ServerModel, seed: int) -> None:
+        self.model, self.seed, self.drawn = model, seed, 0
+        self._schedules = [self._stream(f"schedule {schedule.name}") for schedule in model.schedules]
+        self._open = {one.run.name: self._stream(f"backup {one.run.name}") for one in model.open}
+
+    def _stream(self, name: str) -> Random:
+        return Random(crc32(name.encode(errors="replace")) ^ self.seed)
+
+    def ends(self, one: OpenBackup, count: int) -> list[float]:
+        """The seconds until one that is at work ends, in as many courses."""
+        stream, now = self._stream(f"end of {one.run.name}"), self.model.now
+        return [one.left(now, stream) for _ in range(count)]
+
+    def likely(self) -> Draw:
+        """The likely value of everything."""
+        model, now = self.model, self.model.now
+        return Draw(
+            lengths=[[known.likely] for known in model.lengths],
+            running=[one.left(now, None) for one in model.running],
+            waiting=[one.lengths.likely for one in model.waiting],
+            finishing=[one.left(now, None) for one in model.finishing],
+            look=_UNKNOWN_LOOK if model.look is None else model.look,
+            late=model.late.shares(None),
+        )
+
+    def next(self) -> Draw:
+        """All that is random in one more course."""
+        model, now, streams = self.model, self.model.now, self._open
+        self.drawn += 1
+        random = Random(self.seed * 1_000_003 + self.drawn)
+        return Draw(
+            lengths=[
+                known.draw(stream, 32 if schedule.every else max(1, min(schedule.most, len(schedule.due))))
+                for known, schedule, stream in zip(model.lengths, model.state.schedules, self._schedules, strict=True)
+            ],
+            running=[one.left(now, streams[one.run.name]) for one in model.running],
+            waiting=[one.lengths.draw(streams[one.run.name], 1)[0] for one in model.waiting],
+            finishing=[one.left(now, streams[one.run.name]) for one in model.finishing],
+            look=random.uniform(0.0, 60.0) if model.look is None else model.look,
+            late=model.late.shares(random),
+            random=random,
+        )
+
+
+def server_model(
+    snapshot: ClusterSnapshot,
+    namespace: str,
+    now: datetime,
+    until: datetime | None,
+    zone: tzinfo = UTC,
+    history: RunHistory | None = None,
+) -> ServerModel:
+    """Reads the state of a server off its objects; without `history` that is learned from all of its runs.
+
+    Without `until` its schedules are left out.
+    """
+    known = history or history_of(snapshot, namespace)
+    open_runs = sorted((run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run)), key=order)
+    running = [run for run in open_runs if run.phase in phases.HOLDS_SLOT]
+    waiting = [run for run in open_runs if run.phase in phases.WAITING]
+    finishing = [run for run in open_runs if run.phase not in phases.HOLDS_SLOT and run.phase not in phases.WAITING]
+    has_queue = server_has_queue(snapshot, namespace, open_runs)
+    slots = server_slots(snapshot, namespace, len(running)) if has_queue else 1
+    claims = _Claims()
+    left_out: dict[str, str] = {}
+    planned: list[tuple[Schedule, PlannedSchedule]] = []
+    room = MOST_RUNS_OF_ALL
+    schedules = snapshot.schedules_by_namespace.get(namespace, ()) if until is not None else ()
+    for schedule in sorted(schedules, key=lambda item: item.name):
+        if why := _left_out(snapshot, schedule):
+            left_out[schedule.name] = why
+            continue
+        found = _planned(snapshot, schedule, claims, now, until or now, zone, min(MOST_RUNS, room))
+        if found is not None:
+            planned.append((schedule, found))
+            room -= len(found.due)
+    index = {schedule.name: place for place, (schedule, _) in enumerate(planned)}
+
+    def opened(run: Backup) -> OpenRun:
+        refused = bool(run.phase in phases.WAITING and storage_refusal(snapshot, namespace, run.spec.storage_location))
+        place = index.get(run.schedule_name, NO_SCHEDULE) if run.schedule_name else NO_SCHEDULE
+        # One that is ReadyToStart is InProgress before the next look.
+        holds = run.phase in phases.HOLDS_SCHEDULE or run.phase in phases.HOLDS_SLOT
+        return OpenRun(claims.of(claim(run)), place, refused, holds)
+
+    state = CourseStart(
+        slots=slots,
+        has_queue=has_queue,
+        schedules=[plan for _, plan in planned],
+        running=[opened(run) for run in running],
+        waiting=[opened(run) for run in waiting],
+        finishing=[opened(run) for run in finishing],
+        conflicts=claims.conflicts(),
+        until=((until or now) - now).total_seconds(),
+    )
+    second = snapshot.heartbeat(namespace).second
+    prospects = {run.name: open_backup(snapshot, run, now, known) for run in open_runs}
+    return ServerModel(
+        namespace=namespace,
+        now=now,
+        state=state,
+        schedules=tuple(schedule for schedule, _ in planned),
+        lengths=tuple(schedule_lengths(known, schedule) for schedule, _ in planned),
+        running=tuple(prospects[run.name] for run in running),
+        waiting=tuple(prospects[run.name] for run in waiting),
+        finishing=tuple(prospects[run.name] for run in finishing),
+        look=None if second is None else _first_look(second, now),
+        late=known.late(slots) if waiting or until is not None else LateHandovers(),
+        left_out=left_out,
+        bounded=tuple(
+            schedule.name for schedule, plan in planned if plan.due and len(plan.due) >= min(plan.most, MOST_RUNS)
+        ),
+    )
+
+
+def restores_model(
+    snapshot: ClusterSnapshot, namespace: str, now: datetime, history: RunHistory | None = None
+) -> ServerModel:
+    """The restores of a server: they run one at a time, in the order in which they were made."""
+    known = history or history_of(snapshot, namespace)
+    open_runs = sorted((run for run in snapshot.open_restores.get(namespace, ()) if not has_ended(run)), key=order)
+    prospects = [open_backup(snapshot, run, now, known) for run in open_runs]
+    running = tuple(one for one in prospects if one.run.phase in phases.HOLDS_SLOT)
+    waiting = tuple(one for one in prospects if one.run.phase in phases.WAITING)
+    finishing = tuple(one for one in prospects if one not in running and one not in waiting)
+
+    def opened(found: Sequence[OpenBackup]) -> list[OpenRun]:
+        return [OpenRun(0) for _ in found]
+
+    state = CourseStart(1, False, [], opened(running), opened(waiting), opened(finishing), [1], 0.0)
+    return ServerModel(namespace, now, state, (), (), running, waiting, finishing, 0.0, LateHandovers())
+
+
+def open_backup(snapshot: ClusterSnapshot, run: Run, now: datetime, history: RunHistory) -> OpenBackup:
+    owner = owner_of(run)
+    wanted = claim(run) if isinstance(run, Backup) else None
+    moved = (
+        NOTHING_MOVES if run.phase in phases.WAITING else volumes_end(snapshot.movements_of(run), snapshot.on_node, now)
+    )
+    return OpenBackup(run, owner, history.of(owner, type(run), wanted), moved)
+
+
+def schedule_lengths(history: RunHistory, schedule: Schedule) -> Lengths:
+    owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
+    return history.of(owner, Backup, claim(Backup(spec=schedule.spec.template)))
+
+
+def history_of(
+    snapshot: ClusterSnapshot, namespace: str, runs_of: Callable[[Owner], Iterable[Run]] | None = None
+) -> RunHistory:
+    """The earlier runs of a server as a snapshot has them; `runs_of` finds those of an owner without a look at all."""
+
+    def runs() -> Iterator[Run]:
+        yield from snapshot.backups_by_namespace.get(namespace, ())
+        yield from snapshot.restores_by_namespace.get(namespace, ())
+
+    return RunHistory(runs, runs_of)
+
+
+def server_slots(snapshot: ClusterSnapshot, namespace: str, running: int) -> int:
+    """How many a server with a queue works on at once; at least as many as it does where its flag is not known."""
+    known = snapshot.server(namespace).concurrency
+    return max(1, running if known is None else known)
+
+
+def server_has_queue(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[Backup]) -> bool:
+    """Whether the release of a server queues its backups, as 1.18 and later do."""
+    if any(run.phase in phases.QUEUE_PHASES for run in open_runs):
+        return True
+    release = snapshot.verdict(namespace).release
+    if release is not None:
+        return (release.major, release.minor) >= (1, 18)
+    return "queuePosition" in snapshot.backup_status_fields or (snapshot.server(namespace).concurrency or 1) > 1
+
+
+class _Claims:
+    """The claims of namespaces, each once, and which of them share one."""
+
+    def __init__(self) -> None:
+        self._index: dict[Claim, int] = {}
+
+    def of(self, wanted: Claim) -> int:
+        return self._index.setdefault(wanted, len(self._index))
+
+    def conflicts(self) -> list[int]:
+        """For each claim the set of those that share a namespace with it, as bits: itself, unless it takes none."""
+        known = list(self._index)
+        found = [1 << place if shared_namespaces(one, one) else 0 for place, one in enumerate(known)]
+        by_name: dict[str, int] = {}
+        for place, one in enumerate(known):
+            for name in one.names:
+                by_name[name] = by_name.get(name, 0) | 1 << place
+        wild = [place for place, one in enumerate(known) if one.patterns]
+        for place, one in enumerate(known):
+            for name in one.names:
+                found[place] |= by_name[name]
+            for other in wild:
+                if other != place and shared_namespaces(one, known[other]):
+                    found[place] |= 1 << other
+                    found[other] |= 1 << place
+        return found
+
+
+def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
+    if schedule.spec.paused:
+        return "paused"
+    dialect = snapshot.dialect(schedule)
+    if dialect is None:
+        return "its expression has several readings"
+    return "invalid" if invalid(schedule, dialect) else ""
+
+
+def _planned(
+    snapshot: ClusterSnapshot,
+    schedule: Schedule,
+    claims: _Claims,
+    now: datetime,
+    until: datetime,
+    zone: tzinfo,
+    most: int,
+) -> PlannedSchedule | None:
+    dialect, base = snapshot.dialect(schedule), base_time(schedule)
+    if dialect is None or base is None:
+        return None
+    parsed = expression(schedule.spec.schedule, dialect)
+    assert isinstance(parsed, CronSchedule)
+    if schedule.spec.skip_immediately:
+        base = max(base, now)
+    wanted = claims.of(claim(Backup(spec=schedule.spec.template)))
+    refused = bool(schedule_refusal(snapshot, schedule))
+    if parsed.every is not None:
+        first = (base + parsed.every - now).total_seconds()
+        return PlannedSchedule(
+            wanted, every=max(1.0, parsed.every.total_seconds()), first=first, is_refused=refused, most=most
+        )
+    if parsed.never_fires:
+        return PlannedSchedule(wanted, every=1.0, first=0.0, is_refused=refused, most=most)
+    due = tuple((run - now).total_seconds() for run in _due(parsed, base, now, until, zone, most))
+    return PlannedSchedule(wanted, due, is_refused=refused, most=most) if due else None
+
+
+def _due(
+    parsed: CronSchedule, base: datetime, now: datetime, until: datetime, zone: tzinfo, most: int
+) -> Iterator[datetime]:
+    """The first run after the base, and those that fall due from now on: of several past ones Velero makes one."""
+    run = parsed.next(base.astimezone(zone))
+    if run is not None and run < now:
+        yield run
+        run = parsed.next(now.astimezone(zone))
+    while run is not None and run < until and most > 0:
+        yield run
+        most -= 1
+        run = parsed.next(run)
+
+
+def _first_look(second: int, now: datetime) -> float:
+    ahead = (second - now.second - now.microsecond / 1e6) % 60.0
+    return ahead - 60.0 if ahead > 60.0 - _LOOK_LASTS else ahead

@@ -1,0 +1,245 @@
+"""The night of a server before and after a change that nobody has made, and the difference in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TypeAlias, assert_never
+
+import msgspec
+from msgspec.structs import replace
+
+from foretop_core.cron import CronError
+from foretop_core.errors import BadInput
+from foretop_core.models import BackupSpec, Schedule
+from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
+from foretop_core.rules import humanize
+from foretop_core.rules.cron_dialects.readings import expression
+from foretop_core.rules.night.lengths import Lengths, Source
+from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, Fate, Foresight
+from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, outlook, wait_of
+from foretop_core.rules.night.server_model import ServerModel, server_model
+from foretop_core.rules.night.window import Window
+from foretop_core.rules.sentences import Moment, Text, sentence
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+_NOTICED = timedelta(minutes=1)
+"""A difference that is smaller is not told."""
+_MOST_SLOTS = 1000
+_LONGEST = 1000.0
+
+
+class Move(msgspec.Struct, frozen=True):
+    """Another expression for a schedule."""
+
+    name: str
+    expression: str
+
+
+class Pause(msgspec.Struct, frozen=True):
+    name: str
+
+
+class Unpause(msgspec.Struct, frozen=True):
+    name: str
+
+
+class Slots(msgspec.Struct, frozen=True):
+    """Another `--concurrent-backups`."""
+
+    count: int
+
+
+class Add(msgspec.Struct, frozen=True):
+    """A schedule that does not exist."""
+
+    name: str
+    expression: str
+    length: timedelta
+    namespaces: tuple[str, ...] = ()
+
+
+class Longer(msgspec.Struct, frozen=True):
+    """The runs of a schedule take so many times as long."""
+
+    name: str
+    times: float
+
+
+class Stopped(msgspec.Struct, frozen=True):
+    """Velero does not run in a window."""
+
+    window: Window
+
+
+Change: TypeAlias = Move | Pause | Unpause | Slots | Add | Longer | Stopped
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """The night as it will be, and as it would be; `differences` has each that a person would notice."""
+
+    before: Outlook
+    after: Outlook
+    differences: tuple[Text, ...]
+
+
+def what_if(
+    snapshot: ClusterSnapshot,
+    namespace: str,
+    now: datetime,
+    changes: Sequence[Change],
+    length: timedelta = DAY,
+    zone: tzinfo = UTC,
+    draws: int = FEWEST_DRAWS,
+) -> Comparison:
+    """The coming hours of a server with and without changes; both are drawn from the same streams.
+
+    Raises BadInput for a change that cannot be, or that changes nothing.
+    """
+    if not changes:
+        raise BadInput("Nothing to compare", "no change is given", "such as --move NAME='30 2 * * *'")
+    now_model = server_model(snapshot, namespace, now, now + length, zone)
+    changed = _changed(snapshot, namespace, now, changes)
+    then = _model_changes(server_model(changed, namespace, now, now + length, zone), changes, zone)
+    if then == now_model:
+        raise BadInput("That changes nothing", "the coming runs are the same with it", "")
+    before, after = _outlook(now_model, draws), _outlook(then, draws)
+    return Comparison(before, after, tuple(_differences(before, after)))
+
+
+def _outlook(model: ServerModel, draws: int) -> Outlook:
+    ahead = Foresight.of(model)
+    ahead.play(draws)
+    return outlook(ahead.night())
+
+
+def _changed(snapshot: ClusterSnapshot, namespace: str, now: datetime, changes: Iterable[Change]) -> ClusterSnapshot:
+    """The snapshot with what the changes would write."""
+    schedules = {schedule.name: schedule for schedule in snapshot.schedules_by_namespace.get(namespace, ())}
+    servers = dict(snapshot.servers)
+    for change in changes:
+        match change:
+            case Slots(count):
+                if not 1 <= count <= _MOST_SLOTS:
+                    raise BadInput(f"{count} slots cannot be", "Velero takes 1 or more at a time", "")
+                server = snapshot.server(namespace)
+                if (server.concurrency or 1) == count:
+                    raise BadInput("That changes nothing", f"Velero has {humanize.count(count, 'slot')}", "")
+                servers[namespace] = replace(server, concurrency=count)
+            case Move(name, text):
+                schedule = _known(schedules, name, namespace)
+                if schedule.spec.schedule.split() == text.split():
+                    raise BadInput("That changes nothing", f"{name} has the expression {text!r}", "")
+                schedules[name] = _reread(_with(schedule, schedule=text))
+                _check(snapshot, schedules[name])
+            case Pause(name) | Unpause(name):
+                schedule, paused = _known(schedules, name, namespace), isinstance(change, Pause)
+                if schedule.spec.paused == paused:
+                    raise BadInput("That changes nothing", f"{name} is {'' if paused else 'not '}paused", "")
+                schedules[name] = _with(schedule, paused=paused)
+            case Add(name, text, length, namespaces):
+                if name in schedules:
+                    raise BadInput(f"There is a schedule {name} in {namespace}", "", "give the new one another name")
+                if length <= timedelta():
+                    raise BadInput(f"A run of {name} cannot take that long", "its length is not positive", "")
+                schedules[name] = Schedule(
+                    metadata=ScheduleMetadata(name=name, namespace=namespace, creation_timestamp=now),
+                    spec=ScheduleSpec(schedule=text, template=BackupSpec(included_namespaces=namespaces)),
+                )
+                _check(snapshot, schedules[name])
+            case Longer(name, times):
+                _known(schedules, name, namespace)
+                if not 0 < times <= _LONGEST or not math.isfinite(times):
+                    raise BadInput(f"A run of {name} cannot take {times:g} times as long", "", "use a number above 0")
+                if times == 1:
+                    raise BadInput("That changes nothing", "a run that takes once as long is the same", "")
+            case Stopped():
+                pass
+            case _:
+                assert_never(change)
+    others = tuple(schedule for schedule in snapshot.schedules if schedule.namespace != namespace)
+    return replace(snapshot, schedules=(*others, *schedules.values()), servers=servers)
+
+
+def _with(item: Schedule, **fields: object) -> Schedule:
+    return replace(item, spec=replace(item.spec, **fields))
+
+
+def _reread(item: Schedule) -> Schedule:
+    """A new expression is validated anew."""
+    return replace(item, status=replace(item.status, phase="", validation_errors=()))
+
+
+def _known(schedules: dict[str, Schedule], name: str, namespace: str) -> Schedule:
+    found = schedules.get(name)
+    if found is None:
+        raise BadInput(f"There is no schedule {name} in {namespace}", "", "`foretop get schedules` lists them")
+    return found
+
+
+def _check(snapshot: ClusterSnapshot, schedule: Schedule) -> None:
+    """Refuses an expression that every release which the server may have refuses."""
+    read = [expression(schedule.spec.schedule, reading.dialect) for reading in snapshot.readings(schedule)]
+    refused = [one for one in read if isinstance(one, CronError)]
+    if len(refused) == len(read):
+        raise refused[-1]
+
+
+def _model_changes(model: ServerModel, changes: Iterable[Change], zone: tzinfo) -> ServerModel:
+    """What no object says: lengths, and a server that stands still."""
+    lengths = {schedule.name: known for schedule, known in zip(model.schedules, model.lengths, strict=True)}
+    state = model.state
+    for change in changes:
+        if isinstance(change, Longer) and change.name in lengths:
+            lengths[change.name] = replace(lengths[change.name], factor=change.times)
+        elif isinstance(change, Add) and change.name in lengths:
+            lengths[change.name] = Lengths((change.length.total_seconds(),), Source.OWN)
+        elif isinstance(change, Stopped):
+            begins, ends = change.window.after(model.now, zone)
+            if begins >= model.now + timedelta(seconds=state.until):
+                raise BadInput("That changes nothing", "the window lies beyond the time that is foreseen", "")
+            seconds = [max(0.0, (at - model.now).total_seconds()) for at in (begins, ends)]
+            state = replace(state, stopped=(seconds[0], seconds[1]))
+    return replace(model, state=state, lengths=tuple(lengths[schedule.name] for schedule in model.schedules))
+
+
+def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
+    """Schedule by schedule, then all of the night."""
+    was = {schedule.name: schedule for schedule in before.schedules}
+    now = {schedule.name: schedule for schedule in after.schedules}
+    for name in sorted(was.keys() | now.keys()):
+        yield from _of_schedule(name, was.get(name), now.get(name))
+    if before.done is not None and after.done is not None:
+        moved = after.done.likely - before.done.likely
+        if abs(moved) >= _NOTICED:
+            when = Moment(after.done.likely, to_the_minute=True)
+            how = "sooner" if moved < timedelta() else "later"
+            yield sentence("All done about ", when, f", {humanize.duration(abs(moved))} {how}.")
+
+
+def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | None) -> Iterable[Text]:
+    if was is None or now is None:
+        count = len((now or was or ScheduleOutlook(name, ())).runs)
+        yield f"{name}: {humanize.count(count, 'run')} {'more' if was is None else 'fewer'}."
+        return
+    lost = was.count(Fate.LOST), now.count(Fate.LOST)
+    late = was.count(Fate.LATE), now.count(Fate.LATE)
+    if lost[0] and not lost[1]:
+        yield f"{name}: no longer lost ({humanize.count(lost[0], 'run')})."
+    elif lost[0] != lost[1]:
+        yield f"{name}: {humanize.count(lost[1], 'run')} lost instead of {lost[0]}."
+    if late[0] != late[1]:
+        yield f"{name}: {humanize.count(late[1], 'run')} late instead of {late[0]}."
+    first, then = was.next, now.next
+    if first is None or then is None:
+        return
+    waits = wait_of(then) or timedelta(), wait_of(first) or timedelta()
+    if abs(waits[0] - waits[1]) >= _NOTICED:
+        how = "longer" if waits[0] > waits[1] else "less long"
+        yield f"{name}: waits {humanize.duration(abs(waits[0] - waits[1]))} {how}."
+    if first.end is not None and then.end is not None and abs(then.end.likely - first.end.likely) >= _NOTICED:
+        moved = then.end.likely - first.end.likely
+        how = "sooner" if moved < timedelta() else "later"
+        when = Moment(then.end.likely, to_the_minute=True)
+        yield sentence(f"{name}: ends {humanize.duration(abs(moved))} {how}, about ", when, ".")

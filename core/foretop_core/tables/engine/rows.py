@@ -1,0 +1,300 @@
+"""Rows in order, kept so change by change: finding a place costs O(log n), a new order or filter O(n).
+
+Those of a view follow the store: only the ones that a change touches are derived again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, Protocol, TypeVar
+
+from sortedcontainers import SortedList
+
+from foretop_core.errors import let_through
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failure_record import problem_text
+from foretop_core.store import Change, Store, UnreadableObject
+from foretop_core.tables.engine.view import UnreadableRow, View
+
+E = TypeVar("E")
+Counted = TypeVar("Counted", contravariant=True)
+Place = tuple[Any, ...]
+"""A row's group, where there are any; whether it comes last for want of a value; the value; and the key, which settles
+ties, so that every row has one place only."""
+_MANY = 200
+"""Up to so many changes are always made one by one."""
+
+
+class Counting(Protocol[Counted]):
+    """Is told of every row that comes into sight, goes, or changes where it is."""
+
+    def clear(self) -> None: ...
+
+    def came(self, key: ObjectRef, entry: Counted) -> None: ...
+
+    def went(self, key: ObjectRef, entry: Counted) -> None: ...
+
+    def changed(self, key: ObjectRef, before: Counted, after: Counted) -> None: ...
+
+
+def everything(_key: ObjectRef, _entry: object) -> bool:
+    return True
+
+
+def by_key(_: object) -> None:
+    return None
+
+
+class SortedRows(Generic[E]):
+    """All rows by key, and the visible ones in order; reversed order is read from the other end."""
+
+    def __init__(self, sort: Callable[[E], Any] = by_key, keep: Callable[[ObjectRef, E], bool] = everything) -> None:
+        self._sort = sort
+        self._keep = keep
+        self._reverse = False
+        self._entries: dict[ObjectRef, E] = {}
+        self._places: dict[ObjectRef, Place] = {}
+        self._order: SortedList[Place] = SortedList()
+        self._group: Callable[[ObjectRef], Any] | None = None
+        self._counting: Counting[E] | None = None
+
+    def __len__(self) -> int:
+        """How many rows are visible."""
+        return len(self._order)
+
+    @property
+    def total(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: ObjectRef) -> bool:
+        """Whether the row is visible."""
+        return key in self._places
+
+    def get(self, key: ObjectRef) -> E | None:
+        return self._entries.get(key)
+
+    def key_at(self, index: int) -> ObjectRef:
+        key: ObjectRef = self._order[self._flip(index)][-1]
+        return key
+
+    def index_of(self, key: ObjectRef) -> int | None:
+        place = self._places.get(key)
+        return None if place is None else self._flip(self._order.bisect_left(place))
+
+    def window(self, start: int, stop: int) -> Iterator[tuple[ObjectRef, E]]:
+        """The visible rows from `start` to before `stop`: what is to be painted."""
+        for index in range(max(0, start), min(stop, len(self._order))):
+            key = self.key_at(index)
+            yield key, self._entries[key]
+
+    def __iter__(self) -> Iterator[tuple[ObjectRef, E]]:
+        return self.window(0, len(self._order))
+
+    def put(self, key: ObjectRef, entry: E) -> bool:
+        """Adds or changes a row; whether a visible one is other than before. An equal entry changes nothing."""
+        before = self._entries.get(key)
+        if before is not None and before == entry:
+            return False
+        if self._keep is not everything and not self._keep(key, entry):
+            gone = self._hide(key)
+            self._entries[key] = entry
+            return gone
+        place = self._place(key, entry)
+        if before is not None and self._places.get(key) == place:
+            self._entries[key] = entry
+            if self._counting is not None:
+                self._counting.changed(key, before, entry)
+            return True
+        self._hide(key)
+        self._entries[key] = entry
+        self._show(key, place)
+        return True
+
+    def remove(self, key: ObjectRef) -> bool:
+        gone = self._hide(key)
+        self._entries.pop(key, None)
+        return gone
+
+    def update(self, changes: Mapping[ObjectRef, E | None]) -> bool:
+        """Several changes at once, None for a row that goes; many of them cost one new sort of everything."""
+        if len(changes) > max(_MANY, len(self._entries) // 4):
+            self._update_all(changes)
+            return True
+        seen = False
+        for key, entry in changes.items():
+            seen |= self.remove(key) if entry is None else self.put(key, entry)
+        return seen
+
+    def replace(self, entries: Iterable[tuple[ObjectRef, E]]) -> bool:
+        """Makes these the rows, touching only what differs."""
+        wanted = dict(entries)
+        gone: dict[ObjectRef, E | None] = {key: None for key in self._entries if key not in wanted}
+        return self.update({**gone, **wanted})
+
+    def filter(self, keep: Callable[[ObjectRef, E], bool], *, narrows: bool = False) -> None:
+        """Shows what fits; one that `narrows` the last one is put to the visible rows only, which keep their order."""
+        self._keep = keep
+        if not narrows:
+            self._arrange()
+            return
+        visible = [place for place in self._order if keep(place[-1], self._entries[place[-1]])]
+        self._places = {place[-1]: place for place in visible}
+        self._order = SortedList(visible)
+        self._count()
+
+    def sort(self, value: Callable[[E], Any], *, reverse: bool = False) -> None:
+        self._sort = value
+        self._reverse = reverse
+        self._arrange()
+
+    def group(self, by: Callable[[ObjectRef], Any] | None, counting: Counting[E] | None) -> None:
+        """Keeps rows of one group together, in their order within it; None puts them in one order again."""
+        self._group, self._counting = by, counting
+        self._arrange()
+
+    @property
+    def is_reversed(self) -> bool:
+        return self._reverse
+
+    def _update_all(self, changes: Mapping[ObjectRef, E | None]) -> None:
+        for key, entry in changes.items():
+            if entry is None:
+                self._entries.pop(key, None)
+            else:
+                self._entries[key] = entry
+        self._arrange()
+
+    def _arrange(self) -> None:
+        keep, place = self._keep, self._place
+        shown = self._entries.items()
+        self._places = {key: place(key, entry) for key, entry in shown if keep is everything or keep(key, entry)}
+        self._order = SortedList(self._places.values())
+        self._count()
+
+    def _count(self) -> None:
+        if self._counting is not None:
+            self._counting.clear()
+            for key in self._places:
+                self._counting.came(key, self._entries[key])
+
+    def _show(self, key: ObjectRef, place: Place) -> None:
+        self._places[key] = place
+        self._order.add(place)
+        if self._counting is not None:
+            self._counting.came(key, self._entries[key])
+
+    def _hide(self, key: ObjectRef) -> bool:
+        place = self._places.pop(key, None)
+        if place is None:
+            return False
+        self._order.remove(place)
+        if self._counting is not None:
+            self._counting.went(key, self._entries[key])
+        return True
+
+    def _flip(self, at: int) -> int:
+        return len(self._order) - 1 - at if self._reverse else at
+
+    def _place(self, key: ObjectRef, entry: E) -> Place:
+        """What has no value comes last, whichever way the rows run."""
+        value = self._sort(entry)
+        place = ((value is None) != self._reverse, value, key)
+        return place if self._group is None else (self._group(key), *place)
+
+
+class ObjectRows(SortedRows[E | UnreadableRow]):
+    """The rows of one view over some clusters; `pump` brings them up to date."""
+
+    def __init__(self, view: View[E], store: Store, contexts: Iterable[str]) -> None:
+        super().__init__(self._sort_value)
+        self.view = view
+        self._store = store
+        self._contexts = frozenset(contexts)
+        self._changes = store.feed.subscribe(view.watched)
+        self._column = view.column(view.order)
+        self.derived = 0
+        """How often a row was derived since the first ones were."""
+        self._bases = self._known_bases()
+        first = (key for context in sorted(self._contexts) for key in view.keys(store, context))
+        self.replace((key, entry) for key in first if (entry := self._derive(key)) is not None)
+
+    @property
+    def sorted_by(self) -> str:
+        return self._column.name
+
+    def sort_by(self, column: str, *, reverse: bool = False) -> None:
+        self._column = self.view.column(column)
+        self.sort(self._sort_value, reverse=reverse)
+
+    def close(self) -> None:
+        """Takes in no more changes."""
+        self._store.feed.unsubscribe(self._changes)
+
+    def pump(self) -> bool:
+        """Takes what changed since the last time; whether a visible row is other than before.
+
+        Each row touched is derived once, however often it changed.
+        """
+        changes = self._changes.drain()
+        if not changes:
+            return False
+        touched = self._based_anew()
+        for key, change in changes.items():
+            touched.update(dict.fromkeys(self._touched(key, change)))
+        rows: dict[ObjectRef, E | UnreadableRow | None] = {}
+        for key in touched:
+            if key.context in self._contexts:
+                self.derived += 1
+                rows[key] = self._derive(key)
+        return self.update(rows)
+
+    def _derive(self, key: ObjectRef) -> E | UnreadableRow | None:
+        """What the row of an object is made from; one that fails to be made is a row that says so."""
+        resource = self._store.get(key) or self.view.missing
+        if resource is None or key.kind not in self.view.kinds:
+            return None
+        if isinstance(resource, UnreadableObject):
+            return UnreadableRow(key, resource.problem)
+        try:
+            return self.view.entry(self._store, key, resource)
+        except Exception as fault:
+            let_through(fault)
+            return UnreadableRow(key, f"no row can be made: {problem_text(fault)}", fault)
+
+    def _touched(self, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        """Where it fails to say whom a change concerns, it concerns all."""
+        try:
+            return tuple(self.view.touched(self._store, key, change))
+        except Exception:
+            return tuple(self.view.keys(self._store, key.context))
+
+    def _based_anew(self) -> dict[ObjectRef, None]:
+        """Every row of the clusters in which what all rows are made from has changed."""
+        before, self._bases = self._bases, self._known_bases()
+        if before == self._bases:
+            return {}
+        return {
+            key: None
+            for context in sorted(self._contexts)
+            if before[context] != self._bases[context]
+            for key in self.view.keys(self._store, context)
+        }
+
+    def _known_bases(self) -> dict[str, object]:
+        """A basis that cannot be had is another one each time, so that no row stays as it was."""
+        found: dict[str, object] = {}
+        for context in self._contexts:
+            try:
+                found[context] = self.view.basis(self._store, context)
+            except Exception:
+                found[context] = object()
+        return found
+
+    def _sort_value(self, entry: E | UnreadableRow) -> Any:
+        """None, which comes last, where there is no value or it fails to be had."""
+        if isinstance(entry, UnreadableRow):
+            return None
+        try:
+            return self._column.sort(entry)
+        except Exception:
+            return None

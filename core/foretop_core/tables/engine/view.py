@@ -1,0 +1,296 @@
+"""What a view is made of: columns of cells, a mark for each row, and the sides by which rows are found."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+
+from foretop_core.errors import BadInput
+from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.pages import PageConflict, PageRecord
+from foretop_core.store import Change, Store
+from foretop_core.tables.engine.filter import FilterableRow
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_standing
+from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.text.terminal_text import ELLIPSIS, cut, cut_end, width
+
+LONGEST_CELL = 1024
+"""So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """Text that a terminal may have as it is, and the tone in which it is said."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+    briefs: tuple[str, ...] = ()
+    """The same in fewer words, for a column with less room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One painted line: the same for the screen and for the command line."""
+
+    key: ObjectRef
+    mark: StatusGlyph
+    cells: tuple[Cell, ...]
+    faded: bool = field(default=False, kw_only=True)
+    """Nothing new comes in of it."""
+    fault: Exception | None = field(default=None, kw_only=True, compare=False)
+    """What kept it from being painted."""
+
+    @property
+    def outline(self) -> tuple[object, ...]:
+        """Two rows with the same differ in the text of cells alone."""
+        return self.key, self.mark, self.faded
+
+
+E = TypeVar("E")
+Shown = TypeVar("Shown", contravariant=True)
+
+
+RenderContextOf = Callable[[str], RenderContext]
+"""The moment in a cluster."""
+
+
+class Column(msgspec.Struct, Generic[Shown], frozen=True):
+    """`text` and `tone` may use the time, and are asked for what is on the screen only; `sort` may not.
+
+    `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room; `briefs` say
+    the same shorter and shorter, so that words are left out before letters are. Of those that `fall` what stands
+    there runs downwards in their usual order: the newest start, the greatest age comes first. `cells` is what its
+    texts come to sooner or later, kept free from the start so that no column goes when one of them grows. In a
+    column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
+    clock, which is not a change of the object.
+    """
+
+    name: str
+    title: str
+    text: Callable[[Shown, RenderContext], str]
+    sort: Callable[[Shown], Any]
+    tone: Callable[[Shown, RenderContext], Tone] | None = None
+    right: bool = False
+    wide: bool = False
+    from_middle: bool = False
+    falls: bool = False
+    briefs: Callable[[Shown, RenderContext], tuple[str, ...]] | None = None
+    cells: int = 0
+    alike: bool = False
+    ticks: bool = False
+
+
+def plain(
+    name: str,
+    title: str,
+    get: Callable[[Shown], str],
+    *,
+    tone: Callable[[Shown, RenderContext], Tone] | None = None,
+    wide: bool = False,
+    from_middle: bool = False,
+    cells: int = 0,
+    briefs: Callable[[Shown], tuple[str, ...]] | None = None,
+) -> Column[Shown]:
+    """A column whose text does not depend on the time, and sorts as it reads."""
+    return Column(
+        name,
+        title,
+        lambda entry, _: get(entry),
+        lambda entry: get(entry) or None,
+        tone,
+        wide=wide,
+        from_middle=from_middle,
+        briefs=(lambda entry, _: briefs(entry)) if briefs is not None else None,
+        cells=cells,
+    )
+
+
+def wording(cells: Iterable[Cell], size: int) -> int:
+    """How much all cells of a column must be shortened alike for the longest to fit; 0: not at all."""
+    texts = [(cell.text, *cell.briefs) for cell in cells]
+    most = max(map(len, texts), default=1)
+    return next((at for at in range(most) if all(width(one[min(at, len(one) - 1)]) <= size for one in texts)), most)
+
+
+def worded_width(cell: Cell, shortened: int) -> int:
+    """How wide the wording is that a cell has when it was shortened so many times."""
+    wordings = (cell.text, *cell.briefs)
+    return width(wordings[min(shortened, len(wordings) - 1)])
+
+
+def fit(cell: Cell, column: Column[Any], size: int, ellipsis: str = ELLIPSIS, least: int = 0) -> str:
+    """The fullest wording that fits, shortened `least` times before; where none does, the shortest is cut."""
+    wordings = (cell.text, *cell.briefs)
+    text = next((words for words in wordings[least:] if width(words) <= size), wordings[-1])
+    return cut(text, size, ellipsis) if column.from_middle else cut_end(text, size, ellipsis)
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """The entry of an object that could not be read, or of which no row could be made."""
+
+    key: ObjectRef
+    problem: str
+    fault: Exception | None = field(default=None, compare=False)
+    """The failure of foretop's own, where it was one."""
+
+
+class TableView(ABC, Generic[E]):
+    """One table: its columns, and how a row of it looks, whatever the row is made from."""
+
+    name: ClassVar[str]
+    kinds: ClassVar[frozenset[str]] = frozenset()
+    """The names of the kinds whose objects are rows here; none where the rows are of all sorts."""
+    columns: tuple[Column[E], ...]
+    order: ClassVar[str]
+    rank: ClassVar[tuple[str, ...]] = ()
+    """The columns that are given up last where there is no room for all; one that is not named here goes first."""
+    least: ClassVar[Mapping[str, int]] = {}
+    """By column, how much of it is kept when it is cut, where that is not the usual."""
+    narrow: ClassVar[Mapping[str, int]] = {}
+    """On a narrow line: the columns that stay, by rank, and how much of them is kept."""
+    fields: ClassVar[tuple[str, ...]] = ("context", "namespace", "name", "phase")
+    with_velero: ClassVar[bool] = False
+    """Whether it tells of a team's namespace what Velero's objects alone know, wherever Velero is."""
+
+    @abstractmethod
+    def mark(self, entry: E, render: RenderContext) -> StatusGlyph: ...
+
+    @abstractmethod
+    def item(self, entry: E, render: RenderContext) -> Item:
+        """What `-o json` prints of it."""
+
+    def column(self, name: str) -> Column[E]:
+        found = next((column for column in self.columns if column.name == name.lower()), None)
+        if found is None:
+            known = ", ".join(column.name for column in self.columns)
+            raise BadInput(f"{name!r} is not a column of {self.name}", f"the columns are {known}")
+        return found
+
+
+class View(TableView[E]):
+    """A table of objects: which it shows, and how a change finds its rows."""
+
+    watched: ClassVar[frozenset[str]]
+    """Its kinds and the ones whose changes show in the rows."""
+    context_kinds: ClassVar[frozenset[str]] = frozenset()
+    """What the rows are painted against: without these kinds they say less."""
+    missing: ClassVar[Resource | None] = None
+    """What a row is made from where the object is gone; None where no row is left of it."""
+    in_groups: ClassVar[bool] = True
+    """Whether its rows may be put under their namespaces."""
+
+    @abstractmethod
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> E | None:
+        """What the row of an object is made from; None where the view does not show the object."""
+
+    @abstractmethod
+    def resource(self, entry: E) -> Resource: ...
+
+    def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        """The rows that may look different after a change of any watched object."""
+        return (key,)
+
+    def basis(self, store: Store, context: str) -> object:
+        """What all rows of a cluster are made from besides their own objects; where it changes, all are made again."""
+        return None
+
+    def details(self, entry: E) -> Mapping[str, str]:
+        """The fields of this view beyond those that every view has."""
+        return {}
+
+    def searched(self, entry: E) -> Iterable[str]:
+        """What a search for a text looks at, beyond what every view has."""
+        return self.details(entry).values()
+
+    def labels(self, entry: E) -> Mapping[str, str]:
+        return self.resource(entry).metadata.labels
+
+    def phase(self, entry: E) -> str:
+        return str(getattr(self.resource(entry), "phase", ""))
+
+    def standing(self, entry: E) -> StatusLabel | None:
+        """What the head of a group tells of it; None for what is well."""
+        return run_standing(self.phase(entry))
+
+    def facets(
+        self, key: ObjectRef, entry: E | UnreadableRow, render_context_of: RenderContextOf | None = None
+    ) -> FilterableRow:
+        """With the render contexts, also what its cells say can be asked for."""
+        if isinstance(entry, UnreadableRow):
+            return _SpoiledFacets(key, entry.problem)
+        return _RowFacets(self, key, entry, render_context_of)
+
+    def said(self, name: str, entry: E, render: RenderContext) -> str:
+        """What the cell of a column says."""
+        return next((column.text(entry, render) for column in self.columns if column.name == name), "")
+
+    def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
+        """Of all rows of a cluster."""
+        return (key for kind in sorted(self.kinds) for key, _ in store.items(context, kind))
+
+
+_KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
+
+
+class _RowFacets(Generic[E]):
+    """Made once for every row that a filter looks at, so it is kept light."""
+
+    __slots__ = ("entry", "key", "render_context_of", "view")
+
+    def __init__(self, view: View[E], key: ObjectRef, entry: E, render_context_of: RenderContextOf | None) -> None:
+        self.view = view
+        self.key = key
+        self.entry = entry
+        self.render_context_of = render_context_of
+
+    def text(self) -> str:
+        context, _, namespace, name = self.key
+        phase = self.view.phase(self.entry)
+        own = (context, namespace, name, phase, *phase_briefs(phase))
+        return " ".join((*own, *self.view.searched(self.entry))).lower()
+
+    def contains(self, word: str) -> bool:
+        """Mostly a name is typed: what has it there needs no other texts."""
+        return word in self.key.name or word in self.key.namespace or word in self.text()
+
+    def field(self, name: str) -> str:
+        if name in _KEY_FIELDS:
+            return self.key[_KEY_FIELDS[name]]
+        if name == "phase":
+            return self.view.phase(self.entry)
+        if name in self.view.fields or self.render_context_of is None:
+            return self.view.details(self.entry).get(name, "")
+        return self.view.said(name, self.entry, self.render_context_of(self.key.context))
+
+    def labels(self) -> Mapping[str, str]:
+        return self.view.labels(self.entry)
+
+
+class _SpoiledFacets(msgspec.Struct, frozen=True):
+    key: ObjectRef
+    problem: str
+
+    def text(self) -> str:
+        return f"{self.key.context} {self.key.namespace} {self.key.name} {self.problem}".lower()
+
+    def contains(self, word: str) -> bool:
+        return word in self.text()
+
+    def field(self, name: str) -> str:
+        return self.key[_KEY_FIELDS[name]] if name in _KEY_FIELDS else ""
+
+    def labels(self) -> Mapping[str, str]:
+        return {}
+
+
+def table_view(page: PageRecord) -> TableView[Any]:
+    """The table of a page."""
+    view = page.load_view()
+    if not (isinstance(view, type) and issubclass(view, TableView)):
+        raise PageConflict(f"page {page.id} has no view: {page.view} is none")
+    return view()

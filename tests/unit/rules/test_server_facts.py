@@ -1,0 +1,62 @@
+"""The pod of a Velero server as a sign of life, where pods are watched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foretop_core.models import Pod, from_builtins
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.server_facts import ServerFacts, ServerPod, ServerState, server_facts
+from foretop_core.rules.sentences import render
+from foretop_core.tables.resources.json_items import server_items
+from tests.objects import NOW, at, location, schedule
+
+
+def pod(name: str = "velero-7d9f", started: str = "02:39:30", *, ready: bool = True, restarts: int = 0) -> Pod:
+    state: dict[str, Any] = {"running": {"startedAt": at(started).isoformat()}}
+    status = {"name": "velero", "ready": ready, "restartCount": restarts, "state": state}
+    meta = {"name": name, "namespace": "velero", "labels": {"deploy": "velero"}}
+    spec = {"containers": [{"name": "velero"}]}
+    body = {"metadata": {**meta, "creationTimestamp": at(started).isoformat()}, "spec": spec}
+    return from_builtins(Pod, {**body, "status": {"phase": "Running", "containerStatuses": [status]}})
+
+
+def facts(*objects: Any) -> ServerFacts:
+    return server_facts(assemble(objects), "velero", NOW)
+
+
+def test_the_pod_of_a_server_is_told_and_its_start_is_a_sign_of_life() -> None:
+    found = facts(location(checked="02:26:03", synced="02:26:03"), pod(restarts=2))
+    assert found.pod == ServerPod("velero-7d9f", is_ready=True, restarts=2, started=at("02:39:30"))
+    assert str(found.sign) == "Pod velero-7d9f was started"
+    assert (found.state, found.since) == (ServerState.SILENT, at("02:39:30")), "it does nothing all the same"
+    assert render(found.silence, NOW) == "no sign of activity from Velero since 02:39:30Z"
+
+
+@pytest.mark.parametrize(("ready", "state"), [(True, ServerState.ACTIVE), (False, ServerState.NOT_KNOWN)])
+def test_a_ready_pod_shows_life_where_nothing_else_tells(ready: bool, state: ServerState) -> None:
+    assert facts(schedule(), pod(started="01:00:00", ready=ready)).state is state
+
+
+def test_of_several_pods_the_ready_one_counts_then_the_newest() -> None:
+    pods = pod("old", "01:00:00"), pod("next", "02:00:00", ready=False), pod("last", "02:10:00", ready=False)
+    assert [found.name if (found := facts(location(), *some).pod) else "" for some in (pods, pods[1:], ())] == [
+        "old",
+        "last",
+        "",
+    ]
+
+
+def test_no_second_of_the_server_before_its_pod_is_that_of_the_new_one() -> None:
+    """A container that was restarted looks at its schedules at another second."""
+    assert assemble([location(checked="02:38:03", synced="02:38:03")]).beat_second("velero") == 3
+    assert assemble([location(checked="02:38:03", synced="02:38:03"), pod()]).beat_second("velero") is None
+
+
+def test_json_has_the_pod() -> None:
+    (item,) = server_items(assemble([location(), pod(restarts=1)]), NOW)
+    assert item["pod"] == {"name": "velero-7d9f", "ready": True, "restarts": 1, "started": "2026-11-15T02:39:30Z"}
+    (without,) = server_items(assemble([location()]), NOW)
+    assert without["pod"] is None

@@ -1,0 +1,112 @@
+"""`foretop whatif` on a server with two schedules that meet: what a change would do, and changes that cannot be."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop.cli import run
+from foretop_core.models import Backup
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.night import Fate
+from foretop_core.rules.night.outlook import wait_of
+from foretop_core.rules.night.what_if import Comparison, Longer, Move, Pause, Slots, what_if
+from tests.objects import NOW, backup, location, schedule
+
+GIVEN = ("--velero-version", "1.18.3", "--at", NOW.isoformat())
+
+
+def _objects() -> list[Any]:
+    runs: list[Backup] = [
+        backup(f"{name}-{hour}", created=f"0{hour}:00:00", started=f"0{hour}:00:03", ended=f"0{hour}:20:03", of=name)
+        for name in ("first", "second")
+        for hour in (0, 1, 2)
+    ]
+    schedules = [schedule(name, cron="0 * * * *", last="02:00:03") for name in ("first", "second")]
+    return [location(), *runs, *schedules]
+
+
+def _compared(*changes: Any) -> Comparison:
+    snapshot = assemble(_objects(), given_versions={"": "1.18.3"})
+    return what_if(snapshot, "velero", NOW, changes, timedelta(hours=3))
+
+
+def test_moved_apart_they_wait_less() -> None:
+    """The first of the moved runs is due already, and so comes at once."""
+    found = _compared(Move("second", "30 * * * *"))
+    assert found.before.longest_wait is not None
+    assert found.after.longest_wait is not None
+    before, after = wait_of(found.before.longest_wait), wait_of(found.after.longest_wait)
+    assert before is not None
+    assert after is not None
+    assert after < before / 2
+    assert any("less long" in str(line) for line in found.differences)
+
+
+def test_two_slots_let_both_start_at_once_only_where_they_share_no_namespace() -> None:
+    found = _compared(Slots(2))
+    assert found.after.at_work is not None
+    assert found.after.at_work.count == 1, "both take every namespace"
+
+
+def test_runs_four_times_as_long_are_lost() -> None:
+    found = _compared(Longer("first", 4.0))
+    assert sum(one.count(Fate.LOST) + one.count(Fate.LATE) for one in found.before.schedules) == 0
+    assert sum(one.count(Fate.LOST) + one.count(Fate.LATE) for one in found.after.schedules) > 0
+
+
+def test_a_paused_schedule_has_no_runs_and_the_other_is_as_it_was() -> None:
+    found = _compared(Pause("second"))
+    assert [one.name for one in found.after.schedules] == ["first"]
+    assert "second: 3 runs fewer." in found.differences
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "objects.json"
+    schedules = [
+        {
+            "apiVersion": "velero.io/v1",
+            "kind": "Schedule",
+            "metadata": {"name": "first", "namespace": "velero", "creationTimestamp": "2026-11-15T00:00:00Z"},
+            "spec": {"schedule": "0 * * * *", "template": {}},
+            "status": {"phase": "Enabled", "lastBackup": "2026-11-15T02:00:03Z"},
+        }
+    ]
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": schedules}))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ((), "no change is given"),
+        (("--pause", "nobody"), "There is no schedule nobody in velero"),
+        (("--unpause", "first"), "That changes nothing: first is not paused"),
+        (("--move", "first=0 * * * *"), "That changes nothing"),
+        (("--move", "first=61 * * * *"), "61"),
+        (("--move", "first"), "write NAME=VALUE"),
+        (("--longer", "first=-2"), "cannot take -2 times as long"),
+        (("--longer", "first=much"), "is not a number"),
+        (("--add", "new=0 3 * * *", "--length", "-5"), "its length is not positive"),
+        (("--concurrent-backups", "0"), "0 slots cannot be"),
+        (("--stopped", "02:00-02:00"), "it has no length"),
+    ],
+)
+def test_a_change_that_cannot_be_is_one_clear_line(
+    asked: tuple[str, ...], said: str, file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["whatif", "-f", file, *GIVEN, *asked]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert said in lines[0]
+
+
+def test_scripts_get_both_nights_and_the_difference(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["whatif", "-f", file, *GIVEN, "--pause", "first", "-o", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"before", "after", "differences"}

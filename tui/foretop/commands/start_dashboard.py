@@ -1,0 +1,133 @@
+"""Starts the dashboard; the screen is imported here, and only when it is wanted."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from foretop.commands.connection import config_of
+from foretop_core.config.allowed_names import BUILT_IN_THEMES, TAB_NAMES
+from foretop_core.config.config_file import read_config
+from foretop_core.config.live_config import LiveConfig
+from foretop_core.dashboard.session_protocol import ClusterSession
+from foretop_core.kube.connection.config import SessionOptions
+
+# Deferred imports: the screen is painted before the session is loaded.
+
+_OPTIONS = (
+    click.option("--ascii", "ascii_only", is_flag=True, help="Use ASCII characters only."),
+    click.option("--calm", is_flag=True, help="Do not flash changed cells (the default over SSH)."),
+    click.option("--flash", is_flag=True, help="Flash changed cells, even over SSH."),
+    click.option("--mouse", is_flag=True, help="Enable the mouse; this disables the terminal's own selection."),
+    click.option("--page", type=click.Choice(TAB_NAMES), help="The page to start on."),
+    click.option("--bell", is_flag=True, help="Ring the terminal's bell on a new error."),
+    click.option("--title", is_flag=True, help="Show the number of findings in the window title."),
+    click.option(
+        "--desktop", type=click.Choice(["osc9", "osc777"]), help="Send desktop notifications of new errors this way."
+    ),
+    click.option("--theme", metavar="NAME", help=f"Colours: {', '.join(BUILT_IN_THEMES)}, or a skin of the file."),
+)
+_NAMES = ("ascii_only", "calm", "flash", "mouse", "page", "theme", "bell", "title", "desktop")
+_SELDOM = 50_000
+"""So many new objects before the collector looks: what is made here stays, first the modules and then the cluster's."""
+
+
+class DisplayFlags(msgspec.Struct, frozen=True):
+    """The flags of the screen, as given."""
+
+    ascii_only: bool = False
+    calm: bool = False
+    flash: bool = False
+    mouse: bool = False
+    page: str = ""
+    theme: str = ""
+    bell: bool = False
+    title: bool = False
+    desktop: str = ""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that go over those of the configuration file."""
+        notify = {"notify.bell": self.bell, "notify.title": self.title, "notify.desktop": self.desktop}
+        given = {"page": self.page, "theme": self.theme, "mouse": self.mouse, **notify}
+        return {name: value for name, value in given.items() if value}
+
+
+def display_flags_of(context: click.Context) -> DisplayFlags:
+    """What was said so far."""
+    found: DisplayFlags = context.meta.get(__name__, DisplayFlags())
+    return found
+
+
+def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options to a command, which gets `display_flags`: those given before it as well as its own."""
+
+    @functools.wraps(command)
+    def with_tastes(*arguments: Any, **options: Any) -> Any:
+        context = click.get_current_context()
+        before = display_flags_of(context)
+        given = {name: options.pop(name) or getattr(before, name) for name in _NAMES}
+        _check_theme(given["theme"], context)
+        display_flags = context.meta[__name__] = DisplayFlags(**given)
+        return command(*arguments, display_flags=display_flags, **options)
+
+    for option in reversed(_OPTIONS):
+        with_tastes = option(with_tastes)
+    return with_tastes
+
+
+def _check_theme(name: str, context: click.Context) -> None:
+    if name and name not in BUILT_IN_THEMES:
+        # Only for a name of the person's own: the built-in ones are known without the parser.
+        from foretop_core.config.config_reader import theme_problem
+
+        if problem := theme_problem(config_of(context).settings, name):
+            raise click.UsageError(f"--theme: {problem}")
+
+
+def has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def show_dashboard(
+    open_source: Callable[[], ClusterSession],
+    display_flags: DisplayFlags,
+    *,
+    read_only: bool = False,
+    speed: float = 1.0,
+) -> int:
+    """Runs the dashboard to its end."""
+    gc.set_threshold(_SELDOM)
+    from foretop.startup import detect_display, run_dashboard
+
+    context = click.get_current_context(silent=True)
+    found = config_of(context) if context is not None else read_config(os.environ)
+    config = LiveConfig(found, os.environ, display_flags.settings)
+    display_options = detect_display(
+        os.environ,
+        ascii=display_flags.ascii_only,
+        calm=display_flags.calm,
+        flash=display_flags.flash,
+        mouse=config.settings.mouse,
+        read_only=read_only,
+        speed=speed,
+        page=config.settings.page,
+    )
+    return run_dashboard(open_source, display_options, config)
+
+
+def watch_clusters(session_options: SessionOptions, display_flags: DisplayFlags) -> int:
+    def open_source() -> ClusterSession:
+        from foretop_core.session import open_session
+
+        return open_session(replace(session_options, with_velero=True), os.environ)
+
+    return show_dashboard(open_source, display_flags, read_only=session_options.read_only)

@@ -1,0 +1,190 @@
+"""`foretop whatif`: the coming night with and without a change that nobody has made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+import click
+from msgspec.structs import replace
+
+from foretop.commands import argument_values
+from foretop.commands.connection import connection_options
+from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.output import emit, file_help, output_option, say, warn
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.cron_dialects import NONE_GIVEN
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.night.night import Fate
+from foretop_core.rules.night.outlook import Outlook, words
+from foretop_core.rules.night.what_if import (
+    Add,
+    Change,
+    Comparison,
+    Longer,
+    Move,
+    Pause,
+    Slots,
+    Stopped,
+    Unpause,
+    what_if,
+)
+from foretop_core.rules.night.window import read_window
+from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+
+@click.command("whatif")
+@connection_options
+@click.option(
+    "-f", "--file", "source", metavar="FILE", help=f"Foresee from this file instead of a cluster. {file_help}"
+)
+@click.option("--at", "at", metavar="TIME", help="Foresee from this time on instead of now; with -f only.")
+@click.option("--hours", default=24, show_default=True, type=click.IntRange(1, 168), help="How far to look ahead.")
+@click.option("--move", "moves", multiple=True, metavar="NAME=CRON", help="Another expression for a schedule.")
+@click.option("--pause", "pauses", multiple=True, metavar="NAME", help="Pause a schedule.")
+@click.option("--unpause", "unpauses", multiple=True, metavar="NAME", help="Unpause a schedule.")
+@click.option("--concurrent-backups", "slots", type=int, metavar="N", help="Let Velero run so many at a time.")
+@click.option("--add", "adds", multiple=True, metavar="NAME=CRON", help="A schedule that does not exist yet.")
+@click.option(
+    "--length", "minutes", type=float, default=10.0, show_default=True, metavar="MINUTES", help="Of a run of --add."
+)
+@click.option("--longer", "longer", multiple=True, metavar="NAME=N", help="Runs of a schedule take N times as long.")
+@click.option("--stopped", "stopped", metavar="A-B", help="Velero does not run then, such as 02:00-03:00.")
+@click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of --stopped (UTC).")
+@output_option
+def command(
+    session_options: SessionOptions,
+    source: str | None,
+    at: str | None,
+    hours: int,
+    moves: Sequence[str],
+    pauses: Sequence[str],
+    unpauses: Sequence[str],
+    slots: int | None,
+    adds: Sequence[str],
+    minutes: float,
+    longer: Sequence[str],
+    stopped: str | None,
+    zone_name: str | None,
+    form: str,
+) -> int:
+    """Compare the coming night with what it would be after a change. Nothing is written.
+
+    Both are simulated with the same draws, so that they differ in the change alone.
+
+    Exit code: 0 no run would be lost, 1 a run would be lost after the change, 2 bad input or nothing readable.
+    """
+    if at is not None and source is None:
+        raise click.UsageError("--at is for a file (-f)")
+    zone = argument_values.zone(zone_name)
+    changes: list[Change] = [
+        *(Move(name, text) for name, text in map(_pair, moves)),
+        *map(Pause, pauses),
+        *map(Unpause, unpauses),
+        *(Add(name, text, timedelta(minutes=minutes)) for name, text in map(_pair, adds)),
+        *(Longer(name, _number(text)) for name, text in map(_pair, longer)),
+    ]
+    if slots is not None:
+        changes.append(Slots(slots))
+    if stopped is not None:
+        changes.append(Stopped(read_window(stopped)))
+
+    def judge(snapshot: ClusterSnapshot, now: datetime) -> int:
+        return _print(snapshot, now, changes, timedelta(hours=hours), session_options.velero_namespace, zone, form)
+
+    if source is None:
+        return asyncio.run(_of_cluster(session_options, judge))
+    read = argument_values.objects(source)
+    given = session_options.velero_versions or NONE_GIVEN
+    given.check(())
+    warn(read.unreadable)
+    return judge(assemble((item for _, item in read.objects), given_versions=given.of("")), argument_values.moment(at))
+
+
+async def _of_cluster(session_options: SessionOptions, judge: Callable[[ClusterSnapshot, datetime], int]) -> int:
+    async with running_session(replace(session_options, with_velero=True)) as session:
+        good, bad = await wait_synced(session)
+        warn(bad)
+        if not good:
+            raise ForetopError("Nothing can be compared", "no cluster could be read")
+        if len(good) > 1:
+            raise BadInput("A change is of one cluster", f"{len(good)} are given", "choose one with --context")
+        return judge(session.snapshot(good[0]), session.clock(good[0]).now())
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals or not value:
+        raise BadInput(f"{text!r} is not a change", "", "write NAME=VALUE")
+    return name, value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(f"{text!r} is not a number", "", "such as 2 or 1.5") from None
+
+
+def _print(
+    snapshot: ClusterSnapshot,
+    now: datetime,
+    changes: Sequence[Change],
+    length: timedelta,
+    namespace: str,
+    zone: tzinfo,
+    form: str,
+) -> int:
+    places = snapshot.velero_namespaces
+    if not namespace and len(places) != 1:
+        what = f"There are {len(places)} Velero servers" if places else "No Velero server was found"
+        raise BadInput(what, "", f"choose one with --velero-namespace: {', '.join(places)}" if places else "")
+    if namespace and namespace not in places:
+        raise BadInput(f"There is no Velero in {namespace}", "", f"there is {', '.join(places) or 'none'}")
+    found = what_if(snapshot, namespace or places[0], now, changes, length, zone)
+    if form == "text":
+        _say(found)
+    else:
+        emit(
+            {
+                "before": _item(found.before),
+                "after": _item(found.after),
+                "differences": [render(one, now) for one in found.differences],
+            },
+            form,
+        )
+    return 1 if _lost(found.after) else 0
+
+
+def _say(found: Comparison) -> None:
+    for title, one in (("As it is:", found.before), ("After the change:", found.after)):
+        say(title)
+        for line in words(one):
+            say(f"  {render(line, one.night.now)}")
+        say()
+    say("The difference:")
+    for line in found.differences or ("Nothing that a person would notice.",):
+        say(f"  {render(line, found.before.night.now)}")
+
+
+def _lost(one: Outlook) -> int:
+    return sum(schedule.count(Fate.LOST) for schedule in one.schedules)
+
+
+def _item(one: Outlook) -> dict[str, Any]:
+    done = one.done
+    return {
+        "slots": one.night.slots,
+        "mostAtOnce": one.at_work.count if one.at_work else 0,
+        "mostWaiting": one.waiting.count if one.waiting else 0,
+        "allDone": rfc3339(done.likely) if done else None,
+        "allDoneNineInTen": rfc3339(done.by) if done else None,
+        "late": sum(schedule.count(Fate.LATE) for schedule in one.schedules),
+        "lost": _lost(one),
+        "courses": one.night.draws,
+    }

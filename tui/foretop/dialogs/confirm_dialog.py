@@ -1,0 +1,122 @@
+"""The dialog of every action that needs none of its own: its texts and fields come from the action's record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import is_
+from typing import Any
+
+from msgspec.structs import replace
+from textual import work
+from textual.widget import Widget
+
+from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.dialog_parts import DialogField, OptionCycler
+from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop.widgets.prompt import Prompt
+from foretop_core.actions.action_record import ActionRecord, ChoiceField, TextField
+from foretop_core.actions.plans import Planner, chosen
+from foretop_core.actions.schema_probe import serves_field
+from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.errors import ForetopError
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+
+class ConfirmDialog(ActionDialog):
+    """Shows what will happen, with the fields of the record; dangerous actions need the name typed."""
+
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, record, targets, ascii)
+        assert record.dialog is not None
+        self.spec = record.dialog
+        self.headline, self.verb, self.titles = self.spec.headline, self.spec.verb, self.spec.titles
+        self.noun, self.dismissal = self.spec.noun, self.spec.dismissal
+        self._lost: tuple[tuple[ClusterSnapshot, ...], tuple[ObjectRef, ...], tuple[str, ...]] | None = None
+
+    def on_mount(self) -> None:
+        for field in self.spec.fields:
+            if isinstance(field, ChoiceField) and field.served is not None:
+                self._field(field).display = False
+                self._learn_whether_served(field)
+
+    def fields(self) -> Iterable[Widget]:
+        for field in self.spec.fields:
+            if isinstance(field, TextField):
+                yield DialogField(field.label, Prompt(placeholder=field.placeholder, id=field.name))
+            else:
+                labels = tuple(label for label, _ in field.options)
+                yield DialogField(field.label, OptionCycler(labels, field.name, self.ascii))
+
+    def _field(self, field: ChoiceField) -> DialogField:
+        found = self.query_one(f"#{field.name}", OptionCycler).parent
+        assert isinstance(found, DialogField)
+        return found
+
+    def _choices(self) -> dict[ChoiceField, int]:
+        """The choices that are offered, and which option of each is chosen."""
+        offered = (one for one in self.spec.fields if isinstance(one, ChoiceField) and self._field(one).display)
+        return {one: self.query_one(f"#{one.name}", OptionCycler).at for one in offered}
+
+    @work
+    async def _learn_whether_served(self, field: ChoiceField) -> None:
+        """By all clusters that are concerned: what one of them lacks is not offered."""
+        assert field.served is not None
+        try:
+            found = [await serves_field(self.service.client(context), *field.served) for context in self.contexts]
+        except ForetopError:
+            found = [False]
+        self._field(field).display = all(found)
+        self.replan()
+
+    @property
+    def is_impossible(self) -> bool:
+        """What is refused with one choice may be possible with another."""
+        return super().is_impossible and not self._choices()
+
+    @property
+    def confirm_label(self) -> str:
+        said = next((one.options[at][0] for one, at in self._choices().items() if one.on_button), "")
+        return said.title() or super().confirm_label
+
+    def planner(self) -> Planner:
+        given: dict[str, Any] = {"named_at": self.opened} if self.spec.names_objects else {}
+        choices = self._choices()
+        for field in self.spec.fields:
+            if isinstance(field, TextField):
+                given[field.name] = field.read(self.query_one(f"#{field.name}", Prompt).value)
+                continue
+            given[field.name] = field.options[choices.get(field, 0)][1]
+            if field.served_as:
+                given[field.served_as] = field in choices
+        return chosen(self.intent.planner, **given)
+
+    def make_plan(self) -> TrackedPlan:
+        """Each object is planned alone; what only all of them together lose is said once for all."""
+        tracked = super().make_plan()
+        if self.spec.together is None:
+            return tracked
+        warnings = (*self._lost_together(tracked.origins), *tracked.plan.warnings)
+        return replace(tracked, plan=replace(tracked.plan, warnings=warnings))
+
+    def _lost_together(self, keys: tuple[ObjectRef, ...]) -> tuple[str, ...]:
+        """Worked out anew only where something has changed: it looks at all objects."""
+        snapshots = tuple(self.service.snapshot(context) for context in self.contexts)
+        held = self._lost
+        if held is not None and held[1] == keys and all(map(is_, held[0], snapshots)):
+            return held[2]
+        assert self.spec.together is not None
+        found = []
+        for snapshot in snapshots:
+            items = [self.service.item(key) for key in keys if key.context == snapshot.context]
+            found.append(self.spec.together(snapshot, [item for item in items if item is not None]))
+        self._lost = (snapshots, keys, tuple(filter(None, found)))
+        return self._lost[2]
+
+    def more(self) -> list[Paragraph]:
+        """Until a plan tells it, how the object is now."""
+        item = self.service.item(self.keys[0])
+        if self.spec.current is None or self.planned is not None or len(self.keys) > 1 or item is None:
+            return []
+        return [paragraph(self.spec.current(item, self.service.now(self.keys[0].context)), label="Now")]

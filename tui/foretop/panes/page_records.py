@@ -1,0 +1,296 @@
+"""The screen's half of each page: its pane, what it says where it has no rows, and the legend of its signs.
+
+The other half, with the page's names and its view, is its record in `foretop_core.pages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from foretop.bindings import ACTIONS, check_letters
+from foretop.panes.movement_pane import movement_pane, repository_pane
+from foretop.panes.nonadmin_pane import nonadmin_pane
+from foretop.panes.pod_pane import pod_pane
+from foretop.panes.protection_pane import protection_pane
+from foretop.panes.queue_pane import queue_pane
+from foretop.panes.runs_pane import backup_pane, restore_pane
+from foretop.panes.schedule_pane import schedule_pane
+from foretop.panes.storage_pane import place_pane
+from foretop.panes.triage_pane import calm, finding_pane
+from foretop.widgets.column_layout import ColumnPriorities, sort_keys
+from foretop.widgets.paragraphs import Line, Paragraph, paragraph, span
+from foretop_core.dashboard.findings_table import FindingsTableModel
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableModel
+from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import DETAIL, PAGES, PageConflict, PageRecord
+from foretop_core.rules.facts.schedule_runs import RUN_WORDS
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
+from foretop_core.tables.engine.view import TableView, UnreadableRow, View, table_view
+from foretop_core.tables.timeline.time_axis import RUN, WARM_UP
+
+
+class Sign(msgspec.Struct, frozen=True):
+    """A sign, with its colour."""
+
+    text: str
+    meaning: str
+    tone: Tone = Tone.PLAIN
+
+
+def _status(**meanings: str) -> tuple[Sign, ...]:
+    """By the name of the glyph."""
+    glyphs = ((StatusGlyph[name.upper()], meaning) for name, meaning in meanings.items())
+    return tuple(Sign(glyph.value, meaning, glyph.tone) for glyph, meaning in glyphs)
+
+
+_RUNS = _status(
+    healthy="completed",
+    running="running, or being deleted",
+    waiting="waiting",
+    look="partly failed",
+    broken="failed",
+    unset="a phase that foretop does not know",
+)
+_PROGRESS = Sign("▇▇▁▁", "how much is done")
+_RESTORE = Sign(RESTORE_GLYPH, "before a name: a restore, not a backup")
+_ANY_LINES = 0
+"""For a page whose rows say too little without the pane."""
+
+
+class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
+    """How a page looks; what is shown of its rows comes from the view that its other half names."""
+
+    id: str
+    signs: tuple[Sign, ...]
+    tells: Callable[[Any, RenderContext], tuple[Paragraph, ...]] | None = None
+    """What the pane says of a row; a page with a table has it."""
+    empty: str | Callable[[DashboardState], list[Line]] = "None."
+    """What to say where there are no rows though all was seen."""
+    least_with_pane: int = 12
+    """Lines of the page from which on it has a pane below its table."""
+    shows_keys: bool = False
+    """Whether the pane ends with the keys that act on the row."""
+
+    @property
+    def view(self) -> TableView[Any]:
+        return table_view(PAGES[self.id])
+
+    @property
+    def priorities(self) -> ColumnPriorities:
+        """Which columns are given up last, and how much of them is kept."""
+        view = self.view
+        return ColumnPriorities(view.rank, least=view.least, narrow=view.narrow)
+
+    def rows(self, state: DashboardState) -> TableModel:
+        view = self.view
+        return StoreTableModel(state, view) if isinstance(view, View) else FindingsTableModel(state)
+
+    def pane(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
+        """What the pane says of the row under the cursor; nothing of one that is gone."""
+        entry = rows.entry(key)
+        if entry is None or self.tells is None:
+            return ()
+        if isinstance(entry, UnreadableRow):
+            return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
+        return self.tells(entry, rows.render_context(key, entry))
+
+    def why_empty(self, state: DashboardState) -> list[Line]:
+        return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
+
+
+_RECORDS = (
+    ScreenPage(
+        id="triage",
+        tells=finding_pane,
+        empty=calm,
+        least_with_pane=_ANY_LINES,
+        shows_keys=True,
+        signs=(
+            *_status(broken="an error", look="a warning", waiting="a note"),
+            Sign("└", "one of the findings that the line above gathers, or that follow from it"),
+        ),
+    ),
+    ScreenPage(
+        id="schedules",
+        tells=schedule_pane,
+        empty="No schedules.",
+        signs=(
+            *_status(
+                healthy="runs as it should",
+                waiting="its last backup waits in the queue",
+                paused="paused",
+                look="its last backup failed, or Velero does not answer",
+                broken="invalid, overdue or never fires",
+            ),
+            Sign("LAST 10 RUNS", "oldest first"),
+            *(Sign(sign, word) for sign, word in RUN_WORDS.items()),
+            Sign(
+                "SKIP",
+                "whether unpausing skips a run that is due: its own field, or `server:` for the server's default",
+            ),
+        ),
+    ),
+    ScreenPage(
+        id="nonadmin",
+        tells=nonadmin_pane,
+        empty="No non-admin backups or restores.",
+        signs=(
+            *_status(
+                healthy="Velero's object completed",
+                running="running, or being deleted",
+                waiting="waiting",
+                look="refused, lost, partly failed, not picked up, or stuck in its deletion",
+                broken="failed",
+            ),
+            _RESTORE,
+            _PROGRESS,
+            Sign("A Q D", "the conditions Accepted, Queued and Deleting"),
+            *_status(true="the condition is true", broken="it is false", unset="it is not set"),
+            Sign("~3", "QUEUE: an estimate of the controller, where Velero's queue is not visible"),
+        ),
+    ),
+    ScreenPage(
+        id="queue",
+        tells=queue_pane,
+        empty="The queue is empty.",
+        signs=(
+            *_RUNS,
+            _RESTORE,
+            _PROGRESS,
+            Sign("▶", "POS: running; a number is the place among those that wait"),
+            Sign("8m → 17:15", "STARTS/ENDS: has run for 8 minutes, expected to end at 17:15"),
+            Sign("~17:15", "STARTS/ENDS: expected to start at 17:15"),
+        ),
+    ),
+    ScreenPage(
+        id="calendar",
+        signs=(
+            Sign("▆▆▆", "a run: one that has ended in the colour of its outcome, one to come dim"),
+            Sign("█▆╌", "runs: done already, to its likely end, to the end in 9 of 10 courses"),
+            Sign("▎", "a run shorter than half a cell"),
+            Sign("░", "waits for a slot"),
+            Sign("P F", "partly failed, failed"),
+            Sign("×", "lost: the next one falls due first; or refused: its storage location cannot be used"),
+            Sign("‖", "a run that a pause prevents"),
+            Sign(WARM_UP, "a warm-up before a job"),
+            Sign("·", "a warm-up that nothing makes: the prescaler has no CronJob for it"),
+            Sign("▁▃█", "slots in use, full height is the limit; yellow where all are taken and somebody waits"),
+            Sign("3 +", "how many wait for a slot; + is more than nine"),
+            *_status(paused="paused", look="late, refused or not warmed up", broken="does not run"),
+        ),
+    ),
+    ScreenPage(
+        id="primer",
+        signs=(
+            Sign(WARM_UP, "the warm-up"),
+            Sign(RUN, "the run"),
+            *_status(true="the expressions are exact", look="nearly exact; the note says why"),
+        ),
+    ),
+    ScreenPage(
+        id="backups",
+        tells=backup_pane,
+        empty="No backups.",
+        signs=(*_RUNS, Sign("E W", "errors and warnings")),
+    ),
+    ScreenPage(
+        id="restores",
+        tells=restore_pane,
+        empty="No restores.",
+        signs=(*_RUNS, Sign("E W", "errors and warnings")),
+    ),
+    ScreenPage(
+        id="storage",
+        tells=place_pane,
+        empty="No storage locations.",
+        least_with_pane=_ANY_LINES,
+        signs=_status(
+            healthy="available",
+            broken="unavailable",
+            look="a request that waits for approval",
+            waiting="not checked yet",
+        ),
+    ),
+    ScreenPage(
+        id="pods",
+        tells=pod_pane,
+        empty="No Velero pods.",
+        signs=_status(
+            healthy="ready", waiting="starting", look="not ready", broken="failing or restarting", unset="has ended"
+        ),
+    ),
+    ScreenPage(
+        id="movements",
+        tells=movement_pane,
+        empty="No data movements.",
+        signs=(
+            *_status(
+                healthy="completed",
+                running="moving data",
+                waiting="waiting, or being prepared",
+                look="cancelled, or about to be",
+                broken="failed",
+            ),
+            _PROGRESS,
+        ),
+    ),
+    ScreenPage(
+        id="repositories",
+        tells=repository_pane,
+        empty="No backup repositories: Velero makes one for each namespace whose volumes it moves.",
+        signs=_status(
+            healthy="ready", look="its latest maintenance failed", waiting="not used yet", broken="not ready"
+        ),
+    ),
+    ScreenPage(
+        id="protection",
+        tells=protection_pane,
+        empty="No namespaces with backups or schedules.",
+        signs=_status(
+            healthy="a good copy, as new as promised",
+            waiting="no copy yet, and none is due",
+            paused="all that would back it up is paused",
+            look="covered by nothing, or only partial copies",
+            broken="no copy in time, copies about to expire or out of reach, or a repository that is not ready",
+            unset="deleted, or not looked at (see thresholds.ignoredNamespaces)",
+        ),
+    ),
+    ScreenPage(
+        id=DETAIL,
+        signs=(
+            *_RUNS,
+            Sign("▂▃▄▅▆█", "Runs: one bar for each run, as high as it took long, in the colour of its outcome"),
+            *(Sign(sign, f"below a bar: {word}") for sign, word in RUN_WORDS.items() if word != "good"),
+            *_status(true="Steps: done; of a condition: it is true"),
+        ),
+    ),
+)
+
+
+def check_screen_pages(pages: Iterable[PageRecord], shown: Iterable[ScreenPage]) -> None:
+    """Refuses a page that lacks one of its halves or a part of one, and a letter that sorts and acts; names it."""
+    halves = {page.id: page for page in shown}
+    known = {page.id: page for page in pages}
+    for lost in sorted(halves.keys() - known.keys() - {DETAIL}):
+        raise PageConflict(f"page {lost} has no record in foretop_core.pages")
+    for page in known.values():
+        half = halves.get(page.id)
+        if half is None:
+            raise PageConflict(f"page {page.id} has no record in foretop.panes.page_records")
+        if bool(page.view) != (half.tells is not None):
+            raise PageConflict(f"page {page.id} has {'a view and no pane' if page.view else 'a pane and no view'}")
+        if page.view:
+            columns = table_view(page).columns
+            check_letters(ACTIONS, page.id, sort_keys((CONTEXT, *columns)))
+            check_letters(ACTIONS, page.id, sort_keys(columns))
+
+
+check_screen_pages(PAGES.values(), _RECORDS)
+SCREEN_PAGES: Mapping[str, ScreenPage] = {page.id: page for page in _RECORDS}
+TABLE_PAGES: Mapping[str, ScreenPage] = {page.id: page for page in _RECORDS if page.tells is not None}
+"""The pages with a table."""
