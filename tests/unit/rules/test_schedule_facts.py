@@ -35,7 +35,7 @@ BUSY = schedule("h", "*/5 * * * *", last="02:35:03")
 
 
 def spoken(shown: Shown) -> str:
-    ((_, (_, row)),) = shown.model.ordered()
+    ((_, row),) = shown.model.ordered()
     return "\n".join("".join(piece.text for piece in one.spans) for one in schedule_pane(row, shown.render_context()))
 
 

@@ -15,7 +15,9 @@ from foretop_core.models import CronJob, from_builtins
 from foretop_core.models.kinds import CRON_JOB, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Store
-from foretop_core.tables.timeline.lanes import next_runs, timeline_item, warmer
+from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, StartLoad, next_runs, timeline_item, warmer
+from foretop_core.tables.timeline.night_chart import lane_cells
+from foretop_core.tables.timeline.night_lanes import job_runs, paused_runs
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis, axis_over, labels, time_axis
 from tests.objects import NOW, at, schedule
@@ -162,3 +164,78 @@ def test_a_label_that_ends_with_the_axis_is_shown() -> None:
     assert axis(TimeAxis(at("02:00"), 6, 35)).split() == ["02:00", "03:00", "04:00", "05:00"]
     assert axis(TimeAxis(at("02:00"), 6, 34)).split() == ["02:00", "03:00", "04:00"]
     assert axis(TimeAxis(at("01:30"), 6, 20), ZoneInfo("Asia/Kolkata")).split() == ["07:00", "08:00"]
+
+
+AXIS = TimeAxis(at("03:00"), 10, 6)
+"""The hour from three o'clock on, in cells of ten minutes."""
+
+
+def _drawn(cron: str, now: str = "02:30", **more: Any) -> str:
+    cells = lane_cells(job_runs(item(cron, **more), NO_OBSTACLES, AXIS, at(now)), AXIS, at(now))
+    return "".join(cell.text for cell in cells).replace("│", " ")
+
+
+def test_a_lane_has_a_sign_in_the_cell_of_each_run_to_come() -> None:
+    assert _drawn("0 3 * * *") == "▎     "
+    assert _drawn("9 3 * * *") == "▎     "
+    assert _drawn("10 3 * * *") == " ▎    "
+    assert _drawn("59 3 * * *") == "     ▎"
+    assert _drawn("0 4 * * *") == "      "
+    assert _drawn("30 3 * * *", paused=True) == "   ‖  "
+    assert _drawn("30 3 * * *", problem="odd") == "      "
+    assert _drawn("61 3 * * *") == "      "
+
+
+@pytest.mark.parametrize(
+    ("now", "drawn"),
+    [("02:59:59", "▎     "), ("03:00:00", "▎     "), ("03:00:01", "      "), ("03:01:00", "      ")],
+)
+def test_a_run_is_to_come_until_its_second_is_over(now: str, drawn: str) -> None:
+    assert _drawn("0 3 * * *", now) == drawn
+    assert _drawn("1 3 * * *", "03:00:59") == "▎     "
+    assert _drawn("2 3 * * *", "03:01:00") == "▎     "
+
+
+def test_a_warm_up_is_drawn_before_its_run_also_where_that_is_beyond_the_axis() -> None:
+    assert _drawn("40 3 * * *", warm_up=20) == "  ▒▒▎ "
+    assert _drawn("40 3 * * *", warm_up=20, paused=True) == "    ‖ "
+    assert _drawn("10 4 * * *", warm_up=20) == "     ▒"
+    assert _drawn("10 4 * * *", warm_up=10) == "      "
+    assert _drawn("0 3 * * *", warm_up=20) == "▎     "
+
+
+def test_a_pause_keeps_the_runs_after_its_planned_end_too() -> None:
+    """Nothing resumes by itself: somebody has to unpause it."""
+    obstacles = LaneObstacles(paused_since=at("03:05"), paused_until=at("03:25"))
+    runs = paused_runs(item("*/10 * * * *", paused=True), obstacles, AXIS, at("02:30"))
+    assert "".join(cell.text for cell in lane_cells(runs, AXIS, at("02:30"))) == " ‖‖‖‖‖"
+
+
+def test_the_same_set_is_told_once_and_from_its_next_start_on() -> None:
+    load = StartLoad([item("*/10 * * * *", name) for name in "ab"], AXIS)
+    (told,) = load.collisions(at("03:00"))
+    assert (told.at, told.times, [one.name for one in told.keys]) == (at("03:00"), 6, ["a", "b"])
+    (later,) = load.collisions(at("03:00:01"))
+    assert (later.at, later.times) == (at("03:10"), 5)
+
+
+def test_sets_of_all_clusters_are_told_in_the_order_of_their_first_minute() -> None:
+    def there(name: str, cron: str, context: str = "other") -> Any:
+        return timeline_item(key(name, context), schedule(name, cron), of_robfig)
+
+    load = StartLoad(
+        [
+            *(item("30 3 * * *", name) for name in "abc"),
+            *(there(name, "20 3 * * *") for name in "de"),
+            *(there(name, "10 3 * * *") for name in "fg"),
+            *(there(name, "15 3 * * *", "third") for name in "hi"),
+        ],
+        AXIS,
+    )
+    found = [(one.context, one.at, len(one.keys)) for one in load.collisions(at("02:00"))]
+    assert found == [
+        ("other", at("03:10"), 2),
+        ("third", at("03:15"), 2),
+        ("other", at("03:20"), 2),
+        ("prod", at("03:30"), 3),
+    ]

@@ -99,3 +99,12 @@ def test_now_stands_at_a_quarter_in_whole_cells_of_each_zoom() -> None:
             axis = night_axis(NOW, zoom, size, cells, UTC)
             assert (axis.cell_of(NOW), axis.cells) == (cells // 4, cells)
             assert 60 % axis.step == 0
+
+
+def test_a_run_is_as_long_as_it_takes() -> None:
+    twenty = LaneRun(at("02:35"), at("02:35"), at("02:55"))
+    assert _text(twenty) == "      │▆▆▆▆ "
+    beyond = LaneRun(at("02:50"), at("02:50"), at("03:40"))
+    assert _text(twenty, beyond) == "      │▆▆▆▆▆"
+    paused = LaneRun(at("02:45"), tone=Tone.PAUSED, sign=Sign.PAUSED)
+    assert _text(twenty, paused) == "      │▆▆‖▆ "

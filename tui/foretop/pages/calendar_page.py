@@ -64,7 +64,7 @@ from foretop_core.tables.timeline.obstacles import lane_obstacles
 from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
-_WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 6, SizeClass.HUGE: 8}
+_WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 7, SizeClass.HUGE: 8}
 """Lines of words below the chart."""
 _LEAST_WITH_WORDS = 14
 """Lines of a page that has room for them."""

@@ -66,7 +66,7 @@ def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: Das
         if words.fate:
             said.append(paragraph(words.fate, Tone.BAD, label="Fate"))
         if words.starts:
-            wait = f", waits {words.wait} for a slot" if words.wait else ""
+            wait = f", waits {words.wait}" if words.wait else ""
             said.append(Paragraph((span(words.starts, bold=True), span(wait)), "Starts"))
         if words.ends:
             by = f", 9 of 10 by {words.by}" if words.by else ""

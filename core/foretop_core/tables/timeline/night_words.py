@@ -172,7 +172,7 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
     return LaneWords(
         run="" if run.owner.kind is OwnerKind.SCHEDULE else called(run),
         due=clock(run.due, now, zone) if run.due else "",
-        starts=clock(run.start.likely, now, zone) if run.start else "",
+        starts=clock(run.start.likely, now, zone) if run.start and run.fate is not Fate.REFUSED else "",
         wait=times.short(_to_minutes(wait)) if wait is not None and is_wait else "",
         ends=clock(run.end.likely, now, zone) if run.end else "",
         by=clock(latest(run.end), now, zone) if run.end and shown.night.draws else "",
@@ -187,14 +187,14 @@ def _fate(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
 
 
 def _company(night: Night, run: ForeseenRun) -> str:
-    """Who is at work when it starts."""
-    if run.start is None:
+    """Who is at work when it starts, or starts in the same minute."""
+    if run.start is None or run.fate is Fate.REFUSED:
         return ""
     at = run.start.likely
     others = [
         called(other)
         for other in night.runs
-        if other is not run and other.start and other.end and other.start.likely <= at < other.end.likely
+        if other is not run and other.start and other.end and other.start.likely - at < MINUTE and at < other.end.likely
     ]
     if not others:
         return "no other run"
