@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, timedelta
 
 import pytest
 
 from foretop_core.models import Deployment, Schedule, from_builtins
 from foretop_core.models.wire import Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.night import night
+from foretop_core.rules.facts.run_facts import Owner, OwnerKind
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range, night
 from foretop_core.tables.timeline.night_lanes import ServerNight
-from foretop_core.tables.timeline.night_words import LaneWords, lane_words
+from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words
 from tests.objects import NOW, backup, location, schedule
 
 
@@ -64,3 +65,17 @@ def test_a_run_that_velero_refuses_takes_no_slot() -> None:
     gone = _words("gone", *objects)
     assert gone.fate.startswith("refused")
     assert (gone.starts, gone.company) == ("", "")
+
+
+def test_where_nobody_knows_when_a_run_ends_the_words_do_not_say_that_none_is_to_come() -> None:
+    since = Range(NOW, (NOW, NOW), (NOW, NOW))
+    endless = ForeseenRun(Owner(OwnerKind.HAND), "b", None, NOW, since, None, Fate.MADE, is_running=True)
+    until = NOW + timedelta(days=1)
+    peaks = [
+        night_words(ServerNight("prod", Night("velero", NOW, until, runs)), NOW, UTC)[0].phrases[0].text
+        for runs in ((endless,), ())
+    ]
+    assert peaks == ["not known: nobody can tell when the open runs end", "no run is to come"]
+    told = lane_words(ServerNight("prod", Night("velero", NOW, until, (endless,))), (endless,), NOW, UTC)
+    assert told is not None
+    assert (told.is_running, told.starts, told.ends) == (True, "02:41", "")

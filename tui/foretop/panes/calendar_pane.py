@@ -46,11 +46,17 @@ def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: Das
         at = f" {why} {when(runs[0], state.now(item.key.context), state.zone_of(item.key))}" if runs else ""
         told = [Phrase(at)]
     else:
-        parts = [f"due {words.due}" if words.due else "", f"starts {words.starts}" if words.starts else ""]
+        parts = [f"due {words.due}" if words.due else "", _start(words)]
         parts += [f"ends {words.ends}" if words.ends else "", f"9 of 10 by {words.by}" if words.by else ""]
         told = [Phrase(f" {words.fate}" if words.fate else "", Tone.BAD)] if words.fate else []
         told.append(Phrase(f" {', '.join(part for part in parts if part)}"))
     return WordLine("This", (Phrase(name, Tone.BRIGHT), *told))
+
+
+def _start(words: LaneWords) -> str:
+    if not words.starts:
+        return ""
+    return f"runs since {words.starts}" if words.is_running else f"starts {words.starts}"
 
 
 def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: DashboardState) -> tuple[Paragraph, ...]:
@@ -67,7 +73,8 @@ def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: Das
             said.append(paragraph(words.fate, Tone.BAD, label="Fate"))
         if words.starts:
             wait = f", waits {words.wait}" if words.wait else ""
-            said.append(Paragraph((span(words.starts, bold=True), span(wait)), "Starts"))
+            since, label = ("since ", "Runs") if words.is_running else ("", "Starts")
+            said.append(Paragraph((span(since), span(words.starts, bold=True), span(wait)), label))
         if words.ends:
             by = f", 9 of 10 by {words.by}" if words.by else ""
             said.append(Paragraph((span(words.ends, bold=True), span(by)), "Ends"))

@@ -64,7 +64,8 @@ def most_telling(lines: Sequence[WordLine], room: int) -> tuple[WordLine, ...]:
 def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> WordLine | None:
     night, peak, waiting = shown.night, shown.outlook.at_work, shown.outlook.waiting
     if peak is None:
-        return WordLine("Peak", (Phrase("no run is to come", Tone.DIM),), 3)
+        why = "not known: nobody can tell when the open runs end" if night.runs else "no run is to come"
+        return WordLine("Peak", (Phrase(why, Tone.DIM),), 3)
     slots = humanize.count(night.slots, "slot")
     span = f"{clock(peak.begins, now, zone)}–{clock(peak.ends, now, zone)}"
     is_full = peak.count >= night.slots and waiting is not None
@@ -155,6 +156,8 @@ class LaneWords(msgspec.Struct, frozen=True):
     """The NAB or backup, where a lane has those of several."""
     due: str = ""
     starts: str = ""
+    is_running: bool = False
+    """It has started."""
     wait: str = ""
     ends: str = ""
     by: str = ""
@@ -173,6 +176,7 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
         run="" if run.owner.kind is OwnerKind.SCHEDULE else called(run),
         due=clock(run.due, now, zone) if run.due else "",
         starts=clock(run.start.likely, now, zone) if run.start and run.fate is not Fate.REFUSED else "",
+        is_running=run.is_running,
         wait=times.short(_to_minutes(wait)) if wait is not None and is_wait else "",
         ends=clock(run.end.likely, now, zone) if run.end else "",
         by=clock(latest(run.end), now, zone) if run.end and shown.night.draws else "",
