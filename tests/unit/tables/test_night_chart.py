@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.timeline.night_chart import (
     LaneRun,
-    Sign,
+    LaneSign,
     SizeClass,
     SlotSpan,
     Zoom,
@@ -36,7 +36,7 @@ def runs(draw: st.DrawFn) -> LaneRun:
     start = due + timedelta(minutes=draw(st.integers(0, 90)))
     end = start + timedelta(minutes=draw(st.integers(0, 200)))
     late = end + timedelta(minutes=draw(st.integers(0, 60)))
-    sign = draw(st.sampled_from([None, Sign.PARTLY, Sign.FAILED]))
+    sign = draw(st.sampled_from([None, LaneSign.PARTLY, LaneSign.FAILED]))
     return LaneRun(due, start, end, late, draw(st.sampled_from([Tone.GOOD, Tone.DIM, Tone.BAD])), sign)
 
 
@@ -72,8 +72,8 @@ def test_a_run_waits_runs_and_may_take_longer_and_one_at_work_is_full_to_now() -
 
 
 def test_what_failed_ends_in_its_letter_and_what_is_lost_stands_before_every_bar() -> None:
-    failed = LaneRun(at("02:05"), at("02:05"), at("02:20"), None, Tone.BAD, Sign.FAILED)
-    lost = LaneRun(at("02:10"), tone=Tone.BAD, sign=Sign.LOST)
+    failed = LaneRun(at("02:05"), at("02:05"), at("02:20"), None, Tone.BAD, LaneSign.FAILED)
+    lost = LaneRun(at("02:10"), tone=Tone.BAD, sign=LaneSign.LOST)
     assert _text(failed) == " ▆▆F  │     "
     assert _text(failed, lost) == _text(lost, failed) == " ▆×F  │     "
     short = LaneRun(at("02:41"), at("02:41"), at("02:42"))
@@ -106,5 +106,5 @@ def test_a_run_is_as_long_as_it_takes() -> None:
     assert _text(twenty) == "      │▆▆▆▆ "
     beyond = LaneRun(at("02:50"), at("02:50"), at("03:40"))
     assert _text(twenty, beyond) == "      │▆▆▆▆▆"
-    paused = LaneRun(at("02:45"), tone=Tone.PAUSED, sign=Sign.PAUSED)
+    paused = LaneRun(at("02:45"), tone=Tone.PAUSED, sign=LaneSign.PAUSED)
     assert _text(twenty, paused) == "      │▆▆‖▆ "

@@ -10,10 +10,12 @@ from foretop_core.models import Deployment, Schedule, from_builtins
 from foretop_core.models.wire import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
-from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range, night
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range, RunSpan, night
+from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words
-from tests.objects import NOW, backup, location, schedule
+from foretop_core.tables.timeline.time_axis import TimeAxis
+from tests.objects import NOW, at, backup, location, schedule
 
 
 def _server(slots: int) -> Resource:
@@ -79,3 +81,14 @@ def test_where_nobody_knows_when_a_run_ends_the_words_do_not_say_that_none_is_to
     told = lane_words(ServerNight("prod", Night("velero", NOW, until, (endless,))), (endless,), NOW, UTC)
     assert told is not None
     assert (told.is_running, told.starts, told.ends) == (True, "02:41", "")
+
+
+def test_an_open_run_takes_one_slot_before_and_after_now() -> None:
+    """It is among the backups and in the course that is played."""
+    owner = Owner(OwnerKind.HAND)
+    past = PastRun(owner, "b", "InProgress", at("02:20"), at("02:20"), None)
+    typical = RunSpan(at("02:20"), at("02:20"), at("03:00"), owner, "b")
+    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), typical=(typical,)), (past,))
+    loads = shown.loads(TimeAxis(at("02:00"), 10, 7))
+    assert [load.most for load in loads] == [0, 0, 1, 1, 1, 1, 0]
+    assert [round(load.mean, 6) for load in loads] == [0, 0, 1, 1, 1, 1, 0]

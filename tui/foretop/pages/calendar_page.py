@@ -48,7 +48,7 @@ from foretop_core.tables.timeline.lanes import (
     TimelineItem,
     warmer,
 )
-from foretop_core.tables.timeline.night_chart import Sign, SizeClass, Zoom, size_class
+from foretop_core.tables.timeline.night_chart import LaneSign, SizeClass, Zoom, size_class
 from foretop_core.tables.timeline.night_lanes import PAST, Server, ServerNight
 from foretop_core.tables.timeline.night_words import (
     LaneWords,
@@ -77,11 +77,11 @@ _MOST_CPU = 2.0
 _REST = 0.01
 """Seconds between two draws, in which keys are answered."""
 _SIGNS = (
-    (Sign.PARTLY, Tone.WARN, "partly"),
-    (Sign.FAILED, Tone.BAD, "failed"),
-    (Sign.LOST, Tone.BAD, "lost"),
-    (Sign.WAIT, Tone.WAITING, "waits"),
-    (Sign.RANGE, Tone.DIM, "9 of 10"),
+    (LaneSign.PARTLY, Tone.WARN, "partly"),
+    (LaneSign.FAILED, Tone.BAD, "failed"),
+    (LaneSign.LOST, Tone.BAD, "lost"),
+    (LaneSign.WAIT, Tone.WAITING, "waits"),
+    (LaneSign.RANGE, Tone.DIM, "9 of 10"),
 )
 _SIGNS_LINE = WordLine(
     "Signs",

@@ -26,9 +26,9 @@ from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, wid
 from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, TimelineItem
 from foretop_core.tables.timeline.night_chart import (
     NOW_SHARE,
-    Cell,
     CellLoad,
     Cells,
+    ChartCell,
     SizeClass,
     Zoom,
     day_axes,
@@ -169,7 +169,7 @@ class Timeline(Widget, can_focus=True):
 
     @property
     def needs_week(self) -> bool:
-        """Whether more is in sight than a night that is foreseen for a day has."""
+        """More is in sight than a night that is foreseen for a day has."""
         axis = self.axis
         if self.zoom is Zoom.WEEK:
             return True
@@ -357,7 +357,7 @@ class Timeline(Widget, can_focus=True):
     def _ellipsis(self) -> str:
         return "~" if self._ascii else "…"
 
-    def _spans(self, cells: Iterable[Cell]) -> list[Span]:
+    def _spans(self, cells: Iterable[ChartCell]) -> list[Span]:
         """Neighbours of one tone become one span."""
         return [
             Span("".join(cell.ascii if self._ascii else cell.text for cell in group), style_of(tone))

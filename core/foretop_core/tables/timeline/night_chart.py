@@ -25,7 +25,7 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _MOST_DIGIT = 9
 
 
-class Sign(Enum):
+class LaneSign(Enum):
     """What a cell holds: its glyph, and the one of a terminal that has ASCII alone."""
 
     EMPTY = (" ", " ")
@@ -48,7 +48,7 @@ class Sign(Enum):
         self.ascii = ascii_glyph
 
 
-class Cell(msgspec.Struct, frozen=True):
+class ChartCell(msgspec.Struct, frozen=True):
     """One cell of the chart: a sign of a lane, or a piece of text such as a number."""
 
     text: str
@@ -56,13 +56,13 @@ class Cell(msgspec.Struct, frozen=True):
     tone: Tone = Tone.PLAIN
 
 
-def cell(sign: Sign, tone: Tone) -> Cell:
+def cell(sign: LaneSign, tone: Tone) -> ChartCell:
     return _CELLS[sign, tone]
 
 
-_CELLS = {(sign, tone): Cell(sign.glyph, sign.ascii, tone) for sign in Sign for tone in Tone}
-EMPTY = cell(Sign.EMPTY, Tone.PLAIN)
-Cells = tuple[Cell, ...]
+_CELLS = {(sign, tone): ChartCell(sign.glyph, sign.ascii, tone) for sign in LaneSign for tone in Tone}
+EMPTY = cell(LaneSign.EMPTY, Tone.PLAIN)
+Cells = tuple[ChartCell, ...]
 
 
 class Zoom(Enum):
@@ -102,14 +102,16 @@ class LaneRun(msgspec.Struct, frozen=True):
     late_end: datetime | None = None
     """It has ended by then in nine of ten courses."""
     tone: Tone = Tone.DIM
-    sign: Sign | None = None
+    sign: LaneSign | None = None
     """Instead of a bar where it never starts, else in the last cell of the bar."""
-    wait: Sign = Sign.WAIT
+    wait: LaneSign = LaneSign.WAIT
     is_running: bool = False
 
 
-_BARS = (Sign.RANGE, Sign.WAIT, Sign.WARM, Sign.UNWARMED, Sign.RUN, Sign.SHORT, Sign.DONE)
-_LAYER = {sign: place for place, sign in enumerate((*_BARS, Sign.PAUSED, Sign.PARTLY, Sign.FAILED, Sign.LOST))}
+_BARS = (LaneSign.RANGE, LaneSign.WAIT, LaneSign.WARM, LaneSign.UNWARMED, LaneSign.RUN, LaneSign.SHORT, LaneSign.DONE)
+_LAYER = {
+    sign: place for place, sign in enumerate((*_BARS, LaneSign.PAUSED, LaneSign.PARTLY, LaneSign.FAILED, LaneSign.LOST))
+}
 _WEIGHT: dict[Tone, int] = {
     tone: place for place, tone in enumerate((Tone.DIM, Tone.GOOD, Tone.RUNNING, Tone.WARN, Tone.BAD))
 }
@@ -136,10 +138,10 @@ def lane_cells(runs: Iterable[LaneRun], axis: TimeAxis, now: datetime, hours: It
     Where two runs meet in a cell, the one whose sign tells more stays: lost before failed before paused before running
     before expected before waiting, and of two alike the worse.
     """
-    held: list[tuple[int, int, Sign, Tone] | None] = [None] * axis.cells
+    held: list[tuple[int, int, LaneSign, Tone] | None] = [None] * axis.cells
     at_now = axis.cell_of(now)
 
-    def put(first: int, stop: int, sign: Sign, tone: Tone) -> None:
+    def put(first: int, stop: int, sign: LaneSign, tone: Tone) -> None:
         mine = (_LAYER[sign], _WEIGHT.get(tone, 0), sign, tone)
         for place in range(max(0, first), min(axis.cells, stop)):
             known = held[place]
@@ -151,11 +153,11 @@ def lane_cells(runs: Iterable[LaneRun], axis: TimeAxis, now: datetime, hours: It
     cells = [EMPTY if one is None else cell(one[2], one[3]) for one in held]
     for place in (*hours, at_now):
         if 0 <= place < axis.cells and held[place] is None:
-            cells[place] = cell(Sign.NOW, Tone.BRIGHT) if place == at_now else cell(Sign.HOUR, Tone.FAINT)
+            cells[place] = cell(LaneSign.NOW, Tone.BRIGHT) if place == at_now else cell(LaneSign.HOUR, Tone.FAINT)
     return tuple(cells)
 
 
-def _put_run(run: LaneRun, axis: TimeAxis, at_now: int, put: Callable[[int, int, Sign, Tone], None]) -> None:
+def _put_run(run: LaneRun, axis: TimeAxis, at_now: int, put: Callable[[int, int, LaneSign, Tone], None]) -> None:
     due = axis.cell_of(run.due)
     if run.start is None:
         if run.sign is not None:
@@ -165,26 +167,26 @@ def _put_run(run: LaneRun, axis: TimeAxis, at_now: int, put: Callable[[int, int,
             put(due, max(due, at_now) + 1, run.wait, Tone.WAITING)
         return
     first = axis.cell_of(run.start)
-    if run.wait is not Sign.WAIT or run.start - run.due >= _LEAST_WAIT:
+    if run.wait is not LaneSign.WAIT or run.start - run.due >= _LEAST_WAIT:
         put(due, first, run.wait, _WAIT_TONES.get(run.wait, Tone.DIM))
     stop = first + 1
     if run.end is not None:
         stop = max(stop, round((run.end - axis.start) / (axis.step * MINUTE)))
     if run.late_end is not None:
-        put(stop, round((run.late_end - axis.start) / (axis.step * MINUTE)), Sign.RANGE, Tone.DIM)
+        put(stop, round((run.late_end - axis.start) / (axis.step * MINUTE)), LaneSign.RANGE, Tone.DIM)
     if run.is_running:
-        put(first, at_now, Sign.DONE, Tone.RUNNING)
-        put(max(first, at_now), at_now + 1, Sign.DONE, Tone.BRIGHT)
+        put(first, at_now, LaneSign.DONE, Tone.RUNNING)
+        put(max(first, at_now), at_now + 1, LaneSign.DONE, Tone.BRIGHT)
         if run.end is not None:
-            put(at_now + 1, stop, Sign.RUN, Tone.RUNNING)
+            put(at_now + 1, stop, LaneSign.RUN, Tone.RUNNING)
         return
     is_short = run.end is None or run.end - run.start < axis.step * MINUTE / 2
-    put(first, stop, Sign.SHORT if is_short else Sign.RUN, run.tone)
+    put(first, stop, LaneSign.SHORT if is_short else LaneSign.RUN, run.tone)
     if run.sign is not None:
         put(stop - 1, stop, run.sign, run.tone)
 
 
-_WAIT_TONES = {Sign.WAIT: Tone.WAITING, Sign.WARM: Tone.DIM, Sign.UNWARMED: Tone.WARN}
+_WAIT_TONES = {LaneSign.WAIT: Tone.WAITING, LaneSign.WARM: Tone.DIM, LaneSign.UNWARMED: Tone.WARN}
 
 
 class SlotSpan(msgspec.Struct, frozen=True):
@@ -256,7 +258,7 @@ def slot_rows(loads: Sequence[CellLoad], limit: int, axis: TimeAxis, now: dateti
             full = row == rows and load.waiting > 0 and load.most >= limit
             tone = Tone.WARN if full else Tone.RUNNING if place <= at_now else Tone.DIM
             number = _digit(math.ceil(load.mean - 1e-9)) if row == rows else " "
-            line.append(Cell(_EIGHTHS[eighths], number, tone))
+            line.append(ChartCell(_EIGHTHS[eighths], number, tone))
         drawn.append(tuple(line))
     return drawn
 
@@ -269,14 +271,14 @@ def slot_scale(limit: int, *, one_row: bool) -> list[str]:
 
 def waiting_cells(loads: Sequence[CellLoad]) -> Cells:
     """How many wait at most in each cell, `+` above nine."""
-    return tuple(Cell(text := _digit(load.waiting), text, Tone.WAITING) for load in loads)
+    return tuple(ChartCell(text := _digit(load.waiting), text, Tone.WAITING) for load in loads)
 
 
 def _digit(number: int) -> str:
     return " " if number <= 0 else str(number) if number <= _MOST_DIGIT else "+"
 
 
-def hours_line(axis: TimeAxis, now: datetime, zone: tzinfo, *, short: bool) -> tuple[Cell, ...]:
+def hours_line(axis: TimeAxis, now: datetime, zone: tzinfo, *, short: bool) -> tuple[ChartCell, ...]:
     """The labels of the hours in one line, with now, as pieces that are as wide as their text.
 
     A label is left out where it would touch that of now, or be cut.
@@ -285,26 +287,28 @@ def hours_line(axis: TimeAxis, now: datetime, zone: tzinfo, *, short: bool) -> t
     word = ("▼now" if short else f"▼ now {local:%H:%M}") if 0 <= at_now < axis.cells else ""
     if at_now + len(word) > axis.cells:
         word = "▼" if word else ""
-    placed: list[tuple[int, Cell]] = [(at_now, Cell(word, word.replace("▼", "v"), Tone.BRIGHT))] if word else []
+    placed: list[tuple[int, ChartCell]] = (
+        [(at_now, ChartCell(word, word.replace("▼", "v"), Tone.BRIGHT))] if word else []
+    )
     for place, text in hour_labels(axis, zone):
         touches = word and place <= at_now + len(word) and place + len(text) >= at_now
         if not touches and place + len(text) <= axis.cells:
-            placed.append((place, Cell(text, text, Tone.DIM)))
+            placed.append((place, ChartCell(text, text, Tone.DIM)))
     return _line_of(placed, axis.cells)
 
 
-def day_line(axis: TimeAxis, zone: tzinfo) -> tuple[Cell, ...]:
+def day_line(axis: TimeAxis, zone: tzinfo) -> tuple[ChartCell, ...]:
     """The labels of the hours of any day, as `hours_line`."""
     placed = []
     for place, _ in hour_labels(axis, zone):
         text = f"{(axis.start + place * axis.step * MINUTE).astimezone(zone):%H:%M}"
         if place + len(text) <= axis.cells:
-            placed.append((place, Cell(text, text, Tone.DIM)))
+            placed.append((place, ChartCell(text, text, Tone.DIM)))
     return _line_of(placed, axis.cells)
 
 
-def _line_of(placed: Iterable[tuple[int, Cell]], cells: int) -> tuple[Cell, ...]:
-    pieces: list[Cell] = []
+def _line_of(placed: Iterable[tuple[int, ChartCell]], cells: int) -> tuple[ChartCell, ...]:
+    pieces: list[ChartCell] = []
     used = 0
     for place, piece in sorted(placed, key=lambda one: one[0]):
         pieces += [_gap(place - used), piece]
@@ -312,8 +316,8 @@ def _line_of(placed: Iterable[tuple[int, Cell]], cells: int) -> tuple[Cell, ...]
     return (*pieces, _gap(cells - used))
 
 
-def _gap(cells: int) -> Cell:
-    return Cell(" " * cells, " " * cells)
+def _gap(cells: int) -> ChartCell:
+    return ChartCell(" " * cells, " " * cells)
 
 
 def day_axes(now: datetime, size: SizeClass, zone: tzinfo, days: int = 7) -> tuple[TimeAxis, ...]:

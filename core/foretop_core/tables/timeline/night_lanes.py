@@ -19,7 +19,7 @@ from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.rules.phases import WAITING
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
 from foretop_core.tables.timeline.lanes import LaneObstacles, TimelineItem, next_runs, planned_runs
-from foretop_core.tables.timeline.night_chart import CellLoad, LaneRun, Sign, SlotSpan, cell_loads
+from foretop_core.tables.timeline.night_chart import CellLoad, LaneRun, LaneSign, SlotSpan, cell_loads
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
 PAST = timedelta(hours=48)
@@ -28,7 +28,7 @@ _TONIGHT = timedelta(hours=8)
 """What has run so lately, and runs again only after so long, is done for the night."""
 _SHARED = frozenset({NAB.name, BACKUP.name})
 _KEPT_LOADS = 10
-_LETTERS = {"PartiallyFailed": Sign.PARTLY, "Failed": Sign.FAILED}
+_LETTERS = {"PartiallyFailed": LaneSign.PARTLY, "Failed": LaneSign.FAILED}
 
 _R = TypeVar("_R", ForeseenRun, PastRun)
 Server = tuple[str, str]
@@ -99,7 +99,9 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
             for run in self.past
             if run.start is not None or run.end is None
         )
-        return (*past, *(SlotSpan(run.submitted, run.start, run.end) for run in self.night.typical))
+        # A course has the open runs too: up to now they are the backups'.
+        coming = (SlotSpan(max(run.submitted, now), max(run.start, now), run.end) for run in self.night.typical)
+        return (*past, *coming)
 
     def loads(self, axis: TimeAxis) -> tuple[CellLoad, ...]:
         """Slots and queue in the cells of an axis, worked out once for each of the axes on a screen."""
@@ -124,7 +126,7 @@ def _grouped(pairs: Iterable[tuple[ObjectRef, _R]]) -> dict[ObjectRef, tuple[_R,
 
 def _past_run(run: PastRun, now: datetime) -> LaneRun:
     if run.is_refused:
-        return LaneRun(run.submitted, tone=Tone.BAD, sign=Sign.LOST)
+        return LaneRun(run.submitted, tone=Tone.BAD, sign=LaneSign.LOST)
     if run.start is None:
         return LaneRun(run.submitted) if run.phase in WAITING else LaneRun(run.submitted, run.submitted, run.end)
     if run.end is None:
@@ -137,7 +139,7 @@ def _foreseen_run(run: ForeseenRun) -> LaneRun:
     due = run.due or run.submitted or (run.start.likely if run.start else None)
     assert due is not None
     if run.fate in (Fate.LOST, Fate.REFUSED):
-        return LaneRun(due, tone=Tone.BAD, sign=Sign.LOST)
+        return LaneRun(due, tone=Tone.BAD, sign=LaneSign.LOST)
     if run.start is None:
         return LaneRun(due)
     end, late = (run.end.likely, latest(run.end)) if run.end else (None, None)
@@ -154,14 +156,14 @@ def paused_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, no
     """The runs that a pause keeps back, also after its planned end: nothing resumes by itself."""
     since = obstacles.paused_since or now
     due = (at for at in planned_runs(item, axis) if at >= since)
-    return tuple(LaneRun(at, tone=Tone.PAUSED, sign=Sign.PAUSED) for at in due)
+    return tuple(LaneRun(at, tone=Tone.PAUSED, sign=LaneSign.PAUSED) for at in due)
 
 
 def job_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, now: datetime) -> tuple[LaneRun, ...]:
     """The coming runs of a job with the warm-ups before them: how long one takes is not known."""
     if item.paused:
         return paused_runs(item, obstacles, axis, now)
-    wait = Sign.UNWARMED if obstacles.unwarmed else Sign.WARM
+    wait = LaneSign.UNWARMED if obstacles.unwarmed else LaneSign.WARM
     return tuple(
         LaneRun(max(now, due - item.warm_up * MINUTE), due, wait=wait)
         for due in planned_runs(item, axis, item.warm_up)

@@ -15,7 +15,7 @@ from foretop_core.rules.night.outlook import wait_of
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.timeline.night_chart import CellLoad, Sign
+from foretop_core.tables.timeline.night_chart import CellLoad, LaneSign
 from foretop_core.tables.timeline.night_lanes import ServerNight, latest
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
@@ -134,7 +134,7 @@ def _lost(shown: ServerNight) -> WordLine | None:
         for name, number in counted[:_MOST_NAMED]:
             phrases += [
                 Phrase(", " if phrases else ""),
-                Phrase(f"{Sign.LOST.glyph} ", Tone.BAD),
+                Phrase(f"{LaneSign.LOST.glyph} ", Tone.BAD),
                 Phrase(f"{number} of {name} ({why})"),
             ]
         if len(counted) > _MOST_NAMED:
@@ -146,7 +146,7 @@ def _paused(names: Sequence[str]) -> WordLine | None:
     if not names:
         return None
     told = f"{humanize.count(len(names), 'schedule')}: {humanize.join(list(names), 3)}"
-    return WordLine("Paused", (Phrase(f"{Sign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)
+    return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)
 
 
 class LaneWords(msgspec.Struct, frozen=True):
