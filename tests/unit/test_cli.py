@@ -192,6 +192,7 @@ def test_report_has_the_documented_fields(capsys: pytest.CaptureFixture[str], ma
         "expectedStart": None,
         "expectedStartUnknown": "the second at which Velero looks at its schedules is not known",
         "refusal": None,
+        "waitsFor": None,
         "lastOutcome": None,
         "lastEndedName": None,
         "lastEndedPhase": None,

@@ -150,7 +150,7 @@ class FindingsView(TableView[Finding]):
     name = "findings"
     order = "severity"
     rank = ("what", "since", "severity")
-    least: ClassVar[Mapping[str, int]] = {"what": 42}
+    least: ClassVar[Mapping[str, int]] = {"what": 34}
     narrow: ClassVar[Mapping[str, int]] = {"what": 16, "subject": 16}
     fields = ("context", "namespace", "name", "kind", "severity", "code")
     with_velero = True

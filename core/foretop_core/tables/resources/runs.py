@@ -32,7 +32,7 @@ class BackupsView(View[Backup]):
     kinds = watched = frozenset({BACKUP.name})
     order = "started"
     rank = ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage")
-    least: ClassVar[Mapping[str, int]] = {"name": 22, "expires": 7, "storage": 8}
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "expires": 7, "storage": 8}
     fields = (*View.fields, "schedule", "owner", "storage")
 
     def __init__(self) -> None:

@@ -51,8 +51,8 @@ class SchedulesView(View[ScheduleRow]):
     watched = frozenset({SCHEDULE.name, BACKUP.name, *VERSION_KINDS})
     context_kinds = frozenset({STORAGE.name})
     order = "name"
-    rank = ("next", "last", "cron", "runs", "skip", "meaning")
-    least: ClassVar[Mapping[str, int]] = {"last": 6, "cron": 12, "next": 12}
+    rank = ("next", "last", "runs", "cron", "skip", "meaning")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "last": 6, "cron": 12, "next": 12}
     fields = (*View.fields, "cron", "paused", "outcome")
 
     def __init__(self) -> None:
