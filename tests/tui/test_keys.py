@@ -336,7 +336,7 @@ async def test_enter_opens_the_object_and_its_sections_follow_the_arrows() -> No
 
 
 async def test_opening_an_object_and_leaving_it_moves_nothing_in_the_table() -> None:
-    async with screen() as shown:
+    async with screen(size=(80, 20)) as shown:
         await shown.press("7", *["down"] * 4)
         before = shown.names()
         assert shown.table.place == 4
@@ -466,7 +466,7 @@ async def test_what_is_chosen_in_a_list_is_seen_by_reverse_video(way: tuple[str,
 async def test_the_caret_is_seen_without_colours_too() -> None:
     async with screen() as shown:
         await shown.press("2", "slash", "a", "left")
-        assert [segment.text for segment in shown.lit[3]] == ["a"]
+        assert [segment.text for segment in shown.lit[2]] == ["a"]
 
 
 async def test_the_footer_forgets_a_filter_that_was_opened_and_left() -> None:
