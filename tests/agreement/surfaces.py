@@ -204,7 +204,7 @@ class Surfaces:
         """The pane of each schedule on the calendar."""
         calendar = TimelineModel(self.state.store, (CONTEXT,))
         return {
-            key: text_of(lane_pane(calendar[key], None, self.state))
+            key: text_of(lane_pane(calendar[key], self.state))
             for key in self.rows("schedules")
             if key.kind == SCHEDULE.name
         }

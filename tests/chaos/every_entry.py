@@ -11,12 +11,12 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
 from foretop.commands.report import report_snapshots
-from foretop.panes.calendar_pane import lane_pane
+from foretop.panes.calendar_pane import lane_box, lane_pane
 from foretop.panes.detail_sections import SECTIONS, describe_object
 from foretop.panes.page_records import TABLE_PAGES, ScreenPage
 from foretop.panes.yaml_section import as_yaml, read_part
@@ -27,10 +27,15 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.failure_record import failing_object, problem_text
+from foretop_core.rules.night.night import Foresight
+from foretop_core.rules.night.past_runs import past_runs
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.text.time_zones import TimeZoneSetting
-from foretop_core.tables.timeline.lanes import HORIZONS, StartLoad, lane
+from foretop_core.tables.timeline.lanes import StartLoad
+from foretop_core.tables.timeline.night_chart import SizeClass, Zoom, lane_cells, night_axis
+from foretop_core.tables.timeline.night_lanes import PAST, ServerNight, is_shared
+from foretop_core.tables.timeline.night_words import lane_words, night_words
 from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from foretop_demo.simulated_cluster import FIXED_START
@@ -199,13 +204,23 @@ def _calendar(state: DashboardState) -> None:
     model = TimelineModel(state.store, state.contexts)
     now: datetime = state.now()
     model.pump(now)
-    for horizon in HORIZONS:
-        ruler = axis_over(now, horizon, 60, state.zone)
-        load = StartLoad(model.items, ruler)
-        load.peaks(now)
+    for server in model.servers():
+        snapshot = state.store.snapshot(server[0])
+        coming = Foresight(snapshot, server[1], now, timedelta(days=1), state.zone)
+        coming.play(2)
+        model.take(ServerNight(server[0], coming.night(), past_runs(snapshot, server[1], now - PAST)))
+    StartLoad(model.items, axis_over(now, timedelta(days=1), 2000, state.zone)).collisions(now)
+    for zoom in Zoom:
+        axis = night_axis(now, zoom, SizeClass.NARROW, 60, state.zone)
         for key in model.order:
-            lane(model[key], ruler, now)
-            wrap(lane_pane(model[key], load, state), _CELLS)
+            night = model.night_of(key)
+            lane_cells(night.lane_runs(key) if night is not None else (), axis, now)
+            words = lane_words(night, night.foreseen.get(key, ()), now, state.zone) if night is not None else None
+            wrap(lane_box(model[key], words, "", state), _CELLS)
+            if not is_shared(key):
+                wrap(lane_pane(model[key], state), _CELLS)
+    for night in model.nights.values():
+        night_words(night, now, state.zone)
 
 
 def _report(state: DashboardState) -> None:

@@ -217,6 +217,7 @@ _OWN: Mapping[str, Doing] = {
     "knob('go')": Doing(_goes_on, ("left",)),
     "knob('cancel')": Doing(_goes_on, (), first=("right",)),
     "settle": Doing(_goes_on, None),
+    "open_day": Doing(_opens),
     "turn": Doing(changes, None),
     "leave": Doing(closes, None),
     "step_back": Doing(closes, None),

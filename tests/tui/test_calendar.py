@@ -1,9 +1,10 @@
-"""The calendar by its keys: lanes, load, crowds, and the schedule under the cursor."""
+"""The calendar by its keys: the night ahead, its words, and the lane under the cursor."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from threading import Event
@@ -13,14 +14,24 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foretop.app import Dashboard
+from foretop.pages import calendar_page
 from foretop.pages.calendar_page import CalendarPage
+from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
+from foretop_core.rules.night.night import Foresight
 from tests.objects import location, schedule
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
+
+
+@pytest.fixture(autouse=True)
+def _foresees_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change makes another night at the next beat, whatever the one before has cost."""
+    monkeypatch.setattr(calendar_page, "_SOONEST", 0.0)
+    monkeypatch.setattr(calendar_page, "_SHARE", 0)
 
 
 def prescaled(name: str, cron: str, minutes: int) -> PreScaledCronJob:
@@ -34,6 +45,12 @@ def cron_job(name: str, cron: str) -> CronJob:
 
 def schedule_dict(name: str, cron: str, **spec: Any) -> dict[str, Any]:
     return {"metadata": meta(name), "spec": {"schedule": cron, **spec}, "status": {"phase": "Enabled"}}
+
+
+def ran(name: str, cron: str, last: str, **spec: Any) -> dict[str, Any]:
+    """A schedule that has run lately, so that it is not due at once."""
+    status = {"phase": "Enabled", "lastBackup": f"2026-11-15T{last}Z"}
+    return {**schedule_dict(name, cron, **spec), "status": status}
 
 
 def night() -> list[Resource]:
@@ -57,60 +74,90 @@ def _is_drawn(shown: Screen, lanes: Timeline) -> bool:
     if lanes.timeline is None or not lanes.timeline.order:
         return lanes.timeline is not None
     first = lanes.timeline.order[0].name[:6]
-    return any(line.strip().startswith(first) for line in shown.lines)
+    return bool(lanes.lines) and any(first in line for line in shown.lines)
+
+
+async def until_beats(shown: Screen, is_so: Callable[[], bool]) -> None:
+    """Beats until the night that is foreseen meanwhile shows it."""
+
+    for _ in range(500):
+        await shown.tick()
+        if is_so():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"it never came to that; the screen:\n{shown.text}")
+
+
+def words_of(shown: Screen) -> str:
+    """What the page says of the lane under the cursor."""
+    assert shown.app.main_screen.page is not None
+    pane = shown.app.main_screen.page.query_one("#pane", TextPane)
+    return " ".join(pane.text.split())
+
+
+def hours_of(shown: Screen) -> str:
+    return next(line for line in shown.lines if "night ahead" in line)
+
+
+def signs_at(line: str, sign: str) -> list[int]:
+    return [place for place, one in enumerate(line) if one == sign and place > STATE]
+
+
+STATE = 27
+"""Cells of a lane's name and state in a narrow terminal."""
 
 
 def lane_of(shown: Screen, name: str) -> str:
-    return next(line for line in shown.lines if line.startswith(f" {name} "))
+    return next(line for line in shown.lines if line.lstrip(" ▌>│|").startswith(f"{name} "))
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
-async def test_the_night_of_the_sketch_is_drawn_under_its_hours(size: tuple[int, int]) -> None:
+async def test_the_night_is_drawn_under_its_hours(size: tuple[int, int]) -> None:
     async with calendar(size=size) as (shown, _):
-        head = next(line for line in shown.lines if "next 6h" in line)
-        etcd = lane_of(shown, "etcd-hourly")
-        hours = [head.index(f"{hour:02}:00") for hour in range(3, 9)]
-        assert [place for place, sign in enumerate(etcd) if sign == "|"] == hours
+        head = next(line for line in shown.lines if "night ahead" in line)
         orders = lane_of(shown, "orders")
-        assert orders.index("|") == head.index("06:00")
-        assert orders[: orders.index("|")].endswith("░░░░")
-        assert lane_of(shown, "cassandra")[15:].count(":") == 12
-        assert "‖" in lane_of(shown, "cassandra")
+        assert signs_at(orders, "▎") == [head.index("06:00")]
+        assert orders[: orders.rindex("▎")].endswith("▒▒▒▒")
+        paused = lane_of(shown, "cassandra")
+        assert {head.index(f"0{hour}:00") for hour in (4, 5, 6)} <= set(signs_at(paused, "‖"))
         assert "above maximum" in lane_of(shown, "broken")
-        assert "etcd-hourly and orders" not in shown.text, "a job takes no slot of Velero"
+        assert "now" in head
         assert shown.faults == []
 
 
-async def test_the_pane_says_what_comes_next_and_who_starts_with_it() -> None:
+async def test_z_goes_through_the_night_a_day_and_a_week_and_enter_opens_a_day() -> None:
     async with calendar() as (shown, lanes):
-        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
-        await shown.idle()
-        assert "PreScaledCronJob orders in batch, 0 6 * * *, at 06:00 every day" in shown.pane
-        assert "in 3h18m: 06:00  Mon 16 06:00" in shown.pane
-        assert "06:00 together with etcd-hourly" in shown.pane
-        assert "30 minutes before: 05:30 → 06:00" in shown.pane
-        assert "by autogen-orders, 30 5 * * *" in shown.pane
-
-
-async def test_a_paused_one_says_when_it_would_run_and_a_broken_one_why_not() -> None:
-    async with calendar() as (shown, lanes):
-        assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "broken"))
-        await shown.idle()
-        assert 'It does not run: end of range (8) above maximum (7): "8".' in shown.pane
-        await shown.press("down")
-        assert "03:00  03:30  04:00  04:30  if it were not paused" in shown.pane
-        await shown.press("home")
-        assert "due since 02:00" in shown.pane
-
-
-async def test_z_goes_through_six_hours_a_day_and_a_week() -> None:
-    async with calendar() as (shown, _):
-        for words in ("next 24h", "next 7d", "next 6h"):
+        for words in ("24 hours", "slots of", "night ahead"):
             await shown.press("z")
             assert words in shown.text
-        await shown.press("z", "z")
-        reports = lane_of(shown, "reports")
-        assert reports[15:].count(":") == 1
+        await shown.press("z", "z", "down", "enter")
+        assert "24 hours" in shown.text
+        axis = lanes.axis
+        assert axis is not None
+        assert f"{axis.start:%d %H:%M}" == "16 00:00"
+
+
+async def test_left_and_right_move_by_a_quarter_and_z_returns_to_now() -> None:
+    async with calendar() as (shown, lanes):
+        before = lanes.axis
+        await shown.press("right")
+        after = lanes.axis
+        assert before is not None
+        assert after is not None
+        assert after.start - before.start == timedelta(minutes=before.step * (before.cells // 4))
+        await shown.press("z", "z", "z")
+        assert lanes.axis == before
+
+
+async def test_a_key_draws_again_and_foresees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with calendar() as (shown, lanes):
+        assert lanes.timeline is not None
+        model = lanes.timeline
+        await shown.until(lambda: bool(model.nights) and all(one.night.draws for one in model.nights.values()))
+        seen: list[int] = []
+        monkeypatch.setattr(Foresight, "__init__", lambda *_: seen.append(1))
+        await shown.press("down", "up", "right", "left")
+        assert seen == []
 
 
 async def test_moving_leads_through_the_lanes_and_stays_at_their_ends() -> None:
@@ -135,39 +182,31 @@ async def test_moving_leads_through_the_lanes_and_stays_at_their_ends() -> None:
         assert on() == "s199"
         await shown.press("home")
         assert on() == "s000"
-        assert re.search(r"03:00: s000.* more together", shown.text)
 
 
 async def test_the_cursor_stays_with_its_schedule_while_others_come_and_go() -> None:
     async with calendar() as (shown, lanes):
         await shown.press("down", "down")
         key = lanes.cursor
-        shown.source.change(SCHEDULE, schedule_dict("aaa-first", "15 * * * *"))
-        await shown.tick()
+        shown.source.change(SCHEDULE, ran("aaa-first", "15 * * * *", "02:15:03"))
+        await until_beats(shown, lambda: "×" in lane_of(shown, "aaa-first") or "░" in lane_of(shown, "aaa-first"))
         assert lanes.cursor == key
-        assert lane_of(shown, "aaa-first").count("|") == 6
+        assert lanes.timeline is not None
+        night = lanes.timeline.night_of(key)
+        assert night is not None
+        first = shown.source.key(SCHEDULE, "velero", "aaa-first")
+        assert [f"{run.due:%H:%M}" for run in night.foreseen[first]][:3] == ["03:15", "04:15", "05:15"]
 
 
 async def test_a_change_in_the_cluster_is_on_the_lane_at_the_next_beat() -> None:
-    async with calendar() as (shown, _):
-        shown.source.change(SCHEDULE, schedule_dict("etcd-hourly", "0 4 * * *"))
-        await shown.tick()
-        assert lane_of(shown, "etcd-hourly").count("|") == 1
-        shown.source.change(SCHEDULE, schedule_dict("etcd-hourly", "0 4 * * *", paused=True))
-        await shown.tick()
-        assert "‖" in lane_of(shown, "etcd-hourly")
-
-
-async def test_time_passes_and_what_has_run_leaves_the_lane() -> None:
-    async with calendar() as (shown, lanes):
-        before = lane_of(shown, "etcd-hourly").count("|")
-        shown.source.manual.advance(timedelta(minutes=35))
-        await shown.tick()
-        assert "03:00" not in next(line for line in shown.lines if "next 6h" in line)
-        assert lane_of(shown, "etcd-hourly").count("|") == before
-        assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "etcd-hourly"))
-        await shown.idle()
-        assert "04:00  05:00  06:00  07:00" in shown.pane
+    async with calendar(FilledSource(calm())) as (shown, _):
+        shown.source.change(SCHEDULE, ran("etcd-hourly", "0 5 * * *", "02:00:03"))
+        await until_beats(shown, lambda: "2h18m" in lane_of(shown, "etcd-hourly"))
+        assert len(signs_at(lane_of(shown, "etcd-hourly"), "╌")) <= 1
+        assert lane_of(shown, "etcd-hourly")[hours_of(shown).index("05:00")] == "▆"
+        shown.source.change(SCHEDULE, ran("etcd-hourly", "0 5 * * *", "02:00:03", paused=True))
+        await until_beats(shown, lambda: bool(signs_at(lane_of(shown, "etcd-hourly"), "‖")))
+        assert signs_at(lane_of(shown, "etcd-hourly"), "‖") == [hours_of(shown).index("05:00")]
 
 
 async def test_an_idle_second_paints_no_lane_again() -> None:
@@ -219,7 +258,10 @@ async def test_a_filter_narrows_the_lanes_and_escape_brings_them_back() -> None:
         await shown.press("ctrl+w", "!")
         assert "text is missing after !" in shown.text
         await shown.press("ctrl+c")
-        assert len(lanes.timeline.order) == 7
+        names = [key.name for key in lanes.timeline.order if key.name]
+        assert sorted(names) == sorted(
+            ["broken", "cassandra", "etcd-hourly", "mongo-nightly", "orders", "reports", "sales-hourly"]
+        )
         assert not shown.app._exit
 
 
@@ -238,17 +280,6 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
         may_open.set()
         await shown.until(lambda: "etcd-hourly" in shown.text)
         assert "cassandra" not in shown.text
-
-
-async def test_the_pane_scrolls_where_it_does_not_fit() -> None:
-    async with calendar(size=(60, 17)) as (shown, lanes):
-        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
-        await shown.idle()
-        assert "by autogen-orders" not in shown.text
-        await shown.press(*["shift+down"] * 5)
-        assert "by autogen-orders" in shown.text
-        await shown.press(*["shift+up"] * 5)
-        assert "PreScaledCronJob orders" in shown.text
 
 
 async def test_p_takes_the_expression_to_the_primer() -> None:
@@ -271,16 +302,14 @@ async def test_the_hours_are_those_of_the_zone_that_was_asked_for(monkeypatch: p
     monkeypatch.setattr(Dashboard, "my_zone", ZoneInfo("Asia/Tokyo"))
     async with calendar() as (shown, _):
         await shown.press("Z")
-        head = next(line for line in shown.lines if "next 6h" in line)
-        assert "12:00" in head
-        assert lane_of(shown, "etcd-hourly").index("|") == head.index("12:00")
+        head = next(line for line in shown.lines if "night ahead" in line)
+        assert lane_of(shown, "orders").index("▎") == head.index("15:00")
 
 
 async def test_without_line_drawing_everything_is_ascii() -> None:
     async with calendar(display_options=DisplayOptions(ascii=True, flash=False)) as (shown, _):
         assert shown.text.isascii()
-        assert "////|" in lane_of(shown, "orders")
-        assert "/ warm-up" in shown.text
+        assert "////'" in lane_of(shown, "orders")
 
 
 async def test_an_empty_cluster_says_so_and_the_keys_do_no_harm() -> None:
@@ -298,7 +327,7 @@ async def test_lanes_of_two_clusters_say_whose_they_are() -> None:
     async with calendar(source) as (shown, _):
         assert lane_of(shown, "eu etcd-hourly")
         assert lane_of(shown, "us etcd-hourly")
-        assert "together" not in shown.pane
+        assert "together" not in words_of(shown)
 
 
 async def test_a_lane_has_the_sign_that_the_coming_run_has_on_the_page_of_schedules() -> None:
@@ -321,14 +350,15 @@ async def test_a_very_small_terminal_still_has_lanes() -> None:
 
 
 async def test_what_starts_next_comes_first_and_the_screen_stays_with_it_until_somebody_moves() -> None:
-    soon, later = schedule_dict("z-soon", "45 2 * * *"), schedule_dict("a-later", "50 2 * * *")
+    soon, later = ran("z-soon", "45 2 * * *", "01:00:03"), ran("a-later", "50 2 * * *", "01:00:03")
     async with calendar(FilledSource([from_builtins(Schedule, one) for one in (later, soon)])) as (shown, lanes):
         assert lanes.timeline is not None
         assert [key.name for key in lanes.timeline.order] == ["z-soon", "a-later"]
-        assert "none: no other schedule starts in that minute" in shown.pane
         shown.source.manual.advance(timedelta(minutes=5))
-        await shown.tick()
-        assert [key.name for key in lanes.timeline.order] == ["a-later", "z-soon"]
+        await until_beats(shown, lambda: " due " in lane_of(shown, "z-soon"))
+        shown.source.change(SCHEDULE, ran("z-soon", "45 2 * * *", "02:45:03"))
+        order = lambda: [key.name for key in lanes.timeline.order] if lanes.timeline else []  # noqa: E731
+        await until_beats(shown, lambda: order() == ["a-later", "z-soon"])
         assert lanes.cursor == shown.source.key(SCHEDULE, "velero", "a-later")
         await shown.press("down", "up")
         shown.source.manual.advance(timedelta(minutes=5))
@@ -358,22 +388,90 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
     objects = [from_builtins(Schedule, schedule_dict(name, cron)) for name, cron in crons.items()]
     async with calendar(FilledSource([*calm(), *objects])) as (shown, lanes):
         await shown.press("w")
-        assert "Starting in the same minute within 6 hours: 2 sets" in shown.text
+        assert "Starting in the same minute within 24 hours: 2 sets" in shown.text
         assert re.search(r"04:00 +3 together: early, early-too and etcd-hourly", shown.text)
         await shown.press("down", "enter")
         assert lanes.cursor is not None
         assert lanes.cursor.name == "etcd-hourly"
 
 
-async def test_a_job_is_no_backup_in_the_line_of_crowds_and_in_w() -> None:
-    two = [from_builtins(Schedule, schedule_dict(name, "0 4 * * *")) for name in ("early", "early-too")]
-    async with calendar(FilledSource([*calm(), *two, prescaled("batch", "0 4 * * *", 5)]), MIDDLE) as (shown, _):
-        assert "04:00: early, early-too and etcd-hourly together" in shown.text
+async def test_w_says_where_nothing_starts_together() -> None:
+    async with calendar(FilledSource(calm())) as (shown, _):
+        await shown.press("w")
+        assert shown.app.told[-1][1] == "No two schedules start in the same minute within 24 hours"
+
+
+async def test_the_words_of_a_job_say_when_it_is_due_and_warmed_up() -> None:
+    async with calendar() as (shown, lanes):
+        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
+        await shown.idle()
+        await shown.press(*["shift+down"] * 5)
+        assert "06:00, at 06:00 every day" in words_of(shown)
+        assert "30 minutes before: 05:30 → 06:00" in words_of(shown)
+        assert "by autogen-orders, 30 5 * * *" in words_of(shown)
+
+
+async def test_the_words_of_a_lane_say_when_it_starts_and_ends_and_with_whom() -> None:
+    two = [from_builtins(Schedule, ran(name, "0 4 * * *", "02:00:03")) for name in ("early", "early-too")]
+    async with calendar(FilledSource([*calm(), *two]), MIDDLE) as (shown, lanes):
+        assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "early"))
+        await until_beats(shown, lambda: "9 of 10 by" in words_of(shown))
+        assert "04:00, at 04:00 every day" in words_of(shown)
+        assert re.search(r"Starts 04:10, waits 10m", words_of(shown))
+        assert re.search(r"Ends 04:21, 9 of 10 by 04:3", words_of(shown))
+        assert re.search(r"With early-too", words_of(shown))
+
+
+async def test_a_paused_lane_says_when_it_would_run_and_a_broken_one_why_not() -> None:
+    async with calendar(size=MIDDLE) as (shown, lanes):
+        assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "broken"))
+        await shown.idle()
+        assert 'It does not run: end of range (8) above maximum (7): "8".' in words_of(shown)
+        assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "cassandra"))
+        await shown.idle()
+        assert "03:00, every 30 minutes, if it were not paused" in words_of(shown)
+        await shown.press("home")
+        assert "due since 02:00" in words_of(shown)
+
+
+async def test_time_passes_and_now_stays_at_a_quarter() -> None:
+    async with calendar() as (shown, _):
+        place, six = hours_of(shown).index("▼"), hours_of(shown).index("06:00")
+        shown.source.manual.advance(timedelta(minutes=36))
+        await shown.tick()
+        assert hours_of(shown).index("▼") == place
+        assert hours_of(shown).index("06:00") == six - 6
+        await until_beats(shown, lambda: lane_of(shown, "orders")[six - 6 :][:1] == "▎")
+
+
+async def test_the_words_scroll_where_they_do_not_fit() -> None:
+    async with calendar(size=(60, 18)) as (shown, lanes):
+        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
+        await shown.idle()
+        assert "by autogen-orders" not in shown.text
+        await shown.press(*["shift+down"] * 9)
+        assert "by autogen-orders" in shown.text
+        await shown.press(*["shift+up"] * 9)
+        assert "by autogen-orders" not in shown.text
+
+
+async def test_a_job_takes_no_slot_and_is_in_no_set_that_starts_together() -> None:
+    two = [from_builtins(Schedule, ran(name, "0 4 * * *", "02:00:03")) for name in ("early", "early-too")]
+    async with calendar(FilledSource([*calm(), *two, prescaled("batch", "0 4 * * *", 5)]), MIDDLE) as (shown, lanes):
+        await until_beats(shown, lambda: lanes.night is not None)
+        assert lanes.night is not None
+        assert {run.owner.name for run in lanes.night.night.runs} == {"early", "early-too", "etcd-hourly"}
         await shown.press("w")
         assert re.search(r"04:00 +3 together: early, early-too and etcd-hourly", shown.text)
 
 
-async def test_w_says_where_nothing_starts_together() -> None:
-    async with calendar(FilledSource(calm())) as (shown, _):
-        await shown.press("w")
-        assert shown.app.told[-1][1] == "No two schedules start in the same minute within 6 hours"
+async def test_a_run_that_velero_will_refuse_has_its_sign_and_takes_no_slot() -> None:
+    offsite = schedule("offsite", "0 4 * * *", last="2026-11-14T04:00:03Z", template={"storageLocation": "away"})
+    objects = [*calm(), location("away", phase="Unavailable"), offsite]
+    async with calendar(FilledSource(objects), MIDDLE) as (shown, lanes):
+        assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "offsite"))
+        await until_beats(shown, lambda: "refused" in words_of(shown))
+        assert lane_of(shown, "offsite").index("×") == hours_of(shown).index("04:00")
+        night = lanes.night
+        assert night is not None
+        assert all(run.owner.name != "offsite" or run.is_refused for run in night.night.typical)

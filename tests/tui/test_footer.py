@@ -77,6 +77,7 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "acknowledge",
         "unacknowledge",
         "jump",
+        "move_in_time",
         "copy_primed",
         "palette",
         "mark",

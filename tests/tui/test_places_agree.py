@@ -129,7 +129,7 @@ def compare_coming_runs(then: Moment) -> None:
             continue
         obstacle = render(schedule_facts(snapshot, schedule, then.now).obstacle, then.now)
         pane = text_of(schedule_pane(entry, context))
-        lane = text_of(lane_pane(calendar[snapshot.ref(schedule)], None, shown.state))
+        lane = text_of(lane_pane(calendar[snapshot.ref(schedule)], shown.state))
         assert obstacle in pane or "Due since" in pane, schedule.name
         assert obstacle in lane, schedule.name
         request = NewSchedule(schedule.namespace, "new", "0 0 * * *", schedule.spec.template)

@@ -63,7 +63,7 @@ async def test_the_example_of_the_sketch_appears_as_it_is_typed(size: tuple[int,
             "50 23 28,29 2 *",
             "2 warm-ups too many in",
             "30 Nov 23:50 → 1 Dec 00:00   00:05 → 00:15",
-            "░░░|",
+            "▒▒▒|",
             "gives 50,5,20,35 * 1 * *, contrary to its documentation, and is",
             "zone UTC",
         ):

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foretop.app import Dashboard
+from foretop.widgets.line_widgets import TextPane
 from foretop_core.clock import local_zone
 from foretop_core.models import Backup, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import BACKUP, SCHEDULE
@@ -107,9 +108,10 @@ async def test_the_detail_of_a_backup_has_the_zone_of_its_schedule(monkeypatch: 
 async def test_a_lane_of_the_calendar_has_the_zone_of_its_expression(monkeypatch: pytest.MonkeyPatch) -> None:
     async with _in_berlin(monkeypatch, MIDDLE) as shown:
         await shown.press("5", "Z", "Z")
-        assert "Mon 16 01:00  Tue 17 01:00  Wed 18 01:00  Thu 19 01:00 UTC" in shown.pane
+        pane = shown.app.main_screen.query_one("CalendarPage #pane", TextPane)
+        assert "Mon 16 01:00 UTC, " in pane.text
         await shown.press("down")
-        assert "Sun 15 21:00  Mon 16 21:00  Tue 17 21:00  Wed 18 21:00 EST" in shown.pane
+        assert "Sun 15 21:00 EST, " in pane.text
 
 
 async def test_what_is_saved_as_json_is_in_utc_whatever_the_screen_tells(

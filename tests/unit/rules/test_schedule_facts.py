@@ -12,12 +12,11 @@ from msgspec.structs import replace
 
 from foretop.cli import run
 from foretop.commands.report import report_snapshots
-from foretop.panes.calendar_pane import lane_pane
 from foretop.panes.schedule_pane import schedule_pane
 from foretop_core.actions.planners.pausing import follow_unpause, plan_unpause
 from foretop_core.dashboard.handover import Handover, handover_text
 from foretop_core.dashboard.related_objects import related
-from foretop_core.models import Backup, Deployment, Namespace, PreScaledCronJob, Resource, Schedule, from_builtins
+from foretop_core.models import Backup, Namespace, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice
@@ -26,9 +25,6 @@ from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo, VisibilityG
 from foretop_core.rules.triage import Finding, Thresholds, triage
 from foretop_core.rules.triage.protection import poor_protection
 from foretop_core.rules.triage.schedules import protection_gaps
-from foretop_core.tables.timeline.lanes import StartLoad
-from foretop_core.tables.timeline.time_axis import axis_over
-from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, backup, location, schedule
 from tests.unit.tables.test_views import Shown
 
@@ -344,62 +340,6 @@ def test_the_hand_over_counts_every_run(cron: str, runs: int) -> None:
     snapshot = assemble([schedule("often", cron, last="02:41:03")])
     text = handover_text(Handover(((snapshot, NOW),), (), (), (), ()), UTC)
     assert f"velero/often, {runs} runs ({cron})" in text
-
-
-def job(name: str) -> PreScaledCronJob:
-    spec = {"warmUpTimeMins": 5, "cronJob": {"spec": {"schedule": "0 3 * * *"}}}
-    return from_builtins(PreScaledCronJob, {"metadata": {"name": name, "namespace": "team"}, "spec": spec})
-
-
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [
-        (3, "03:00 together with s1 and s2; Velero takes all 3 at once"),
-        (4, "03:00 together with s1, s2 and s3; Velero takes 3 at a time"),
-    ],
-)
-def test_only_backups_of_the_same_velero_share_its_slots(number: int, said: str) -> None:
-    schedules = [schedule(f"s{n}", "0 3 * * *", last="2026-11-14T03:00:03Z") for n in range(number)]
-    args = ["server", "--concurrent-backups=3"]
-    container = {"name": "velero", "image": "velero/velero:v1.18.3", "args": args}
-    body = {
-        "metadata": {"name": "velero", "namespace": "velero"},
-        "spec": {"template": {"spec": {"containers": [container]}}},
-    }
-    shown = Shown("schedules", [location(), from_builtins(Deployment, body), *schedules, job("batch")])
-    lanes = TimelineModel(shown.store, ("prod",))
-    lanes.pump(NOW)
-    load = StartLoad(lanes.items, axis_over(NOW, timedelta(hours=6), 100))
-    first = shown.store.snapshot("prod").ref(schedules[0])
-    told = ["".join(piece.text for piece in one.spans) for one in lane_pane(lanes[first], load, shown.state)]
-    assert said in told
-
-
-def test_a_run_that_velero_refuses_takes_no_slot() -> None:
-    """The lane of one that is refused says so, and not beside it that Velero takes it."""
-    schedules = [
-        schedule("s0", "0 3 * * *", last="2026-11-14T03:00:03Z"),
-        schedule("s1", "0 3 * * *", last="2026-11-14T03:00:03Z"),
-        schedule("gone", "0 3 * * *", last="2026-11-14T03:00:03Z", template={"storageLocation": "offsite"}),
-    ]
-    places = [location(), location("offsite", phase="Unavailable")]
-    container = {"name": "velero", "image": "velero/velero:v1.18.3", "args": ["server", "--concurrent-backups=3"]}
-    body = {
-        "metadata": {"name": "velero", "namespace": "velero"},
-        "spec": {"template": {"spec": {"containers": [container]}}},
-    }
-    shown = Shown("schedules", [*places, from_builtins(Deployment, body), *schedules])
-    lanes = TimelineModel(shown.store, ("prod",))
-    lanes.pump(NOW)
-    load = StartLoad(lanes.items, axis_over(NOW, timedelta(hours=6), 100))
-    snapshot = shown.store.snapshot("prod")
-    told = {
-        one.name: ["".join(piece.text for piece in line.spans) for line in lane_pane(lanes[key], load, shown.state)]
-        for one in schedules
-        if (key := snapshot.ref(one))
-    }
-    assert "03:00 together with gone and s1; Velero takes 2 at once and refuses 1" in told["s0"]
-    assert "03:00 together with s0 and s1" in told["gone"]
 
 
 def test_thresholds_move_what_counts_as_overdue_everywhere() -> None:

@@ -15,117 +15,16 @@ from foretop_core.models import CronJob, from_builtins
 from foretop_core.models.kinds import CRON_JOB, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Store
-from foretop_core.tables.timeline.lanes import MinuteCollision, StartLoad, lane, next_runs, timeline_item, warmer
-from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
+from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, StartLoad, next_runs, timeline_item, warmer
+from foretop_core.tables.timeline.night_chart import lane_cells
+from foretop_core.tables.timeline.night_lanes import job_runs, paused_runs
+from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis, axis_over, labels, time_axis
 from tests.objects import NOW, at, schedule
 from tests.unit.tables.test_timeline import item, key, of_robfig, robfig
 
 _HOUR = timedelta(hours=1)
 _SECOND = timedelta(seconds=1)
-AXIS = TimeAxis(at("03:00"), 10, 6)
-"""The hour from three o'clock on, in cells of ten minutes."""
-
-
-def _drawn(cron: str, now: str = "02:30", **more: Any) -> str:
-    return lane(item(cron, **more), AXIS, at(now))
-
-
-def test_a_lane_has_a_sign_in_the_cell_of_each_run_to_come() -> None:
-    assert _drawn("0 3 * * *") == "|     "
-    assert _drawn("9 3 * * *") == "|     "
-    assert _drawn("10 3 * * *") == " |    "
-    assert _drawn("59 3 * * *") == "     |"
-    assert _drawn("0 4 * * *") == "      "
-    assert _drawn("30 3 * * *", paused=True) == "   :  "
-    assert _drawn("30 3 * * *", problem="odd") == "      "
-    assert _drawn("61 3 * * *") == "      "
-
-
-@pytest.mark.parametrize(
-    ("now", "drawn"),
-    [("02:59:59", "|     "), ("03:00:00", "|     "), ("03:00:01", "      "), ("03:01:00", "      ")],
-)
-def test_a_run_is_to_come_until_its_second_is_over(now: str, drawn: str) -> None:
-    assert _drawn("0 3 * * *", now) == drawn
-    assert _drawn("1 3 * * *", "03:00:59") == "|     "
-    assert _drawn("2 3 * * *", "03:01:00") == "|     "
-
-
-def test_a_warm_up_is_drawn_before_its_run_also_where_that_is_beyond_the_axis() -> None:
-    assert _drawn("40 3 * * *", warm_up=20) == "  ░░| "
-    assert _drawn("40 3 * * *", warm_up=20, paused=True) == "    : "
-    assert _drawn("10 4 * * *", warm_up=20) == "     ░"
-    assert _drawn("10 4 * * *", warm_up=10) == "      "
-    assert _drawn("0 3 * * *", warm_up=20) == "|     "
-
-
-def _load(*items: Any, axis: TimeAxis = AXIS) -> StartLoad:
-    return StartLoad(items, axis)
-
-
-def test_the_load_counts_what_is_to_come_in_each_cell() -> None:
-    load = _load(item("0 3 * * *", "a"), item("0,1,59 3 * * *", "b"), item("61 3 * * *", "c"), item("0 4 * * *", "d"))
-    assert load.counts(at("02:00")) == (3, 0, 0, 0, 0, 1)
-    assert load.counts(at("02:59:59")) == (3, 0, 0, 0, 0, 1)
-    assert load.counts(at("03:00:00")) == (3, 0, 0, 0, 0, 1), "a run of this very second is to come"
-    assert load.counts(at("03:00:01")) == (1, 0, 0, 0, 0, 1)
-    assert load.counts(at("03:01:01")) == (0, 0, 0, 0, 0, 1)
-    assert load.peaks(at("02:00")) == (2, 0, 0, 0, 0, 1)
-    assert load.peaks(at("03:00:01")) == (1, 0, 0, 0, 0, 1)
-    assert load.peaks(at("03:01:01")) == (0, 0, 0, 0, 0, 1)
-    assert _load().counts(NOW) == _load().peaks(NOW) == (0,) * 6
-
-
-def test_the_load_of_all_clusters_is_added_and_the_peak_is_that_of_the_fullest() -> None:
-    here = [item("0 3 * * *", name) for name in "ab"]
-    there = timeline_item(key("c", "other"), schedule("c", "0 3 * * *"), of_robfig)
-    load = _load(*here, there)
-    assert load.counts(at("02:00"))[0] == 3
-    assert load.peaks(at("02:00"))[0] == 2
-
-
-def test_the_same_set_is_told_once_and_from_its_next_start_on() -> None:
-    both = [item("*/10 * * * *", name) for name in "ab"]
-    load = _load(*both)
-    first = MinuteCollision("prod", at("03:00"), 2, "velero")
-    assert load.crowds(at("02:00"), 5) == (first,)
-    assert load.crowds(at("03:00"), 5) == (first,)
-    assert load.crowds(at("03:00:01"), 5) == (MinuteCollision("prod", at("03:10"), 2, "velero"),)
-    (told,) = load.collisions(at("03:00"))
-    assert (told.at, told.times, [one.name for one in told.keys]) == (at("03:00"), 6, ["a", "b"])
-    (later,) = load.collisions(at("03:00:01"))
-    assert (later.at, later.times) == (at("03:10"), 5)
-    assert load.crowds(at("02:00"), 0) == ()
-
-
-def test_the_soonest_set_of_all_clusters_comes_first_and_then_the_largest() -> None:
-    def there(name: str, cron: str, context: str = "other") -> Any:
-        return timeline_item(key(name, context), schedule(name, cron), of_robfig)
-
-    load = _load(
-        *(item("30 3 * * *", name) for name in "abc"),
-        *(there(name, "20 3 * * *") for name in "de"),
-        *(there(name, "10 3 * * *") for name in "fg"),
-        *(there(name, "15 3 * * *", "third") for name in "hi"),
-    )
-    found = [(one.context, one.at, one.size) for one in load.crowds(at("02:00"), 9)]
-    assert found == [
-        ("other", at("03:10"), 2),
-        ("prod", at("03:30"), 3),
-        ("third", at("03:15"), 2),
-        ("other", at("03:20"), 2),
-    ]
-    assert len(load.crowds(at("02:00"), 2)) == 2
-
-
-@pytest.mark.parametrize(
-    ("minute", "names"), [("02:59", []), ("03:00", ["a"]), ("03:59:59", ["b"]), ("04:00", []), ("03:30", [])]
-)
-def test_those_of_a_minute_are_named_within_the_axis(minute: str, names: list[str]) -> None:
-    load = _load(item("0 3,4 * * *", "a"), item("59 2,3 * * *", "b"))
-    assert [one.name for one in load.together("prod", at(minute))] == names
-    assert load.together("elsewhere", at(minute)) == ()
 
 
 def test_the_next_runs_count_from_now_or_from_the_last_run_of_a_delay() -> None:
@@ -212,27 +111,13 @@ def test_the_bits_of_a_zone_are_those_of_its_clock() -> None:
     assert _minutes(run_bits(robfig("TZ=Europe/Berlin 30 4 * * *"), at("03:00"), 60)) == [30]
 
 
-@pytest.mark.parametrize(
-    ("minutes", "warm"), [(0, []), (1, [9]), (2, [8, 9]), (3, [7, 8, 9]), (5, [5, 6, 7, 8, 9]), (20, [*range(10)])]
-)
-def test_the_minutes_before_a_run_are_warm(minutes: int, warm: list[int]) -> None:
-    assert _minutes(warm_bits(1 << 10, minutes)) == warm
-
-
 def test_a_counter_adds_up_minute_by_minute() -> None:
     counter = MinuteCounter()
     for bits, times in ((0b0001, 1), (0b0111, 3), (0b1000, 2), (0b0010, 5), (0b10000, 1)):
         counter.add(bits, times)
     assert [counter.at(minute) for minute in range(6)] == [4, 8, 3, 2, 1, 0]
-    assert counter.counts(2, 3) == [12, 5, 1]
-    assert counter.counts(2, 3, since=1) == [8, 5, 1]
-    assert counter.peaks(2, 3) == [8, 3, 1]
-    assert counter.peaks(2, 3, since=2) == [0, 3, 1]
     assert list(counter.crowded()) == [(1, 8), (0, 4), (2, 3), (3, 2)]
     assert list(counter.crowded(since=2)) == [(2, 3), (3, 2)]
-    assert [counter.first_crowded(since) for since in (0, 1, 2, 3, 4)] == [0, 1, 2, 3, None]
-    assert MinuteCounter().first_crowded() is None
-    assert MinuteCounter().counts(1, 2) == [0, 0]
 
 
 def _size(ruler: TimeAxis) -> tuple[int, int]:
@@ -279,3 +164,78 @@ def test_a_label_that_ends_with_the_axis_is_shown() -> None:
     assert axis(TimeAxis(at("02:00"), 6, 35)).split() == ["02:00", "03:00", "04:00", "05:00"]
     assert axis(TimeAxis(at("02:00"), 6, 34)).split() == ["02:00", "03:00", "04:00"]
     assert axis(TimeAxis(at("01:30"), 6, 20), ZoneInfo("Asia/Kolkata")).split() == ["07:00", "08:00"]
+
+
+AXIS = TimeAxis(at("03:00"), 10, 6)
+"""The hour from three o'clock on, in cells of ten minutes."""
+
+
+def _drawn(cron: str, now: str = "02:30", **more: Any) -> str:
+    cells = lane_cells(job_runs(item(cron, **more), NO_OBSTACLES, AXIS, at(now)), AXIS, at(now))
+    return "".join(cell.text for cell in cells).replace("│", " ")
+
+
+def test_a_lane_has_a_sign_in_the_cell_of_each_run_to_come() -> None:
+    assert _drawn("0 3 * * *") == "▎     "
+    assert _drawn("9 3 * * *") == "▎     "
+    assert _drawn("10 3 * * *") == " ▎    "
+    assert _drawn("59 3 * * *") == "     ▎"
+    assert _drawn("0 4 * * *") == "      "
+    assert _drawn("30 3 * * *", paused=True) == "   ‖  "
+    assert _drawn("30 3 * * *", problem="odd") == "      "
+    assert _drawn("61 3 * * *") == "      "
+
+
+@pytest.mark.parametrize(
+    ("now", "drawn"),
+    [("02:59:59", "▎     "), ("03:00:00", "▎     "), ("03:00:01", "      "), ("03:01:00", "      ")],
+)
+def test_a_run_is_to_come_until_its_second_is_over(now: str, drawn: str) -> None:
+    assert _drawn("0 3 * * *", now) == drawn
+    assert _drawn("1 3 * * *", "03:00:59") == "▎     "
+    assert _drawn("2 3 * * *", "03:01:00") == "▎     "
+
+
+def test_a_warm_up_is_drawn_before_its_run_also_where_that_is_beyond_the_axis() -> None:
+    assert _drawn("40 3 * * *", warm_up=20) == "  ▒▒▎ "
+    assert _drawn("40 3 * * *", warm_up=20, paused=True) == "    ‖ "
+    assert _drawn("10 4 * * *", warm_up=20) == "     ▒"
+    assert _drawn("10 4 * * *", warm_up=10) == "      "
+    assert _drawn("0 3 * * *", warm_up=20) == "▎     "
+
+
+def test_a_pause_keeps_the_runs_after_its_planned_end_too() -> None:
+    """Nothing resumes by itself: somebody has to unpause it."""
+    obstacles = LaneObstacles(paused_since=at("03:05"), paused_until=at("03:25"))
+    runs = paused_runs(item("*/10 * * * *", paused=True), obstacles, AXIS, at("02:30"))
+    assert "".join(cell.text for cell in lane_cells(runs, AXIS, at("02:30"))) == " ‖‖‖‖‖"
+
+
+def test_the_same_set_is_told_once_and_from_its_next_start_on() -> None:
+    load = StartLoad([item("*/10 * * * *", name) for name in "ab"], AXIS)
+    (told,) = load.collisions(at("03:00"))
+    assert (told.at, told.times, [one.name for one in told.keys]) == (at("03:00"), 6, ["a", "b"])
+    (later,) = load.collisions(at("03:00:01"))
+    assert (later.at, later.times) == (at("03:10"), 5)
+
+
+def test_sets_of_all_clusters_are_told_in_the_order_of_their_first_minute() -> None:
+    def there(name: str, cron: str, context: str = "other") -> Any:
+        return timeline_item(key(name, context), schedule(name, cron), of_robfig)
+
+    load = StartLoad(
+        [
+            *(item("30 3 * * *", name) for name in "abc"),
+            *(there(name, "20 3 * * *") for name in "de"),
+            *(there(name, "10 3 * * *") for name in "fg"),
+            *(there(name, "15 3 * * *", "third") for name in "hi"),
+        ],
+        AXIS,
+    )
+    found = [(one.context, one.at, len(one.keys)) for one in load.collisions(at("02:00"))]
+    assert found == [
+        ("other", at("03:10"), 2),
+        ("third", at("03:15"), 2),
+        ("other", at("03:20"), 2),
+        ("prod", at("03:30"), 3),
+    ]

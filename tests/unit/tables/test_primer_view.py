@@ -87,14 +87,14 @@ def test_a_pair_alone_has_a_third_more_than_its_warm_up(minutes: int, room: int,
 
 def test_a_pair_is_drawn_as_far_as_it_is_on_the_axis() -> None:
     ruler = TimeAxis(at("03:00"), 10, 4)
-    assert pair_cells(_pairs(0, warm_up=20), ruler) == "░░| "
+    assert pair_cells(_pairs(0, warm_up=20), ruler) == "▒▒| "
     assert pair_cells(_pairs(-10), ruler) == "|   "
     assert pair_cells(_pairs(-20), ruler) == "    "
-    assert pair_cells(_pairs(20), ruler) == "  ░|"
-    assert pair_cells(_pairs(30), ruler) == "   ░"
+    assert pair_cells(_pairs(20), ruler) == "  ▒|"
+    assert pair_cells(_pairs(30), ruler) == "   ▒"
     assert pair_cells(_pairs(40), ruler) == "    "
-    assert pair_cells(_pairs(-30, warm_up=90), ruler) == "░░░░"
-    assert pair_cells([*_pairs(0), *_pairs(0, warm_up=30)], ruler) == "░|░|"
+    assert pair_cells(_pairs(-30, warm_up=90), ruler) == "▒▒▒▒"
+    assert pair_cells([*_pairs(0), *_pairs(0, warm_up=30)], ruler) == "▒|▒|"
 
 
 @pytest.mark.parametrize("text", ["@every 1h", "0 0 31 2 *"])
@@ -114,15 +114,15 @@ def test_pairs_are_drawn_at_their_times_on_the_axis() -> None:
     assert drawn.count("|") >= 4
     for pair in pairs[:4]:
         assert drawn[ruler.cell_of(pair.run)] == "|"
-        assert drawn[ruler.cell_of(pair.run) - 1] == "░"
-        assert drawn[ruler.cell_of(pair.warmup)] == "░"
+        assert drawn[ruler.cell_of(pair.run) - 1] == "▒"
+        assert drawn[ruler.cell_of(pair.warmup)] == "▒"
 
 
 def test_a_warm_up_weeks_away_is_drawn_on_its_own_scale() -> None:
     shown = preview("0 0 1 1 *", "30", Dialect.ROBFIG)
     pairs = coming(shown, NOW)
     drawn = pair_cells(pairs, pair_axis(pairs, 30, 66, UTC))
-    assert drawn.count("░") >= 10
+    assert drawn.count("▒") >= 10
     assert drawn.count("|") == 1
 
 

@@ -22,15 +22,17 @@ from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.timeline.lanes import (
+    NO_OBSTACLES,
     LaneObstacles,
     StartLoad,
     TimelineItem,
-    lane,
     next_runs,
     timeline_item,
 )
+from foretop_core.tables.timeline.night_chart import lane_cells
+from foretop_core.tables.timeline.night_lanes import job_runs
 from foretop_core.tables.timeline.obstacles import lane_obstacles
-from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
+from foretop_core.tables.timeline.runs_per_minute import run_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, location, schedule
@@ -49,6 +51,12 @@ def key(name: str = "nightly", context: str = "prod") -> ObjectRef:
 
 def item(cron: str, name: str = "nightly", **more: Any) -> TimelineItem:
     return TimelineItem(key(name), cron, Dialect.ROBFIG, **more)
+
+
+def lane(made: TimelineItem, axis: TimeAxis, now: datetime, obstacles: LaneObstacles = NO_OBSTACLES) -> str:
+    """What an expression alone draws, without the line of now."""
+    cells = lane_cells(job_runs(made, obstacles, axis, now), axis, now)
+    return "".join(cell.text for cell in cells).replace("│", " ")
 
 
 def of_robfig(_context: str, schedule: Schedule) -> tuple[Reading, ...]:
@@ -118,8 +126,8 @@ def test_a_clock_change_drops_and_repeats_runs_on_the_lane() -> None:
     text = "CRON_TZ=Europe/Berlin 30 2 * * *"
     spring = TimeAxis(datetime(2026, 3, 29, 0, 0, tzinfo=UTC), 30, 12)
     autumn = TimeAxis(datetime(2026, 10, 25, 0, 0, tzinfo=UTC), 30, 12)
-    assert lane(item(text), spring, spring.start).count("|") == 0
-    assert lane(item(text), autumn, autumn.start).rstrip() == " | |"
+    assert lane(item(text), spring, spring.start).count("▎") == 0
+    assert lane(item(text), autumn, autumn.start).rstrip() == " ▎ ▎"
 
 
 @QUICK
@@ -129,49 +137,25 @@ def test_a_lane_marks_each_cell_with_an_upcoming_run(cron: str, paused: bool) ->
     drawn = lane(item(cron, paused=paused), SIX_HOURS, NOW)
     assert len(drawn) == SIX_HOURS.cells
     assert {cell for cell, sign in enumerate(drawn) if sign != " "} == cells
-    assert set(drawn) <= ({":", " "} if paused else {"|", " "})
+    assert set(drawn) <= ({"‖", " "} if paused else {"▎", " "})
 
 
 def test_a_run_already_started_in_the_first_cell_is_not_upcoming() -> None:
     assert lane(item("40 2 * * *"), SIX_HOURS, NOW).strip() == ""
     assert lane(item("41 2 * * *"), SIX_HOURS, NOW).strip() == ""
-    assert lane(item("42 2 * * *"), SIX_HOURS, at("02:41:59"))[1] == "|"
-    assert StartLoad([item("40 2 * * *"), item("41 2 * * *")], SIX_HOURS).counts(NOW)[0] == 0
-
-
-@QUICK
-@given(st.lists(expressions(), min_size=1, max_size=8))
-def test_the_load_is_the_number_of_runs_in_each_cell(crons: list[str]) -> None:
-    load = StartLoad([item(cron, f"s{place}") for place, cron in enumerate(crons)], SIX_HOURS)
-    counted = [0] * SIX_HOURS.cells
-    for cron in crons:
-        for run in robfig(cron).between(NOW, SIX_HOURS.end - TICK):
-            counted[SIX_HOURS.cell_of(run)] += 1
-    assert list(load.counts(NOW)) == counted
+    assert lane(item("42 2 * * *"), SIX_HOURS, at("02:41:59"))[1] == "▎"
 
 
 def test_a_thousand_schedules_of_one_expression_count_a_thousand() -> None:
     load = StartLoad([item("0 3 * * *", f"s{place}") for place in range(1000)], SIX_HOURS)
-    assert load.counts(NOW)[SIX_HOURS.cell_of(at("03:00"))] == 1000
-    (crowd,) = load.crowds(NOW, 3)
-    assert (crowd.at, crowd.size) == (at("03:00"), 1000)
+    (crowd,) = load.collisions(NOW)
+    assert (crowd.at, len(crowd.keys), crowd.times) == (at("03:00"), 1000, 1)
 
 
-def test_paused_and_invalid_schedules_add_no_load_and_no_collision() -> None:
+def test_paused_and_invalid_schedules_collide_with_nobody() -> None:
     items = [item("0 3 * * *", "a"), item("0 3 * * *", "b", paused=True), item("0 3 * * 7", "c", problem="no")]
     load = StartLoad(items, SIX_HOURS)
-    assert sum(load.counts(NOW)) == 1
-    assert load.crowds(NOW, 3) == ()
-    assert load.together("prod", at("03:00")) == (key("a"),)
-
-
-def test_the_next_collision_is_listed_and_then_the_largest_without_contained_ones() -> None:
-    crons = {"hourly": "0 * * * *", "hourly-too": "0 * * * *", "six": "0 6 * * *", "four": "0 4 * * *"}
-    load = StartLoad([item(cron, name) for name, cron in crons.items()], SIX_HOURS)
-    found = [(f"{crowd.at:%H:%M}", crowd.size) for crowd in load.crowds(NOW, 5)]
-    assert found == [("03:00", 2), ("04:00", 3), ("06:00", 3)]
-    assert [one.name for one in load.together("prod", at("06:00"))] == ["hourly", "hourly-too", "six"]
-    assert load.together("prod", SIX_HOURS.end) == ()
+    assert load.collisions(NOW) == ()
 
 
 def test_all_sets_that_start_together_are_listed_with_how_often() -> None:
@@ -187,13 +171,11 @@ def test_all_sets_that_start_together_are_listed_with_how_often() -> None:
 def test_schedules_of_two_clusters_do_not_collide() -> None:
     items = [TimelineItem(key("a", context), "0 3 * * *", Dialect.ROBFIG) for context in ("eu", "us")]
     load = StartLoad(items, SIX_HOURS)
-    assert sum(load.counts(NOW)) == 2
-    assert load.crowds(NOW, 3) == ()
     assert load.collisions(NOW) == ()
 
 
 def test_only_backups_of_one_velero_collide() -> None:
-    """Neither a job nor a backup of another Velero takes a slot of it; in the load, all of them count."""
+    """Neither a job nor a backup of another Velero takes a slot of it."""
     keys = [
         ObjectRef("prod", SCHEDULE.name, "velero", "a"),
         ObjectRef("prod", PRESCALED.name, "velero", "batch"),
@@ -201,13 +183,11 @@ def test_only_backups_of_one_velero_collide() -> None:
         ObjectRef("prod", SCHEDULE.name, "other", "b"),
     ]
     alone = StartLoad([TimelineItem(one, "0 3 * * *", Dialect.ROBFIG) for one in keys], SIX_HOURS)
-    assert (alone.crowds(NOW, 3), alone.collisions(NOW)) == ((), ())
-    assert sum(alone.counts(NOW)) == 4
+    assert alone.collisions(NOW) == ()
     keys.append(ObjectRef("prod", SCHEDULE.name, "velero", "c"))
     load = StartLoad([TimelineItem(one, "0 3 * * *", Dialect.ROBFIG) for one in keys], SIX_HOURS)
-    (crowd,), (told,) = load.crowds(NOW, 3), load.collisions(NOW)
-    assert [one.name for one in load.members(crowd)] == [one.name for one in told.keys] == ["a", "c"]
-    assert crowd.size == 2
+    (told,) = load.collisions(NOW)
+    assert [one.name for one in told.keys] == ["a", "c"]
 
 
 def test_a_constant_delay_counts_from_the_last_run() -> None:
@@ -215,7 +195,7 @@ def test_a_constant_delay_counts_from_the_last_run() -> None:
     assert made is not None
     assert [f"{run:%H:%M:%S}" for run in next_runs(made, NOW, 3)] == ["03:00:30", "03:50:30", "04:40:30"]
     drawn = lane(made, SIX_HOURS, NOW)
-    assert [cell for cell, sign in enumerate(drawn) if sign == "|"] == [
+    assert [cell for cell, sign in enumerate(drawn) if sign == "▎"] == [
         SIX_HOURS.cell_of(at("03:00:30") + late * timedelta(minutes=50)) for late in range(7)
     ]
 
@@ -237,28 +217,23 @@ def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes
     pairs = [pair for pair in warmups(cron, minutes, Dialect.ROBFIG, NOW - minutes * MINUTE, 600) if pair.run > NOW]
     for pair in pairs:
         for minute in range(max(0, ruler.minute_of(pair.warmup)), min(360, ruler.minute_of(pair.run))):
-            wanted[minute] = "░"
+            wanted[minute] = "▒"
     for pair in pairs:
         if pair.run < ruler.end:
-            wanted[ruler.minute_of(pair.run)] = "|"
+            wanted[ruler.minute_of(pair.run)] = "▎"
     assert drawn == "".join(wanted)
 
 
 def test_a_started_warm_up_is_drawn_even_if_its_run_is_beyond_the_axis() -> None:
     made = timeline_item(ObjectRef("prod", PRESCALED.name, "batch", "orders"), prescaled("0 12 * * *", 600), of_robfig)
     assert made is not None
-    assert lane(made, SIX_HOURS, NOW) == "░" * SIX_HOURS.cells
+    assert lane(made, SIX_HOURS, NOW) == "▒" * SIX_HOURS.cells
 
 
-def test_refused_runs_and_warm_ups_that_are_not_made_are_drawn_with_signs_of_their_own() -> None:
-    refused = lane(item("0 * * * *"), SIX_HOURS, NOW, LaneObstacles(refused=True))
-    assert set(refused) == {" ", "x"}
-    assert refused.replace("x", "|") == lane(item("0 * * * *"), SIX_HOURS, NOW)
+def test_warm_ups_that_are_not_made_are_drawn_with_a_sign_of_their_own() -> None:
     cold = lane(item("0 * * * *", warm_up=10), SIX_HOURS, NOW, LaneObstacles(unwarmed=True))
-    assert set(cold) == {" ", "|", "·"}
-    assert cold.replace("·", "░") == lane(item("0 * * * *", warm_up=10), SIX_HOURS, NOW)
-    paused = item("0 * * * *", paused=True)
-    assert set(lane(paused, SIX_HOURS, NOW, LaneObstacles(refused=True))) == {" ", ":"}
+    assert set(cold) == {" ", "▎", "·"}
+    assert cold.replace("·", "▒") == lane(item("0 * * * *", warm_up=10), SIX_HOURS, NOW)
 
 
 def _render(*objects: Resource) -> RenderContext:
@@ -299,17 +274,11 @@ def test_the_overview_of_a_prescaled_job_has_its_runs_and_what_is_wrong_with_its
     assert "Warm-up 5 minutes" in " ".join(told("describe").split())
 
 
-def test_no_runs_give_no_warm_up_bits() -> None:
-    assert warm_bits(0, 90) == 0
-    assert warm_bits(0b1000, 0) == 0
-    assert warm_bits(0b1000, 2) == 0b110
-
-
 def test_a_suspended_prescaled_job_is_drawn_as_paused_and_needs_no_warm_up() -> None:
     orders = ObjectRef("prod", PRESCALED.name, "batch", "orders")
     made = timeline_item(orders, prescaled("0 3 * * *", 10, suspend=True), of_robfig)
     assert made is not None
-    assert set(lane(made, SIX_HOURS, NOW)) == {" ", ":"}
+    assert set(lane(made, SIX_HOURS, NOW)) == {" ", "‖"}
 
 
 def test_a_cron_job_s_zone_field_is_used_unless_its_expression_has_one() -> None:
@@ -390,8 +359,8 @@ def test_lanes_are_in_the_order_of_their_next_runs_as_time_goes_on() -> None:
     assert order(at("02:44:59")) == "bacd"
     assert order(at("02:45")) == "bacd"
     # The run of this minute is due: the next one counts.
-    assert order(at("02:45:01")) == "abcd"
-    assert order(at("02:50:01")) == "bacd"
+    assert order(at("02:45:01")) == "acbd"
+    assert order(at("02:50:01")) == "cbad"
     assert timeline.revision == 0
 
 
@@ -429,12 +398,3 @@ def test_lanes_are_drawn_once_the_dialect_is_known() -> None:
     timeline.pump(NOW)
     assert not timeline[key()].problem
     assert timeline[key()].dialect is Dialect.NETRESEARCH
-
-
-def test_the_peak_of_a_cell_is_its_fullest_minute() -> None:
-    counter = MinuteCounter()
-    counter.add(0b000_001_011, 1)
-    counter.add(0b000_001_010, 2)
-    assert counter.peaks(3, 4) == [3, 3, 0, 0]
-    assert counter.peaks(3, 2, since=2) == [0, 3]
-    assert counter.counts(3, 2) == [4, 3]

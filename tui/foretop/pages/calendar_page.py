@@ -1,7 +1,9 @@
-"""The calendar: a lane for each schedule, the load above, and the details of the selected one below."""
+"""The calendar: the night ahead as a lane for each schedule, and in words below."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import ClassVar
@@ -9,6 +11,7 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 
 from foretop.bindings import Handler
 from foretop.dialogs.choice_list import ChoicePicker
@@ -16,12 +19,13 @@ from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.panes.calendar_pane import lane_pane, when
+from foretop.panes.calendar_pane import lane_box, lane_line, phrases, when
 from foretop.panes.empty_state import nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane
-from foretop.widgets.paragraphs import Line, Span, span
-from foretop.widgets.styles import DIM, style_of
+from foretop.widgets.paragraphs import Line, Paragraph, Span, span
+from foretop.widgets.styles import BOLD, DIM
 from foretop.widgets.timeline import Timeline
+from foretop_core.background import in_thread
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
@@ -29,33 +33,64 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import usual_length
-from foretop_core.rules.humanize import count, duration, join
+from foretop_core.rules.humanize import count, join
+from foretop_core.rules.night.night import FEWEST_DRAWS, Foresight
+from foretop_core.rules.night.past_runs import past_runs
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, width
 from foretop_core.tables.timeline.lanes import (
-    HORIZONS,
     NO_OBSTACLES,
     LaneObstacles,
-    MinuteCollision,
     RepeatedCollision,
+    StartLoad,
+    TimelineItem,
     warmer,
 )
+from foretop_core.tables.timeline.night_chart import LaneSign, SizeClass, Zoom, size_class
+from foretop_core.tables.timeline.night_lanes import PAST, Server, ServerNight
+from foretop_core.tables.timeline.night_words import (
+    LaneWords,
+    Phrase,
+    WordLine,
+    joined,
+    lane_words,
+    most_telling,
+    night_words,
+    week_words,
+)
 from foretop_core.tables.timeline.obstacles import lane_obstacles
-from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, WORK
+from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
-_LEGEND = f"{WARM_UP} warm-up  {RUN}{WORK} run  {PAUSED_RUN} paused"
-_SOMETIMES = {REFUSED_RUN: "refused", MISSING_WARM_UP: "no warm-up"}
-"""Signs that the legend has where a lane has them."""
-_MOST_CROWDS = 3
-_LEAST_WITH_PANE = 12
-"""Lines of a page that has room for the pane."""
-_LEAST_PANE, _MOST_PANE = 3, 9
+_WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 7, SizeClass.HUGE: 8}
+"""Lines of words below the chart."""
+_LEAST_WITH_WORDS = 14
+"""Lines of a page that has room for them."""
+_DAY, _WEEK = timedelta(days=1), timedelta(days=7)
+_SHARE = 10
+"""A night that is foreseen again and again gets one part in so many of the time."""
+_SOONEST = 2.0
+_MOST_CPU = 2.0
+"""Seconds of drawing for the ranges of one night."""
+_REST = 0.01
+"""Seconds between two draws, in which keys are answered."""
+_SIGNS = (
+    (LaneSign.PARTLY, Tone.WARN, "partly"),
+    (LaneSign.FAILED, Tone.BAD, "failed"),
+    (LaneSign.LOST, Tone.BAD, "lost"),
+    (LaneSign.WAIT, Tone.WAITING, "waits"),
+    (LaneSign.RANGE, Tone.DIM, "9 of 10"),
+)
+_SIGNS_LINE = WordLine(
+    "Signs",
+    tuple(piece for sign, tone, word in _SIGNS for piece in (Phrase(sign.glyph, tone), Phrase(f" {word} "))),
+)
 
 
 class CalendarPage(FilterablePage):
-    """The calendar's page: the lanes have the focus, and the pane shows the schedule under their cursor."""
+    """The chart has the focus; the words below tell of the night and of the lane under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+down", "scroll_pane(1)", show=False),
@@ -68,12 +103,23 @@ class CalendarPage(FilterablePage):
         self._problem = ""
         self._lengths: dict[ObjectRef, tuple[int, Backup | None, timedelta | None]] = {}
         """Of each schedule how many backups it has, the newest, and how long they usually take."""
+        self._at_work: set[timedelta] = set()
+        """The lengths of the nights that are being foreseen."""
+        self._next_look: dict[timedelta, float] = {}
+        """When those of a length may be foreseen again."""
+        self._foreseen: dict[tuple[Server, timedelta], tuple[int, int]] = {}
+        """The stamp that each night was foreseen at."""
+        self._words_of: tuple[object, ...] = ()
+        self._words: tuple[WordLine, ...] = ()
 
     def compose(self) -> ComposeResult:
-        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true", ascii=self.display_options.ascii)
-        yield Timeline(ascii=self.display_options.ascii)
-        yield Divider(ascii=self.display_options.ascii, id="crowds")
-        yield TextPane(ascii=self.display_options.ascii, id="pane")
+        ascii = self.display_options.ascii
+        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true", ascii=ascii)
+        yield Timeline(ascii=ascii)
+        yield Divider(ascii=ascii, id="words-rule")
+        with Horizontal(id="words"):
+            yield TextPane(ascii=ascii, id="night")
+            yield TextPane(ascii=ascii, id="pane")
 
     @property
     def lanes(self) -> Timeline:
@@ -96,20 +142,93 @@ class CalendarPage(FilterablePage):
         if self.state is None or self.timeline is None:
             return
         self.timeline.pump(self.state.now())
+        self._look_ahead(self.state, self.timeline)
         self.lanes.draw(self.state.now(), self.state.zone)
         if not self.timeline.order:
             self.lanes.explain(self._why_empty(self.state, self.timeline))
-        self._show_crowds()
-        self._show_pane()
+        self._show_words()
 
     def _why_empty(self, state: DashboardState, timeline: TimelineModel) -> list[Line]:
         if len(timeline):
             return nothing_fits(state.focus)
         return why_empty(state, {SCHEDULE.name}) or [(span("No schedules.", Tone.DIM),)]
 
+    # Foreseeing
+
+    def _look_ahead(self, state: DashboardState, timeline: TimelineModel) -> None:
+        """Foresees the nights of which something has changed, or whose clock has entered another cell.
+
+        What was never foreseen is at once; what was, at most as often as its cost allows.
+        """
+        for length in (_WEEK, _DAY) if self.lanes.needs_week else (_DAY,):
+            due = [
+                server
+                for server in timeline.servers()
+                if self._foreseen.get((server, length)) != self._stamp(server, state, timeline)
+            ]
+            if time.monotonic() < self._next_look.get(length, 0.0):
+                due = [server for server in due if (server, length) not in self._foreseen]
+            if due and length not in self._at_work:
+                self._at_work.add(length)
+                self.run_worker(self._foresee(state, timeline, due, length), group="night", exit_on_error=False)
+
+    def _stamp(self, server: Server, state: DashboardState, timeline: TimelineModel) -> tuple[int, int]:
+        """Another one as soon as now has entered another cell, or what the night is foreseen from has changed."""
+        step = self.lanes.zoom.minutes(size_class(self.size.width)) * 60
+        return int(state.now(server[0]).timestamp() // step), timeline.changes[server]
+
+    async def _foresee(
+        self, state: DashboardState, timeline: TimelineModel, due: Sequence[Server], length: timedelta
+    ) -> None:
+        used = 0.0
+        try:
+            for server in due:
+                self._foreseen[server, length] = self._stamp(server, state, timeline)
+                used += await self._foresee_one(state, timeline, server, length)
+        except Exception as problem:
+            state.note_failure("the night ahead", None, problem)
+        finally:
+            self._at_work.discard(length)
+            self._next_look[length] = time.monotonic() + max(_SOONEST, _SHARE * used)
+
+    async def _foresee_one(
+        self, state: DashboardState, timeline: TimelineModel, server: Server, length: timedelta
+    ) -> float:
+        """The likely course of a new night at once; its ranges draw by draw, with room for keys between them.
+
+        Seconds of work.
+        """
+        began = time.thread_time()
+        context, namespace = server
+        now, snapshot = state.now(context), state.store.snapshot(context)
+        coming = Foresight(snapshot, namespace, now, length, state.zone)
+        past = past_runs(snapshot, namespace, now - PAST)
+        if length == _WEEK:
+            timeline.take_week(ServerNight(context, coming.likely(), past))
+            self.pulse()
+            return time.thread_time() - began
+        if server not in timeline.nights:
+            self._take(ServerNight(context, coming.likely(), past))
+        used = time.thread_time() - began
+        while coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
+            began = time.thread_time()
+            coming.play(1)
+            used += time.thread_time() - began
+            await asyncio.sleep(_REST)
+        self._take(ServerNight(context, await in_thread(coming.night), past))
+        return used
+
+    def _take(self, night: ServerNight) -> None:
+        if self.timeline is not None:
+            self.timeline.take(night)
+            self.pulse()
+
     def shown(self) -> None:
         self.refocus()
         self.take_keys()
+
+    def left(self) -> None:
+        self.workers.cancel_group(self, "night")
 
     def refocus(self) -> None:
         if self.timeline is not None and self.state is not None:
@@ -126,34 +245,101 @@ class CalendarPage(FilterablePage):
         self.lanes.action_move(by)
 
     def on_resize(self, event: events.Resize) -> None:
-        self.query_one("#pane").display = self.query_one("#crowds").display = event.size.height >= _LEAST_WITH_PANE
-        self._pane_lines = 0
+        size, has_room = size_class(event.size.width), event.size.height >= _LEAST_WITH_WORDS
+        is_narrow = size is SizeClass.NARROW
+        words = self.query_one("#words")
+        words.display = has_room
+        self.query_one("#words-rule").display = has_room and is_narrow
+        self.query_one("#night").display = not is_narrow
+        words.set_class(not is_narrow, "-framed")
+        words.styles.height = _WORDS[size] + (0 if is_narrow else 2)
         self.call_after_refresh(self.pulse)
 
     @on(Timeline.Moved)
     def _moved(self) -> None:
-        self._show_pane(keep_place=False)
+        self._show_words(keep_place=False)
         self.post_message(self.Altered())
 
-    def _show_pane(self, *, keep_place: bool = True) -> None:
-        key, pane = self.lanes.cursor, self.query_one("#pane", TextPane)
+    # Words
+
+    def _show_words(self, *, keep_place: bool = True) -> None:
+        key, pane, night = self.lanes.cursor, self.query_one("#pane", TextPane), self.query_one("#night", TextPane)
+        rule = self.query_one("#words-rule", Divider)
         if self.state is None or self.timeline is None or key is None or self.timeline.place(key) is None:
             pane.show(())
+            night.show(())
+            rule.show(())
             return
-        state, lane, load = self.state, self.timeline[key], self.lanes.load
-        said = safely(lambda: lane_pane(lane, load, state), "the pane of the calendar", key, state)
-        pane.show(said, keep_place=keep_place)
-        self._size_pane(pane)
+        state, item = self.state, self.timeline[key]
+        lane = safely(lambda: self._lane_box(item, state), "the pane of the calendar", key, state)
+        told, size = self._told(state), size_class(self.size.width)
+        is_week = self.lanes.zoom is Zoom.WEEK
+        title = f"the {'week' if is_week else 'night'} in words{self._of_cluster(key)}"
+        pane.display = size is SizeClass.NARROW or not is_week
+        pane.border_title, night.border_title = clean(self.timeline.called(key)), title.capitalize()
+        if size is SizeClass.NARROW:
+            room = self.size.width - 2
+            own = () if is_week else (phrases(self._lane_line(item, state), room), *lane)
+            lines = [phrases(line, room) for line in most_telling(joined(told), _WORDS[size] - (not is_week))]
+            pane.show((*lines, *own), keep_place=keep_place)
+            self._show_rule(rule, title)
+            return
+        room = night.size.width - 2
+        shown = most_telling((*told, _SIGNS_LINE), _WORDS[size])
+        night.show([phrases(line, room) for line in shown])
+        pane.show(lane, keep_place=keep_place)
 
-    def _size_pane(self, pane: TextPane) -> None:
-        """It takes the lines that it needs and the lanes get the rest; it does not shrink by a line under the eye."""
-        most = min(_MOST_PANE, max(_LEAST_PANE, round(self.size.height * 0.3)))
-        needed = max(_LEAST_PANE, min(most, pane.lines_wanted(self.size.width)))
-        if not needed <= self._pane_lines <= needed + 1:
-            self._pane_lines = needed
-            pane.styles.height = needed
+    def _show_rule(self, rule: Divider, title: str) -> None:
+        end = self.lanes.position
+        words = [Span("─ "), Span(f"{title} ", BOLD)]
+        rest = self.size.width - width(title) - 3 - width(end) - 4
+        if end and rest > 0:
+            words += [Span("─" * rest), Span(f" {end} ", DIM)]
+        rule.show(words)
 
-    _pane_lines = 0
+    def _of_cluster(self, key: ObjectRef) -> str:
+        return f", {self.lanes.names[key.context]}" if self.lanes.names.get(key.context) else ""
+
+    def _told(self, state: DashboardState) -> tuple[WordLine, ...]:
+        """The night's words, made again with another night or another minute."""
+        night = self.lanes.night
+        if night is None:
+            return ()
+        now = state.now(night.context)
+        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom)
+        if wanted != self._words_of:
+            paused = [name for name, why in night.night.left_out.items() if why == "paused"]
+            self._words_of = wanted
+            self._words = (
+                week_words(night, now, state.zone)
+                if self.lanes.zoom is Zoom.WEEK
+                else night_words(night, now, state.zone, sorted(paused))
+            )
+        return self._words
+
+    def _lane_line(self, item: TimelineItem, state: DashboardState) -> WordLine:
+        assert self.timeline is not None
+        return lane_line(item, self.timeline.called(item.key), self._lane_words(item, state), state)
+
+    def _lane_words(self, item: TimelineItem, state: DashboardState) -> LaneWords | None:
+        night = self.lanes.night
+        if night is None:
+            return None
+        return lane_words(night, night.foreseen.get(item.key, ()), state.now(item.key.context), state.zone)
+
+    def _lane_box(self, item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
+        return lane_box(item, self._lane_words(item, state), self._usual(item.key, state), state)
+
+    def _usual(self, key: ObjectRef, state: DashboardState) -> str:
+        """`1h52m over 10 runs; the last took 2h4m`."""
+        schedule = state.store.get(key)
+        length = self._length_of(key)
+        if length is None or not isinstance(schedule, Schedule):
+            return ""
+        runs = [run for run in state.store.snapshot(key.context).runs(schedule) if _took(run) is not None]
+        last = _took(runs[0]) if runs else None
+        said = f"; the last took {times.took(last)}" if last is not None else ""
+        return f"{times.took(length)} over {count(min(len(runs), 10), 'run')}{said}"
 
     def _obstacles_of(self, key: ObjectRef) -> LaneObstacles:
         if self.state is None or self.timeline is None:
@@ -164,7 +350,7 @@ class CalendarPage(FilterablePage):
     def _length_of(self, key: ObjectRef) -> timedelta | None:
         """Worked out again when the schedule has another backup."""
         schedule = self.state.store.get(key) if self.state is not None else None
-        if self.state is None or not isinstance(schedule, Schedule) or schedule.spec.paused:
+        if self.state is None or not isinstance(schedule, Schedule):
             return None
         runs = self.state.store.snapshot(key.context).runs(schedule)
         known = self._lengths.get(key)
@@ -172,40 +358,16 @@ class CalendarPage(FilterablePage):
             known = self._lengths[key] = (len(runs), runs[0] if runs else None, usual_length(runs))
         return known[2]
 
-    def _show_crowds(self) -> None:
-        assert self.state is not None
-        load = self.lanes.load
-        also = "".join(f"  {sign} {word}" for sign, word in _SOMETIMES.items() if sign in self.lanes.signs)
-        words = [Span("─ "), Span(f"{_LEGEND}{also}", DIM), Span(" ")] if load is not None else []
-        used = sum(width(word.text) for word in words)
-        for crowd in load.crowds(self.state.now(), _MOST_CROWDS) if load is not None else ():
-            room = self.size.width - used - 4
-            said = next((told for told in self._told(crowd) if width(told) <= room), "")
-            if not said:
-                break
-            words += [Span("─ "), Span(f"{said} ", style_of(Tone.WARN))]
-            used += width(said) + 3
-        self.query_one("#crowds", Divider).show(words)
-
-    def _told(self, crowd: MinuteCollision) -> list[str]:
-        """Who start together, by as many names as there is room for, and in the end by their number."""
-        assert self.state is not None
-        assert self.lanes.load is not None
-        where = f" in {self.lanes.names.get(crowd.context, crowd.context)}" if self.lanes.names else ""
-        at = when(crowd.at, self.state.now(), self.state.zone)
-        names = [clean(key.name) for key in self.lanes.load.members(crowd)]
-        named = [
-            f"{at}: {join(names, most)} together{where}" for most in (4, 3, 2, 1) if most == 1 or names[most - 1 :]
-        ]
-        return [*named, f"{at}: {crowd.size:,} start together{where}", f"{at}: {crowd.size:,} together{where}"]
-
     # What keys do here
 
     def subject(self) -> ObjectRef | None:
-        return self.lanes.cursor
+        key = self.lanes.cursor
+        if key is None or self.timeline is None or self.lanes.zoom is Zoom.WEEK:
+            return None
+        return self.timeline.subject(key)
 
     def offers(self, action_id: str) -> bool:
-        return self.lanes.cursor is not None if action_id == "jump" else True
+        return self.subject() is not None if action_id == "jump" else True
 
     def action_scroll_pane(self, by: int) -> None:
         self.query_one("#pane", TextPane).scroll_lines(by)
@@ -216,20 +378,22 @@ class CalendarPage(FilterablePage):
             "horizon": self.do_horizon,
             "jump": self.do_jump,
             "collisions": self.do_collisions,
+            "move_in_time": lambda: self.lanes.action_step(1),
         }
 
     def do_horizon(self) -> None:
-        self.lanes.hold_cursor()
-        self.lanes.horizon = (self.lanes.horizon + 1) % len(HORIZONS)
+        self.lanes.next_zoom()
         self.pulse()
 
     def do_collisions(self) -> None:
-        """All sets that start together within the horizon; the chosen one's first schedule gets the cursor."""
-        state, load = self.state, self.lanes.load
-        found = load.collisions(state.now()) if state is not None and load is not None else ()
-        length = duration(HORIZONS[self.lanes.horizon])
-        if state is None or not found:
-            self.app.notify(f"No two schedules start in the same minute within {length}")
+        """All sets that start together within a day; the chosen one's first schedule gets the cursor."""
+        state, timeline = self.state, self.timeline
+        if state is None or timeline is None:
+            return
+        now = state.now()
+        found = StartLoad(timeline.items, axis_over(now, _DAY, 2 * 24 * 60)).collisions(now)
+        if not found:
+            self.app.notify("No two schedules start in the same minute within 24 hours")
             return
 
         def chosen(place: int | None) -> None:
@@ -237,18 +401,18 @@ class CalendarPage(FilterablePage):
                 self.lanes.go_to(found[place].keys[0])
 
         labels = [self._collision_label(one, state) for one in found]
-        title = f"Starting in the same minute within {length}: {count(len(found), 'set')}"
+        title = f"Starting in the same minute within 24 hours: {count(len(found), 'set')}"
         self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
 
     def _collision_label(self, one: RepeatedCollision, state: DashboardState) -> str:
         where = f"{self.lanes.names.get(one.context, one.context)}  " if self.lanes.names else ""
-        times = f", {one.times} times" if one.times > 1 else ""
+        often = f", {one.times} times" if one.times > 1 else ""
         at = when(one.at, state.now(), state.zone)
-        return f"{at:<12} {where}{len(one.keys):>3} together{times}: {join([key.name for key in one.keys], 6)}"
+        return f"{at:<12} {where}{len(one.keys):>3} together{often}: {join([key.name for key in one.keys], 6)}"
 
     async def do_jump(self) -> None:
         """To its row, where it has one."""
-        key = self.lanes.cursor
+        key = self.subject()
         if key is None:
             return
         if key.kind == SCHEDULE.name:
@@ -273,7 +437,7 @@ class CalendarPage(FilterablePage):
     def hint(self) -> str:
         if self._problem or self.state is None:
             return self._problem
-        return ", ".join(part for part in (self.lanes.position, self.state.focus.words) if part)
+        return self.state.focus.words
 
     @property
     def hint_tone(self) -> Tone:
@@ -298,3 +462,8 @@ class CalendarPage(FilterablePage):
         if text:
             self.to_first()
         self.post_message(self.Altered())
+
+
+def _took(run: Backup) -> timedelta | None:
+    started, ended = run.status.start_timestamp, run.status.completion_timestamp
+    return ended - started if started is not None and ended is not None else None

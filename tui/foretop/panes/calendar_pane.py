@@ -1,28 +1,104 @@
-"""The pane of the calendar: what the schedule under the cursor does next, and who starts with it."""
+"""The words below the calendar: the night, and what the lane under the cursor does next."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
+from foretop.widgets.styles import style_of
 from foretop_core.cron import CronError
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
-from foretop_core.models.kinds import PRESCALED, SCHEDULE
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.kinds import PRESCALED
 from foretop_core.rules import humanize
 from foretop_core.rules.primer import PrimerError, warmups
 from foretop_core.rules.primer.prescaler_emulation import is_always_warm
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.timeline.lanes import StartLoad, TimelineItem, next_runs, warmer
+from foretop_core.tables.text.terminal_text import clean, cut_end, width
+from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, warmer
+from foretop_core.tables.timeline.night_words import LaneWords, Phrase, WordLine
 
 _SHOWN = 4
-_LOOKED_AT = 60
 
 
-def lane_pane(item: TimelineItem, load: StartLoad | None, state: DashboardState) -> tuple[Paragraph, ...]:
+def phrases(line: WordLine, room: int | None = None, ellipsis: str = "…") -> Paragraph:
+    """A line of the night's words; cut at its end where it has only so much room."""
+    pieces, left = [], None if room is None else room - LABEL
+    for phrase in line.phrases:
+        text = clean(phrase.text)
+        if left is not None:
+            text = cut_end(text, max(0, left), ellipsis)
+            left -= width(text)
+        pieces.append(Span(text, style_of(phrase.tone)))
+        if left is not None and left <= 0:
+            break
+    return Paragraph(tuple(pieces), line.label or " ")
+
+
+def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: DashboardState) -> WordLine:
+    """The lane under the cursor in one line."""
+    if item.problem:
+        told = [Phrase(f" does not run: {item.problem}", Tone.BAD)]
+    elif words is None:
+        runs = next_runs(item, state.now(item.key.context), 1) if item.expression else ()
+        why = "paused" if item.paused else "next"
+        at = f" {why} {when(runs[0], state.now(item.key.context), state.zone_of(item.key))}" if runs else ""
+        told = [Phrase(at)]
+    else:
+        parts = [f"due {words.due}" if words.due else "", _start(words)]
+        parts += [f"ends {words.ends}" if words.ends else "", f"9 of 10 by {words.by}" if words.by else ""]
+        told = [Phrase(f" {words.fate}" if words.fate else "", Tone.BAD)] if words.fate else []
+        told.append(Phrase(f" {', '.join(part for part in parts if part)}"))
+    return WordLine("This", (Phrase(name, Tone.BRIGHT), *told))
+
+
+def _start(words: LaneWords) -> str:
+    if not words.starts:
+        return ""
+    return f"runs since {words.starts}" if words.is_running else f"starts {words.starts}"
+
+
+def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: DashboardState) -> tuple[Paragraph, ...]:
+    """The lane under the cursor: when it is due, starts and ends, how long it takes and with whom."""
+    if item.problem:
+        return (paragraph(_refusal(item, item.parsed), Tone.BAD),)
+    said: list[Paragraph] = []
+    if item.expression:
+        said += _due(item, state)
+    if words is not None:
+        if words.run:
+            said.append(paragraph(words.run, label="Backup"))
+        if words.fate:
+            said.append(paragraph(words.fate, Tone.BAD, label="Fate"))
+        if words.starts:
+            wait = f", waits {words.wait}" if words.wait else ""
+            since, label = ("since ", "Runs") if words.is_running else ("", "Starts")
+            said.append(Paragraph((span(since), span(words.starts, bold=True), span(wait)), label))
+        if words.ends:
+            by = f", 9 of 10 by {words.by}" if words.by else ""
+            said.append(Paragraph((span(words.ends, bold=True), span(by)), "Ends"))
+    if usual:
+        said.append(paragraph(usual, label="Usual"))
+    if words is not None and words.company:
+        said.append(paragraph(words.company, label="With"))
+    return (*said, *_warming(item, state))
+
+
+def _due(item: TimelineItem, state: DashboardState) -> list[Paragraph]:
+    now, zone, parsed = state.now(item.key.context), state.zone_of(item.key), item.parsed
+    runs = next_runs(item, now, 1)
+    meaning = "" if isinstance(parsed, CronError) else parsed.describe()
+    if not runs:
+        return [paragraph("no upcoming run within the next five years", Tone.WARN, label="Due")]
+    at = f"{when(runs[0], now, zone)}{_name(runs[0], item, state)}"
+    if item.paused:
+        return [paragraph(f"{at}, {meaning}, if it were not paused", Tone.DIM, label="Would")]
+    return [paragraph(f"{at}, {meaning}", label="Due"), *_hindrance(item, state)]
+
+
+def lane_pane(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
+    """The next runs of a schedule or job, and what keeps them."""
     parsed = item.parsed
     meaning = "" if isinstance(parsed, CronError) else f", {parsed.describe()}"
     where = f" in {item.key.namespace}, " if item.key.namespace else ": "
@@ -32,7 +108,7 @@ def lane_pane(item: TimelineItem, load: StartLoad | None, state: DashboardState)
     )
     if item.problem:
         return head, paragraph(_refusal(item, parsed), Tone.BAD)
-    return head, *_coming(item, state), *_company(item, load, state), *_warming(item, state)
+    return head, *_coming(item, state), *_warming(item, state)
 
 
 def _refusal(item: TimelineItem, parsed: object) -> str:
@@ -49,58 +125,23 @@ def _coming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
     listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, state)}"
     if item.paused:
         return (paragraph(f"{listed}  if it were not paused", Tone.DIM, label="Would"),)
-    said = [paragraph(f"{times.until(runs[0] - now)}: {listed}", label="Next")]
-    resource = state.store.get(item.key)
-    if isinstance(resource, Schedule):
-        render = state.render_context(item.key.context)
-        facts = render.schedule(resource)
-        late, obstacle = facts.overdue, render.text(facts.obstacle, resource)
-        if late is not None:
-            since = f"due since {when(late.since, now, zone)}{_name(late.since, item, state)}"
-            why = f", {obstacle}." if obstacle else f": {render.text(late.sentence, resource)}."
-            said.append(Paragraph((span(since, Tone.BAD), span(why)), "Late"))
-        elif obstacle:
-            said.append(paragraph(f"{obstacle}.", Tone.WARN, label=" "))
-    return tuple(said)
+    return (paragraph(f"{times.until(runs[0] - now)}: {listed}", label="Next"), *_hindrance(item, state))
 
 
-def _company(item: TimelineItem, load: StartLoad | None, state: DashboardState) -> tuple[Paragraph, ...]:
-    """Who starts in the minute of its first crowded run, as far as the ruler goes."""
+def _hindrance(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
+    """Why its next run is late, or may not be made."""
     now, zone = state.now(item.key.context), state.zone_of(item.key)
-    if load is None or not item.starts:
+    resource = state.store.get(item.key)
+    if not isinstance(resource, Schedule):
         return ()
-    runs = [run for run in next_runs(item, now, _LOOKED_AT) if run < load.ruler.end]
-    for run in runs:
-        others = [key for key in load.together(item.key.context, run) if key != item.key and _shares(key, item.key)]
-        if others:
-            names = humanize.join([key.name for key in others], 4)
-            said = f"{when(run, now, zone)} together with {names}{_slots(item.key, others, state)}"
-            return (paragraph(said, label="With"),)
-    if not runs:
-        return ()
-    told = "no other schedule starts in that minute"
-    if len(runs) > 1:
-        told = f"no collision until {when(runs[-1], now, zone)}"
-    return (paragraph(f"none: {told}", Tone.DIM, label="With"),)
-
-
-def _shares(other: ObjectRef, key: ObjectRef) -> bool:
-    """Whether it matters to a lane: backups share the slots of their Velero with each other, and with no job."""
-    return key.kind != SCHEDULE.name or (other.kind, other.namespace) == (key.kind, key.namespace)
-
-
-def _slots(key: ObjectRef, others: Sequence[ObjectRef], state: DashboardState) -> str:
-    """How many of those that start together Velero takes; "" where it does not take this one."""
-    render = state.render_context(key.context)
-    schedules = [one for one in map(state.store.get, (key, *others)) if isinstance(one, Schedule)]
-    at_once = render.server(key.namespace).slots if key.kind == SCHEDULE.name else None
-    if not at_once or not schedules or render.schedule(schedules[0]).obstacle:
-        return ""
-    refused = sum(bool(render.schedule(one).refusal) for one in schedules)
-    taken = len(schedules) - refused
-    every = taken if refused else f"all {taken}"
-    takes = f"; Velero takes {at_once} at a time" if taken > at_once else f"; Velero takes {every} at once"
-    return f"{takes} and refuses {refused}" if refused else takes
+    render = state.render_context(item.key.context)
+    facts = render.schedule(resource)
+    late, obstacle = facts.overdue, render.text(facts.obstacle, resource)
+    if late is not None:
+        since = f"due since {when(late.since, now, zone)}{_name(late.since, item, state)}"
+        why = f", {obstacle}." if obstacle else f": {render.text(late.sentence, resource)}."
+        return (Paragraph((span(since, Tone.BAD), span(why)), "Late"),)
+    return (paragraph(f"{obstacle}.", Tone.WARN, label=" "),) if obstacle else ()
 
 
 def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:

@@ -151,7 +151,7 @@ def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> 
     lane = timeline_item(key, job, lambda context, schedule: state.store.snapshot(context).readings(schedule))
     remedies = [one.remedy for one in (*state.findings, *state.acknowledged) if one.subject == key]
     to_do = [paragraph(state.render_context(key.context).text(one), label="Do") for one in remedies]
-    return (*lane_pane(lane, None, state), *to_do) if lane is not None else ()
+    return (*lane_pane(lane, state), *to_do) if lane is not None else ()
 
 
 def _tenant_facts(state: DashboardState, key: ObjectRef, resource: Resource) -> tuple[Paragraph, ...]:

@@ -31,7 +31,7 @@ from foretop_core.rules.facts.schedule_runs import RUN_WORDS
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
 from foretop_core.tables.engine.view import TableView, UnreadableRow, View, table_view
-from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, WORK
+from foretop_core.tables.timeline.time_axis import RUN, WARM_UP
 
 
 class Sign(msgspec.Struct, frozen=True):
@@ -170,12 +170,17 @@ _RECORDS = (
     ScreenPage(
         id="calendar",
         signs=(
-            Sign(f"{RUN}{WORK}{WORK}", "a run, and how long it usually takes where that is more than one cell"),
-            Sign(PAUSED_RUN, "a run that a pause prevents"),
-            Sign(REFUSED_RUN, "a run that Velero will refuse: its storage location cannot be used"),
-            Sign(WARM_UP, "a warm-up"),
-            Sign(MISSING_WARM_UP, "a warm-up that nothing makes: the prescaler has no CronJob for it"),
-            Sign("▂▃▄", "load: how many start in that cell, one step for each"),
+            Sign("▆▆▆", "a run: one that has ended in the colour of its outcome, one to come dim"),
+            Sign("█▆╌", "runs: done already, to its likely end, to the end in 9 of 10 courses"),
+            Sign("▎", "a run shorter than half a cell"),
+            Sign("░", "waits for a slot"),
+            Sign("P F", "partly failed, failed"),
+            Sign("×", "lost: the next one falls due first; or refused: its storage location cannot be used"),
+            Sign("‖", "a run that a pause prevents"),
+            Sign(WARM_UP, "a warm-up before a job"),
+            Sign("·", "a warm-up that nothing makes: the prescaler has no CronJob for it"),
+            Sign("▁▃█", "slots in use, full height is the limit; yellow where all are taken and somebody waits"),
+            Sign("3 +", "how many wait for a slot; + is more than nine"),
             *_status(paused="paused", look="late, refused or not warmed up", broken="does not run"),
         ),
     ),

@@ -1,9 +1,10 @@
-"""The lanes of the calendar: a time line, the load, and one line for each schedule on the screen."""
+"""The calendar's chart: hours, slots in use, who waits, and a lane for each schedule; or a row for each day."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, tzinfo
+from itertools import groupby
 from typing import ClassVar
 
 from textual import events
@@ -13,56 +14,88 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from foretop.widgets.line_widgets import changed_cells, explanation_strip, strip_of
-from foretop.widgets.paragraphs import Line, Span, span
-from foretop.widgets.styles import CURSOR, DIM, HEAD, PLAIN, style_of
+from foretop.widgets.line_widgets import changed_cells, explanation_strip, line_width, strip_of
+from foretop.widgets.paragraphs import Line, Span
+from foretop.widgets.styles import BOLD, CURSOR, DIM, HEAD, PLAIN, style_of
+from foretop_core.models.kinds import PRESCALED
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.severity import Severity
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
-from foretop_core.tables.timeline.lanes import (
-    HORIZONS,
-    NO_OBSTACLES,
-    LaneObstacles,
-    StartLoad,
-    TimelineItem,
-    lane,
-    next_runs,
+from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, TimelineItem
+from foretop_core.tables.timeline.night_chart import (
+    NOW_SHARE,
+    CellLoad,
+    Cells,
+    ChartCell,
+    SizeClass,
+    Zoom,
+    day_axes,
+    day_line,
+    hour_labels,
+    hours_line,
+    lane_cells,
+    night_axis,
+    size_class,
+    slot_rows,
+    slot_scale,
+    waiting_cells,
 )
-from foretop_core.tables.timeline.time_axis import TimeAxis, axis, axis_over, bars, with_lengths
+from foretop_core.tables.timeline.night_lanes import (
+    PAST,
+    LaneGroup,
+    LaneStanding,
+    ServerNight,
+    is_shared,
+    job_runs,
+    paused_runs,
+)
+from foretop_core.tables.timeline.night_words import clock, day_words
+from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
-_HEADS = 2
-_WIDE = 110
-"""From this width on there is a column that counts down to the next run."""
-_SHORTEST_NAME, _LONGEST_NAME, _LONGEST_NAME_WIDE = 12, 14, 30
-_NEXT = 11
-_AGAIN = timedelta(seconds=1)
-"""What thousands of changes a second do to the load is looked at this often."""
+_NAMES = {SizeClass.NARROW: 17, SizeClass.WIDE: 20, SizeClass.HUGE: 22}
+_STATE = 8
+_FORESEEN, _WEEK = timedelta(days=1), timedelta(days=7)
+_DAY_LABEL = 12
+_SHORT_TITLES = {Zoom.NIGHT: "night ahead", Zoom.DAY: "24 hours", Zoom.WEEK: "7 days"}
+_TITLES = {Zoom.NIGHT: "the night ahead", Zoom.DAY: "the day ahead", Zoom.WEEK: "the week ahead"}
+_FRAME, _FRAME_ASCII = "┌─┐│└┘", "+-+|++"
 
 
 class Timeline(Widget, can_focus=True):
-    """The lanes; the cursor belongs to a schedule, not to a line, and only visible lanes are computed."""
+    """The chart; the cursor belongs to a schedule, not to a line, and only lanes in sight are drawn.
+
+    A lane is drawn again when now enters another cell, another night is foreseen, or what its state says changes.
+    """
 
     DEFAULT_CSS = "Timeline { width: 1fr; height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
+        Binding("left", "step(-1)", show=False),
+        Binding("right", "step(1)", show=False),
         Binding("pageup,ctrl+b", "page(-1)", show=False),
         Binding("pagedown,ctrl+f", "page(1)", show=False),
         Binding("home,g", "edge(-1)", show=False),
         Binding("end,G", "edge(1)", show=False),
+        Binding("enter", "open_day", show=False),
     ]
 
     class Moved(Message):
-        """Another schedule is under the cursor."""
+        """Another schedule, day or stretch of time is looked at."""
 
     def __init__(self, *, ascii: bool, id: str | None = None) -> None:
         super().__init__(id=id)
         self._ascii = ascii
         self.timeline: TimelineModel | None = None
-        self.horizon = 0
+        self.zoom = Zoom.NIGHT
+        self.quarters = 0
+        """How far the chart is moved from where now stands at a quarter."""
+        self._day: datetime | None = None
+        """The midnight that the chart begins with, where one day was chosen from the week."""
+        self._day_place = 0
         self.cursor: ObjectRef | None = None
         self.names: dict[str, str] = {}
         """What goes before a name to tell clusters apart."""
@@ -70,8 +103,6 @@ class Timeline(Widget, can_focus=True):
         """How long the runs of a schedule usually take."""
         self.obstacles_of: Callable[[ObjectRef], LaneObstacles] = lambda _: NO_OBSTACLES
         """What keeps its runs from being made."""
-        self.signs: set[str] = set()
-        """The signs in the lanes on the screen."""
         self._moved = False
         self._place = 0
         self._top = 0
@@ -79,31 +110,78 @@ class Timeline(Widget, can_focus=True):
         self._zone: tzinfo | None = None
         self._lines: list[Line] = []
         self._empty: tuple[Line, ...] = ()
-        self._load: StartLoad | None = None
-        self._load_of: tuple[int, TimeAxis] | None = None
-        self._load_at: datetime | None = None
-        self._longest: tuple[int, int] = (-1, 0)
+        self._drawn: dict[ObjectRef, tuple[LaneObstacles, Cells]] = {}
+        self._drawn_for: tuple[object, ...] = ()
 
     # What it knows
 
     @property
-    def height(self) -> int:
-        """Lines for lanes, the two heads not counted."""
-        return max(0, self.size.height - _HEADS)
+    def size_class(self) -> SizeClass:
+        return size_class(self.size.width)
+
+    @property
+    def is_framed(self) -> bool:
+        return self.size_class is not SizeClass.NARROW
 
     @property
     def lines(self) -> Sequence[Line]:
         return self._lines
 
     @property
-    def load(self) -> StartLoad | None:
-        return self._load
+    def night(self) -> ServerNight | None:
+        """The night of the server that the lane under the cursor belongs to."""
+        return self.timeline.night_of(self.cursor, of_week=self.needs_week) if self.timeline is not None else None
 
     @property
-    def ruler(self) -> TimeAxis | None:
+    def _slot_rows(self) -> int:
+        night = self.night
+        return len(slot_scale(night.night.slots, one_row=self._one_row)) if night is not None else 1
+
+    @property
+    def _one_row(self) -> bool:
+        """ASCII has no heights: a number stands in each cell."""
+        return self._ascii or not self.is_framed
+
+    @property
+    def _heads(self) -> int:
+        """The lines above the lanes: the frame, the hours, the slots, who waits."""
+        return self.is_framed + 1 + self._slot_rows + 1
+
+    @property
+    def height(self) -> int:
+        """Lines for lanes."""
+        return max(0, self.size.height - self._heads - self.is_framed)
+
+    @property
+    def _left(self) -> int:
+        return 1 + _NAMES[self.size_class] + 1 + _STATE
+
+    @property
+    def _cells(self) -> int:
+        """A frame takes its two sides and a space before the right one."""
+        return max(1, self.size.width - self._left - 3 * self.is_framed)
+
+    @property
+    def axis(self) -> TimeAxis | None:
         if self._now is None or self._zone is None:
             return None
-        return axis_over(self._now, HORIZONS[self.horizon], self.size.width - self._left, self._zone)
+        return night_axis(self._now, self.zoom, self.size_class, self._cells, self._zone, self.quarters, self._day)
+
+    @property
+    def needs_week(self) -> bool:
+        """More is in sight than a night that is foreseen for a day has."""
+        axis = self.axis
+        if self.zoom is Zoom.WEEK:
+            return True
+        return axis is not None and self._now is not None and axis.end > self._now + _FORESEEN
+
+    @property
+    def position(self) -> str:
+        """`lane 3 of 43`."""
+        if self.zoom is Zoom.WEEK:
+            return ""
+        lanes = len(self.timeline.order) if self.timeline is not None else 0
+        return f"lane {self._place + 1} of {lanes:,}" if lanes else ""
 
     def explain(self, lines: Sequence[Line]) -> None:
         """Set the text in place of lanes where there are none."""
@@ -114,7 +192,7 @@ class Timeline(Widget, can_focus=True):
     # What changes
 
     def draw(self, now: datetime, zone: tzinfo) -> None:
-        """The lanes as they are at this moment; only the lines that look different are painted."""
+        """The chart as it is at this moment; only the lines that look different are painted."""
         self._now, self._zone = now, zone
         if self.timeline is None or not self.size.height:
             return
@@ -129,7 +207,7 @@ class Timeline(Widget, can_focus=True):
     def _follow(self) -> None:
         """Finds the cursor's schedule again; where it is gone, its neighbour takes the cursor.
 
-        Until a person moves it, it stays on what starts next.
+        Until a person moves it, it stays on what runs or starts next.
         """
         assert self.timeline is not None
         if not self._moved:
@@ -142,12 +220,12 @@ class Timeline(Widget, can_focus=True):
         assert self.timeline is not None
         order = self.timeline.order
         self._place = max(0, min(place, len(order) - 1))
-        self._top = max(self._place - self.height + 1, min(self._top, self._place))
-        self._top = max(0, min(self._top, len(order) - self.height))
         found = order[self._place] if order else None
         if found != self.cursor:
             self.cursor = found
             self.post_message(self.Moved())
+        self._top = max(self._place - self.height + 1, min(self._top, self._place))
+        self._top = max(0, min(self._top, len(order) - self.height))
 
     # What a person does
 
@@ -158,20 +236,66 @@ class Timeline(Widget, can_focus=True):
         self._move_to(place)
         return True
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A day is opened where there are days: elsewhere the key belongs to the lane's object."""
+        return self.zoom is Zoom.WEEK if action == "open_day" else True
+
     def action_move(self, by: int) -> None:
-        self._move_to(self._place + by)
+        if self.zoom is Zoom.WEEK:
+            self._choose_day(self._day_place + by)
+        else:
+            self._move_to(self._place + by)
 
     def action_page(self, by: int) -> None:
-        self._move_to(self._place + by * max(1, self.height - 1))
+        self.action_move(by * max(1, self.height - 1))
 
     def action_edge(self, by: int) -> None:
-        self._move_to(0 if by < 0 or self.timeline is None else len(self.timeline.order) - 1)
+        if self.zoom is Zoom.WEEK:
+            self._choose_day(0 if by < 0 else 6)
+        else:
+            self._move_to(0 if by < 0 or self.timeline is None else len(self.timeline.order) - 1)
+
+    def action_step(self, by: int) -> None:
+        """Moves in time, as far as something is known there."""
+        axis, now = self.axis, self._now
+        if axis is None or now is None or self.zoom is Zoom.WEEK:
+            return
+        moved = axis.start + by * max(1, axis.cells // NOW_SHARE) * axis.step * MINUTE
+        if now - PAST <= moved and moved + axis.minutes * MINUTE <= now + _WEEK + axis.minutes * MINUTE / 2:
+            self.quarters += by
+            self._again()
+
+    def action_open_day(self) -> None:
+        """The chosen day of the week, as 24 hours."""
+        if self._now is not None and self._zone is not None:
+            day = day_axes(self._now, self.size_class, self._zone)[self._day_place].start
+            self.zoom, self.quarters, self._day = Zoom.DAY, 0, day
+            self._again()
+
+    def next_zoom(self) -> None:
+        """Night, 24 hours, 7 days; now stands at a quarter again."""
+        self.hold_cursor()
+        self.zoom, self.quarters, self._day = self.zoom.following, 0, None
+        self._again()
+
+    def _choose_day(self, place: int) -> None:
+        self._day_place = max(0, min(place, 6))
+        self._again()
 
     def _move_to(self, place: int) -> None:
         if self.timeline is not None and self._now is not None and self._zone is not None:
             self._moved = True
             self._set(place)
             self.draw(self._now, self._zone)
+
+    def _again(self) -> None:
+        if self._now is not None and self._zone is not None:
+            self.draw(self._now, self._zone)
+            self.post_message(self.Moved())
+
+    def hold_cursor(self) -> None:
+        """Keep the cursor on its schedule from now on, though another may start next."""
+        self._moved = self.cursor is not None
 
     def on_resize(self, event: events.Resize) -> None:
         if self._now is not None and self._zone is not None:
@@ -185,129 +309,247 @@ class Timeline(Widget, can_focus=True):
         self.action_move(-3)
 
     def on_click(self, event: events.Click) -> None:
-        if event.y >= _HEADS:
-            self._move_to(self._top + event.y - _HEADS)
+        if self.zoom is not Zoom.WEEK and event.y >= self._heads:
+            self._move_to(self._top + event.y - self._heads)
 
     # What is painted
 
-    @property
-    def _is_wide(self) -> bool:
-        return self.size.width >= _WIDE
-
-    @property
-    def _name_room(self) -> int:
-        assert self.timeline is not None
-        if self._longest[0] != self.timeline.revision:
-            longest = max((width(self._called(item.key)) for item in self.timeline.items), default=0)
-            self._longest = (self.timeline.revision, longest)
-        return max(_SHORTEST_NAME, min(self._longest[1], _LONGEST_NAME_WIDE if self._is_wide else _LONGEST_NAME))
-
-    @property
-    def _left(self) -> int:
-        """Before the lanes: a space, the name, the glyph between spaces, and perhaps the time to the next run."""
-        return 1 + self._name_room + 3 + (_NEXT if self._is_wide else 0)
-
-    def _called(self, key: ObjectRef) -> str:
-        prefix = self.names.get(key.context, "")
-        return clean(f"{prefix} {key.name}" if prefix else key.name)
-
     def _made(self) -> list[Line]:
+        assert self.timeline is not None
+        if not self.timeline.order:
+            return []
+        inner = self._week() if self.zoom is Zoom.WEEK else self._night()
+        return self._framed(inner) if self.is_framed else inner
+
+    def _night(self) -> list[Line]:
         assert self.timeline is not None
         assert self._now is not None
         assert self._zone is not None
-        ruler = self.ruler
-        assert ruler is not None
-        if not self.timeline.order:
-            self._load = None
-            return []
-        load = self._counted(ruler)
-        self.signs.clear()
+        axis = self.axis
+        assert axis is not None
+        hours = hours_line(axis, self._now, self._zone, short=not self.is_framed)
         shown = self.timeline.order[self._top : self._top + self.height]
-        strip = Span(bars(load.peaks(self._now), ascii=self._ascii), style_of(Tone.RUNNING))
+        title = (_TITLES if self.is_framed else _SHORT_TITLES)[self.zoom]
         return [
-            (Span(self._head(_horizon_word(HORIZONS[self.horizon])), HEAD), Span(axis(ruler, self._zone), HEAD)),
-            (Span(self._head("load"), DIM), strip),
-            *(self._lane(self.timeline[key], ruler) for key in shown),
+            (Span(pad(f" {title}", self._left), HEAD), *self._spans(hours)),
+            *self._slots(axis),
+            *(self._lane(self.timeline[key], axis) for key in shown),
         ]
 
-    def _head(self, word: str) -> str:
-        return f" {pad(word, self._left - 1)}"
+    def _slots(self, axis: TimeAxis) -> list[Line]:
+        assert self._now is not None
+        night = self.night
+        loads = night.loads(axis) if night is not None else (CellLoad(),) * axis.cells
+        limit = night.night.slots if night is not None else 1
+        of = f" {self.names[night.context]}" if night is not None and self.names.get(night.context) else ""
+        word = f"slots in use{of}" if self.is_framed else f"slots of {limit}{of}"
+        tick = "+" if self._ascii else "┤"
+        lines: list[Line] = []
+        rows = slot_rows(loads, limit, axis, self._now, one_row=self._one_row)
+        for row, number in zip(rows, slot_scale(limit, one_row=self._one_row), strict=True):
+            scale = f"{number}{tick} " if number else "   "
+            head = pad(cut_end(f" {word if not lines else ''}", self._left - len(scale), self._ellipsis), 0)
+            lines.append((Span(pad(head, self._left - len(scale)) + scale, DIM), *self._spans(row)))
+        lines.append((Span(pad(" waiting", self._left), DIM), *self._spans(waiting_cells(loads))))
+        return lines
 
     @property
-    def position(self) -> str:
-        """`lane 3 of 43`."""
-        lanes = len(self.timeline.order) if self.timeline is not None else 0
-        return f"lane {self._place + 1} of {lanes:,}" if lanes else ""
+    def _ellipsis(self) -> str:
+        return "~" if self._ascii else "…"
 
-    def hold_cursor(self) -> None:
-        """Keep the cursor on its schedule from now on, though another may start next."""
-        self._moved = self.cursor is not None
+    def _spans(self, cells: Iterable[ChartCell]) -> list[Span]:
+        """Neighbours of one tone become one span."""
+        return [
+            Span("".join(cell.ascii if self._ascii else cell.text for cell in group), style_of(tone))
+            for tone, group in groupby(cells, key=lambda cell: cell.tone)
+        ]
 
-    def _counted(self, ruler: TimeAxis) -> StartLoad:
-        """The load of all lanes: worked out anew when the ruler moves, or when something changed and it is time."""
+    def _lane(self, item: TimelineItem, axis: TimeAxis) -> Line:
         assert self.timeline is not None
         assert self._now is not None
-        wanted = (self.timeline.revision, ruler)
-        moved = self._load_of is None or self._load_of[1] != ruler
-        rested = self._load_at is None or abs(self._now - self._load_at) >= _AGAIN
-        if self._load is None or moved or (wanted != self._load_of and rested):
-            self._load = StartLoad(self.timeline.items, ruler)
-            self._load_of, self._load_at = wanted, self._now
-        return self._load
-
-    def _lane(self, item: TimelineItem, ruler: TimeAxis) -> Line:
-        assert self._now is not None
-        obstacles = self.obstacles_of(item.key)
-        mark = _mark(item, obstacles)
-        on = CURSOR if item.key == self.cursor else PLAIN
-        ellipsis = "~" if self._ascii else "…"
-        room = self._name_room
-        name = pad(cut(self._called(item.key), room, ellipsis), room)
-        tone = Tone.DIM if item.paused else Tone.PLAIN
-        head = [Span(f" {name} ", style_of(tone) + on)]
-        head.append(Span(f"{mark.value if mark else ' '} ", (style_of(mark.tone) if mark else PLAIN) + on))
-        if self._is_wide:
-            head.append(Span(pad(_next(item, self._now, obstacles), _NEXT), style_of(tone) + on))
+        key, on_cursor = item.key, item.key == self.cursor
+        obstacles = NO_OBSTACLES if is_shared(key) else self.obstacles_of(key)
+        standing = self.timeline.standing(key)
+        glyph, word = _state(item, standing, obstacles, self._now, self._zone)
+        room = _NAMES[self.size_class]
+        name = pad(cut(self._called(key), room, self._ellipsis), room)
+        tone = style_of(Tone.DIM) if item.paused or standing.group is LaneGroup.DONE else PLAIN
+        said = pad(cut_end(word, _STATE - 2, self._ellipsis), _STATE - 2)
+        bar = (">" if self._ascii else "▌") if on_cursor else " "
+        if on_cursor:
+            sign = glyph.value if glyph else " "
+            head = [Span(f"{bar}{name} {sign} {said}", CURSOR)]
+        else:
+            head = [
+                Span(f"{bar}{name} ", tone),
+                Span(f"{glyph.value if glyph else ' '} ", style_of(glyph.tone) if glyph else PLAIN),
+                Span(said, style_of(glyph.tone) if glyph is StatusGlyph.PAUSED else tone),
+            ]
         if item.problem:
-            said = pad(cut_end(clean(item.problem), ruler.cells, ellipsis), ruler.cells)
-            return (*head, span(said, Tone.BAD) if not on else Span(said, style_of(Tone.BAD) + on))
-        cells = lane(item, ruler, self._now, obstacles)
-        self.signs.update(cells)
-        if (length := self.length_of(item.key)) is not None:
-            cells = with_lengths(cells, length, ruler.step)
-        return (*head, Span(cells, style_of(tone) + on) if item.paused else Span(cells, on))
+            told = pad(cut_end(clean(item.problem), axis.cells, self._ellipsis), axis.cells)
+            return (*head, Span(told, style_of(Tone.BAD)))
+        return (*head, *self._spans(self._lane_cells(item, obstacles, axis)))
+
+    def _lane_cells(self, item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis) -> Cells:
+        """Drawn once for each cell that now enters, night that is foreseen, and change of what keeps it."""
+        assert self.timeline is not None
+        assert self._now is not None
+        assert self._zone is not None
+        wanted = (axis, axis.cell_of(self._now), self.timeline.revision)
+        if wanted != self._drawn_for:
+            self._drawn, self._drawn_for = {}, wanted
+        known = self._drawn.get(item.key)
+        drawn_by = LaneObstacles(
+            obstacles.refused, obstacles.unwarmed, None, None, obstacles.paused_since, obstacles.paused_until
+        )
+        if known is not None and known[0] == drawn_by:
+            return known[1]
+        night = self.timeline.night_of(item.key, of_week=self.needs_week)
+        runs = night.lane_runs(item.key) if night is not None else ()
+        if item.key.kind == PRESCALED.name:
+            runs = job_runs(item, obstacles, axis, self._now)
+        elif item.paused:
+            runs = (*runs, *paused_runs(item, obstacles, axis, self._now))
+        hours = [place for place, _ in hour_labels(axis, self._zone)]
+        cells = lane_cells(runs, axis, self._now, hours)
+        self._drawn[item.key] = (drawn_by, cells)
+        return cells
+
+    def _called(self, key: ObjectRef) -> str:
+        assert self.timeline is not None
+        prefix = self.names.get(key.context, "")
+        name = self.timeline.called(key)
+        return clean(f"{prefix} {name}" if prefix else name)
+
+    # The week
+
+    def _week(self) -> list[Line]:
+        assert self._now is not None
+        assert self._zone is not None
+        night, size = self.night, self.size_class
+        axes = day_axes(self._now, size, self._zone)
+        limit = night.night.slots if night is not None else 1
+        lines: list[Line] = [
+            (
+                Span(pad(f" slots of {limit}", _DAY_LABEL + 3), HEAD),
+                *self._spans(day_line(axes[0], self._zone)),
+                Span(" DONE", HEAD),
+            )
+        ]
+        room = self.size.height - 2 * self.is_framed - 1
+        rows = len(slot_scale(limit, one_row=self._one_row))
+        one_row = self._one_row or room < 7 * rows
+        gap = not one_row and room >= 7 * (rows + 1)
+        for place, axis in enumerate(axes):
+            lines += self._day_lines(night, axis, place, limit, one_row=one_row)
+            lines += [()] if gap else []
+        return lines
+
+    def _day_lines(
+        self, night: ServerNight | None, axis: TimeAxis, place: int, limit: int, *, one_row: bool
+    ) -> list[Line]:
+        assert self._now is not None
+        assert self._zone is not None
+        loads = night.loads(axis) if night is not None else (CellLoad(),) * axis.cells
+        rows = slot_rows(loads, limit, axis, self._now, one_row=one_row)
+        told = day_words(night, axis, loads) if night is not None else None
+        local, chosen = axis.start.astimezone(self._zone), place == self._day_place
+        label = f"{local:%a} {local.day} {local:%b}"
+        bar = (">" if self._ascii else "▌") if chosen else " "
+        ends = [f"{told.waiting} wait" if told and told.waiting else "", ""]
+        if told is not None and told.done is not None:
+            ends[1] = clock(told.done, told.done, self._zone)
+        if len(rows) == 1:
+            ends = [" ".join(part for part in ends if part)]
+        lines: list[Line] = []
+        scale = slot_scale(limit, one_row=one_row)
+        middle = (len(rows) - 1) // 2
+        for at, row in enumerate(rows):
+            name = pad(f"{bar}{label}" if at == middle else bar, _DAY_LABEL)
+            number = f"{scale[at]:>2} "
+            end = ends[at] if at < len(ends) else ""
+            lines.append(
+                (
+                    Span(name, CURSOR if chosen and at == middle else PLAIN),
+                    Span(number, DIM),
+                    *self._spans(row),
+                    Span(" "),
+                    Span(end, style_of(Tone.WAITING) if at == 0 and "wait" in end else PLAIN),
+                )
+            )
+        return lines
+
+    # The frame
+
+    def _framed(self, inner: list[Line]) -> list[Line]:
+        assert self.timeline is not None
+        corner = _FRAME_ASCII if self._ascii else _FRAME
+        room, side = self.size.width - 2, Span(corner[3])
+        body = inner[: max(0, self.size.height - 2)]
+        body += [()] * (self.size.height - 2 - len(body))
+        lanes = len(self.timeline.order)
+        last = min(lanes, self._top + self.height)
+        place = f"{self._top + 1}–{last} of {lanes:,}" if self.zoom is not Zoom.WEEK else "enter opens the day"
+        return [
+            self._edge(corner[0], corner[2], self._frame_title, self._frame_end),
+            *((side, *line, Span(" " * max(0, room - line_width(line))), side) for line in body),
+            self._edge(corner[4], corner[5], "", place),
+        ]
+
+    @property
+    def _frame_title(self) -> str:
+        assert self.timeline is not None
+        return f"Calendar  {len(self.timeline.order):,} lanes" if self.zoom is not Zoom.WEEK else "Calendar  the week"
+
+    @property
+    def _frame_end(self) -> str:
+        axis = self.axis
+        assert axis is not None
+        assert self._zone is not None
+        if self.zoom is Zoom.WEEK:
+            return f"a cell is {self.zoom.minutes(self.size_class)} minutes, a row is a day"
+        first, last = axis.start.astimezone(self._zone), axis.end.astimezone(self._zone)
+        day = f"{first:%a} {first.day} {first:%b}, " if self._day is not None or self.quarters else ""
+        return f"{day}{first:%H:%M}–{last:%H:%M}, a cell is {axis.step} minutes"
+
+    def _edge(self, left: str, right: str, title: str, end: str) -> Line:
+        line = "-" if self._ascii else "─"
+        title, end = (f" {title} " if title else ""), (f" {end} " if end else "")
+        rest = self.size.width - 4 - width(title) - width(end)
+        if rest < 0:
+            end, rest = "", self.size.width - 4 - width(title)
+        return (
+            Span(f"{left}{line}"),
+            Span(title, BOLD),
+            Span(line * max(0, rest)),
+            Span(end, DIM),
+            Span(f"{line}{right}"),
+        )
 
     def render_line(self, y: int) -> Strip:
         if not self._lines:
             return explanation_strip(self._empty, y, self.size, self._ascii)
-        line = _at(self._lines, y)
-        on_cursor = bool(line) and y >= _HEADS and self._top + y - _HEADS == self._place
-        strip = strip_of(line, self.size.width, self._ascii)
-        if on_cursor:
-            used = sum(width(piece.text) for piece in line)
-            return strip_of((*line, Span(" " * max(0, self.size.width - used), CURSOR)), self.size.width, self._ascii)
-        return strip
+        return strip_of(_at(self._lines, y), self.size.width, self._ascii)
 
 
-def _horizon_word(horizon: timedelta) -> str:
-    return f"next {horizon.days}d" if horizon.days > 1 else f"next {horizon // timedelta(hours=1)}h"
-
-
-def _mark(item: TimelineItem, obstacles: LaneObstacles) -> StatusGlyph | None:
+def _state(
+    item: TimelineItem, standing: LaneStanding, obstacles: LaneObstacles, now: datetime, zone: tzinfo | None
+) -> tuple[StatusGlyph | None, str]:
+    """The sign of a lane, and when it is next."""
     if item.paused:
-        return StatusGlyph.PAUSED
-    if item.problem or obstacles.severity is Severity.ERROR:
-        return StatusGlyph.BROKEN
-    return StatusGlyph.LOOK if obstacles != NO_OBSTACLES else None
-
-
-def _next(item: TimelineItem, now: datetime, obstacles: LaneObstacles) -> str:
-    if item.paused:
-        return "paused"
-    if obstacles.late is not None:
-        return f"late {times.short(obstacles.late)}"
-    runs = next_runs(item, now, 1)
-    return times.until(runs[0] - now) if runs else ""
+        until = obstacles.paused_until
+        return StatusGlyph.PAUSED, times.minute(until, zone) if until is not None and zone is not None else ""
+    if standing.group is LaneGroup.RUNNING:
+        return StatusGlyph.RUNNING, "now"
+    broken = item.problem or obstacles.severity is Severity.ERROR
+    glyph = StatusGlyph.BROKEN if broken else StatusGlyph.LOOK if obstacles != NO_OBSTACLES else None
+    if standing.waits:
+        glyph = glyph or StatusGlyph.WAITING
+    if standing.group is LaneGroup.DONE:
+        return glyph, "done"
+    if standing.at is None:
+        return glyph, ""
+    return glyph, times.countdown(standing.at - now) if obstacles.late is None else "due"
 
 
 def _at(lines: Sequence[Line], place: int) -> Line:

@@ -1,8 +1,4 @@
-"""The coming hours as lanes: one for each schedule, and how many of them start at the same time.
-
-A lane is worked out when it is looked at; the load of all of them together once for each ruler and set of
-schedules, expression by expression.
-"""
+"""What the lanes of the calendar are drawn from, when their expressions are due, and which start in the same minute."""
 
 from __future__ import annotations
 
@@ -23,18 +19,15 @@ from foretop_core.rules.facts.schedule_facts import LastingFacts, runs_to_come
 from foretop_core.rules.failure_record import problem_text
 from foretop_core.rules.severity import Severity
 from foretop_core.store import Store
-from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
-from foretop_core.tables.timeline.time_axis import MISSING_WARM_UP, PAUSED_RUN, REFUSED_RUN, RUN, WARM_UP, TimeAxis
+from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits
+from foretop_core.tables.timeline.time_axis import TimeAxis
 
-HORIZONS = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7))
 _MINUTE = timedelta(minutes=1)
 AUTOGEN = "autogen-"
 """How the prescaler names the CronJob that warms up for a PreScaledCronJob."""
 LANES = (SCHEDULE.name, PRESCALED.name)
 _MOST_MINUTES = 500
 """How many minutes, the fullest first, are looked at for all that start together."""
-_MOST_LOOKS = 40
-"""How many full minutes are looked at for crowds that are not part of a larger one."""
 
 
 class TimelineItem(msgspec.Struct, frozen=True):
@@ -71,6 +64,9 @@ class LaneObstacles(msgspec.Struct, frozen=True):
     """How long one of them is overdue."""
     severity: Severity | None = None
     """How grave it is that the next one is not made, or perhaps not."""
+    paused_since: datetime | None = None
+    paused_until: datetime | None = None
+    """Until when a pause was meant to last."""
 
 
 NO_OBSTACLES = LaneObstacles()
@@ -134,42 +130,23 @@ def _never(parsed: CronSchedule | CronError) -> str:
     return "it never fires" if not isinstance(parsed, CronError) and parsed.never_fires else ""
 
 
-def lane(item: TimelineItem, ruler: TimeAxis, now: datetime, obstacles: LaneObstacles = NO_OBSTACLES) -> str:
-    """One sign for each cell: a run, a warm-up before one, or nothing; only what is still to come."""
-    if item.problem:
-        return " " * ruler.cells
-    drawn = _lane(item.parsed, item.base, item.warm_up, item.paused, ruler, ruler.first_to_come(now))
-    if obstacles.unwarmed:
-        drawn = drawn.replace(WARM_UP, MISSING_WARM_UP)
-    return drawn.replace(RUN, REFUSED_RUN) if obstacles.refused else drawn
+def planned_runs(item: TimelineItem, ruler: TimeAxis, beyond: int = 0) -> tuple[datetime, ...]:
+    """When it is due within a ruler and so many minutes after it, by its expression alone."""
+    parsed = item.parsed
+    if item.problem or isinstance(parsed, CronError):
+        return ()
+    return _planned(parsed, item.base, ruler.start, ruler.minutes + beyond)
 
 
 @lru_cache(maxsize=1024)
-def _lane(
-    parsed: CronSchedule | CronError, base: datetime | None, warm_up: int, paused: bool, ruler: TimeAxis, since: int
-) -> str:
-    if isinstance(parsed, CronError):
-        return " " * ruler.cells
-    runs = run_bits(parsed, ruler.start, ruler.minutes + warm_up, base) >> since << since
-    warm = warm_bits(runs, warm_up)
-    whole = (1 << ruler.step) - 1
-    signs = []
-    for begin in range(0, ruler.minutes, ruler.step):
-        if runs >> begin & whole:
-            signs.append(PAUSED_RUN if paused else RUN)
-        else:
-            signs.append(WARM_UP if warm >> begin & whole and not paused else " ")
-    return "".join(signs)
-
-
-class MinuteCollision(msgspec.Struct, frozen=True):
-    """How many backups of one Velero start in the same minute."""
-
-    context: str
-    at: datetime
-    size: int
-    namespace: str
-    """That of Velero."""
+def _planned(parsed: CronSchedule, base: datetime | None, start: datetime, minutes: int) -> tuple[datetime, ...]:
+    bits = run_bits(parsed, start, minutes, base)
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(start + (lowest.bit_length() - 1) * _MINUTE)
+        bits ^= lowest
+    return tuple(found)
 
 
 class RepeatedCollision(msgspec.Struct, frozen=True):
@@ -193,7 +170,6 @@ class StartLoad:
     def __init__(self, items: Iterable[TimelineItem], ruler: TimeAxis) -> None:
         self.ruler = ruler
         self._keys: dict[Server, dict[Entry, list[ObjectRef]]] = {}
-        self._together: dict[tuple[str, int], tuple[ObjectRef, ...]] = {}
         for item in items:
             if item.starts and isinstance(parsed := item.parsed, CronSchedule):
                 entries = self._keys.setdefault(item.key[:3], {})
@@ -206,69 +182,13 @@ class StartLoad:
         return {(parsed, base): run_bits(parsed, start, minutes, base) for parsed, base in every}
 
     @cached_property
-    def _by_cluster(self) -> dict[str, MinuteCounter]:
-        """All that start in a cluster, jobs among them."""
-        counters: dict[str, MinuteCounter] = {}
-        for (context, _, _), entries in self._keys.items():
-            self._add(counters.setdefault(context, MinuteCounter()), entries)
-        return counters
-
-    @cached_property
     def _by_server(self) -> dict[Server, MinuteCounter]:
         """The backups of each Velero."""
         counters = {server: MinuteCounter() for server in self._keys if server[1] == SCHEDULE.name}
         for server, counter in counters.items():
-            self._add(counter, self._keys[server])
+            for entry, keys in self._keys[server].items():
+                counter.add(self._bits[entry], len(keys))
         return counters
-
-    def _add(self, counter: MinuteCounter, entries: dict[Entry, list[ObjectRef]]) -> None:
-        for entry, keys in entries.items():
-            counter.add(self._bits[entry], len(keys))
-
-    def counts(self, now: datetime) -> tuple[int, ...]:
-        """How many are still to start in each cell."""
-        since = self.ruler.first_to_come(now)
-        by_context = [tally.counts(self.ruler.step, self.ruler.cells, since) for tally in self._by_cluster.values()]
-        return tuple(map(sum, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
-
-    def peaks(self, now: datetime) -> tuple[int, ...]:
-        """How many start at once in the fullest minute of each cell, in the cluster that has most."""
-        since = self.ruler.first_to_come(now)
-        by_context = [tally.peaks(self.ruler.step, self.ruler.cells, since) for tally in self._by_cluster.values()]
-        return tuple(map(max, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
-
-    def crowds(self, now: datetime, most: int) -> tuple[MinuteCollision, ...]:
-        """The next set that starts together, then the largest; one that is part of a larger one is not told again."""
-        since = self.ruler.first_to_come(now)
-        found = [crowd for server in self._by_server for crowd in self._crowds(server, since, most)]
-        largest = sorted(found, key=lambda crowd: (-crowd.size, crowd.at))
-        coming = [crowd for server in self._by_server if (crowd := self._next_crowd(server, since)) is not None]
-        soonest = sorted(coming, key=lambda crowd: (crowd.at, -crowd.size))[:1]
-        return (*soonest, *(crowd for crowd in largest if crowd not in soonest))[:most]
-
-    def members(self, crowd: MinuteCollision) -> tuple[ObjectRef, ...]:
-        """Those of a crowd, by name."""
-        return self._members([(crowd.context, SCHEDULE.name, crowd.namespace)], self.ruler.minute_of(crowd.at))
-
-    def _next_crowd(self, server: Server, since: int) -> MinuteCollision | None:
-        tally = self._by_server[server]
-        minute = tally.first_crowded(since)
-        return None if minute is None else self._crowd(server, minute, tally.at(minute))
-
-    def _crowd(self, server: Server, minute: int, size: int) -> MinuteCollision:
-        return MinuteCollision(server[0], self.ruler.start + timedelta(minutes=minute), size, server[2])
-
-    def _crowds(self, server: Server, since: int, most: int) -> list[MinuteCollision]:
-        told: list[frozenset[Entry]] = []
-        found: list[MinuteCollision] = []
-        for looks, (minute, size) in enumerate(self._by_server[server].crowded(since)):
-            if len(found) == most or looks == _MOST_LOOKS:
-                break
-            members = frozenset(self._entries_at(server, minute))
-            if not any(members <= larger for larger in told):
-                told.append(members)
-                found.append(self._crowd(server, minute, size))
-        return found
 
     def collisions(self, now: datetime) -> tuple[RepeatedCollision, ...]:
         """Every set that is still to start together within the ruler, in the order of their first minute."""
@@ -282,17 +202,6 @@ class StartLoad:
                 first = self.ruler.start + timedelta(minutes=min(times))
                 found.append(RepeatedCollision(server[0], first, self._members([server], min(times)), len(times)))
         return tuple(sorted(found, key=lambda one: (one.at, one.context, -len(one.keys))))
-
-    def together(self, context: str, at: datetime) -> tuple[ObjectRef, ...]:
-        """All of one cluster that start in this minute, by name; none outside the ruler."""
-        minute = self.ruler.minute_of(at)
-        if minute < 0:
-            return ()
-        place = (context, minute)
-        if place not in self._together:
-            servers = [server for server in self._keys if server[0] == context]
-            self._together[place] = self._members(servers, minute)
-        return self._together[place]
 
     def _members(self, servers: Iterable[Server], minute: int) -> tuple[ObjectRef, ...]:
         keys = [

@@ -12,9 +12,12 @@ def lane_obstacles(
     item: TimelineItem, resource: Resource | None, render: RenderContext, warmer: CronJob | None
 ) -> LaneObstacles:
     """`warmer` is the CronJob that the prescaler made for it."""
-    if not item.starts:
-        return NO_OBSTACLES
     match resource:
+        case Schedule() if item.paused:
+            pause = render.schedule(resource).pause
+            return LaneObstacles(paused_since=pause.since, paused_until=pause.until) if pause else NO_OBSTACLES
+        case _ if not item.starts:
+            return NO_OBSTACLES
         case Schedule():
             facts = render.schedule(resource)
             late = render.now - facts.overdue.since if facts.overdue is not None else None

@@ -34,18 +34,6 @@ def run_bits(schedule: CronSchedule, start: datetime, minutes: int, base: dateti
     return _set((run.astimezone(UTC) - start) // _MINUTE for run in schedule.between(start - _TICK, end - _TICK))
 
 
-def warm_bits(runs: int, minutes: int) -> int:
-    """The minutes that lie at most so many before a run."""
-    if not minutes:
-        return 0
-    warm, covered = runs >> 1, 1
-    while covered < minutes:
-        more = min(covered, minutes - covered)
-        warm |= warm >> more
-        covered += more
-    return warm
-
-
 class MinuteCounter:
     """How many begin in each minute: bit k of all the counts together is one number."""
 
@@ -70,37 +58,8 @@ class MinuteCounter:
             bits &= held
             place += 1
 
-    def counts(self, step: int, cells: int, since: int = 0) -> list[int]:
-        """How many begin in each cell of `step` minutes, from minute `since` on."""
-        whole = (1 << step) - 1
-        planes = [plane >> since << since for plane in self._planes]
-        return [
-            sum((plane >> cell * step & whole).bit_count() << weight for weight, plane in enumerate(planes))
-            for cell in range(cells)
-        ]
-
-    def peaks(self, step: int, cells: int, since: int = 0) -> list[int]:
-        """How many begin in the fullest minute of each cell, from minute `since` on."""
-        whole = (1 << step) - 1
-        found = []
-        for cell in range(cells):
-            left, most = whole, 0
-            for weight, plane in reversed(list(enumerate(self._planes))):
-                if hit := plane >> since << since >> cell * step & left:
-                    left, most = hit, most | 1 << weight
-            found.append(most)
-        return found
-
     def at(self, minute: int) -> int:
         return sum((plane >> minute & 1) << weight for weight, plane in enumerate(self._planes))
-
-    def first_crowded(self, since: int = 0) -> int | None:
-        """The first minute from `since` on in which two or more begin; None where there is none."""
-        left = 0
-        for plane in self._planes[1:]:
-            left |= plane
-        left = left >> since << since
-        return (left & -left).bit_length() - 1 if left else None
 
     def crowded(self, since: int = 0) -> Iterable[tuple[int, int]]:
         """Minutes in which two or more begin, and how many, the fullest first and then the earliest."""

@@ -8,14 +8,27 @@ import msgspec
 
 MINUTE = timedelta(minutes=1)
 _DAY = 1440
-_STEPS = (*(size for size in range(1, _DAY + 1) if _DAY % size == 0), *(_DAY * days for days in (2, 7, 28, 91)))
+_STEPS = (
+    *(size for size in range(1, _DAY + 1) if _DAY % size == 0),
+    *(_DAY * days for days in (2, 7, 28, 91)),
+)
 """Minutes that one cell may hold: cells then begin with the day."""
-_INTERVALS = (10, 15, 30, 60, 120, 180, 240, 360, 720, *(_DAY * days for days in (1, 2, 7, 14, 28, 91, 182, 364)))
+_INTERVALS = (
+    10,
+    15,
+    30,
+    60,
+    120,
+    180,
+    240,
+    360,
+    720,
+    *(_DAY * days for days in (1, 2, 7, 14, 28, 91, 182, 364)),
+)
 _LABEL_ROOM = 8
 
-WARM_UP, RUN, PAUSED_RUN, WORK = "░", "|", ":", "="
-MISSING_WARM_UP, REFUSED_RUN = "·", "x"
-_BARS, _BARS_ASCII = "▂▃▄▅▆▇█", "123456789#"
+WARM_UP, RUN = "▒", "|"
+"""The signs of the primer."""
 
 
 class TimeAxis(msgspec.Struct, frozen=True):
@@ -32,6 +45,9 @@ class TimeAxis(msgspec.Struct, frozen=True):
     @property
     def end(self) -> datetime:
         return self.start + self.minutes * MINUTE
+
+    def holds(self, at: datetime) -> bool:
+        return self.start <= at < self.end
 
     def minute_of(self, at: datetime) -> int:
         """How many whole minutes after the start; negative before it."""
@@ -59,17 +75,21 @@ def time_axis(now: datetime, most_step: int, horizon: timedelta, room: int, zone
     return _from(now, step, max(1, room), zone)
 
 
+def axis_at(at: datetime, step: int, cells: int, zone: tzinfo = UTC) -> TimeAxis:
+    """So many cells from the one that holds a moment; cells begin with the day."""
+    return _from(at, step, max(1, cells), zone)
+
+
 def _from(now: datetime, step: int, cells: int, zone: tzinfo) -> TimeAxis:
     local = now.astimezone(zone)
     into = (local.hour * 60 + local.minute) % min(step, _DAY)
     return TimeAxis(now.astimezone(UTC).replace(second=0, microsecond=0) - into * MINUTE, step, cells)
 
 
-def labels(ruler: TimeAxis, zone: tzinfo = UTC) -> tuple[tuple[int, str], ...]:
-    """Cells and the time that they hold: hours with the date at midnight, or dates alone."""
-    interval = next(
-        (size for size in _INTERVALS if size % ruler.step == 0 and size // ruler.step >= _LABEL_ROOM), _INTERVALS[-1]
-    )
+def labels(ruler: TimeAxis, zone: tzinfo = UTC, least: int = 0) -> tuple[tuple[int, str], ...]:
+    """Cells and the time that they hold, `least` minutes apart or more: hours with the date at midnight, or dates."""
+    fitting = (size for size in _INTERVALS if size >= least and size % ruler.step == 0)
+    interval = next((size for size in fitting if size // ruler.step >= _LABEL_ROOM), _INTERVALS[-1])
     found = []
     for cell in range(ruler.cells):
         local = (ruler.start + cell * ruler.step * MINUTE).astimezone(zone)
@@ -93,21 +113,3 @@ def axis(ruler: TimeAxis, zone: tzinfo = UTC) -> str:
         if (cell == 0 or cell > len(line)) and cell + len(label) <= ruler.cells:
             line = f"{line:<{cell}}{label}"
     return f"{line:<{ruler.cells}}"
-
-
-def with_lengths(lane: str, length: timedelta, step: int) -> str:
-    """The lane with as many cells behind each run as it usually takes; one that fits in its own cell has none."""
-    behind = int(length / MINUTE / step)
-    signs = list(lane)
-    for cell, sign in enumerate(lane):
-        for other in range(cell + 1, min(cell + 1 + behind, len(signs))) if sign == RUN else ():
-            if signs[other] != " ":
-                break
-            signs[other] = WORK
-    return "".join(signs)
-
-
-def bars(counts: tuple[int, ...], *, ascii: bool = False) -> str:
-    """The counts as a strip, a step for each up to the highest: the same height is the same number everywhere."""
-    signs = _BARS_ASCII if ascii else _BARS
-    return "".join(signs[min(count, len(signs)) - 1] if count else " " for count in counts)

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 import msgspec
 
-from foretop_core.models import Schedule
-from foretop_core.models.kinds import VERSION_KINDS
+from foretop_core.cron import Dialect
+from foretop_core.models import Backup, BackupStorageLocation, Resource, Schedule
+from foretop_core.models.kinds import BACKUP, NAB, PRESCALED, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading
+from foretop_core.rules.facts.run_facts import OwnerKind
+from foretop_core.rules.night.night import ForeseenRun
+from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.store import Store
 from foretop_core.tables.engine.filter import Filter, parse_filter
 from foretop_core.tables.engine.view_scope import ViewScope
-from foretop_core.tables.timeline.lanes import LANES, TimelineItem, next_runs, timeline_item
+from foretop_core.tables.timeline.lanes import LANES, TimelineItem, timeline_item
+from foretop_core.tables.timeline.night_lanes import (
+    LaneGroup,
+    LaneStanding,
+    Server,
+    ServerNight,
+    is_shared,
+    lane_standing,
+)
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
+_FORESEEN_FROM = (BACKUP.name, STORAGE.name)
+"""Besides the lanes themselves."""
 
 
 class TimelineModel:
@@ -28,21 +43,67 @@ class TimelineModel:
     def __init__(self, store: Store, contexts: Sequence[str]) -> None:
         self._store = store
         self._contexts = frozenset(contexts)
-        self._feed = store.feed.subscribe((*LANES, *VERSION_KINDS))
+        self._feed = store.feed.subscribe((*LANES, *VERSION_KINDS, *_FORESEEN_FROM))
         self._verdicts = self._known_verdicts()
         self._items: dict[ObjectRef, TimelineItem] = {}
-        self._runs: dict[ObjectRef, datetime] = {}
+        self._shared: dict[ObjectRef, TimelineItem] = {}
+        """The lanes of all NABs, and of all backups by hand, of each server."""
+        self._standings: dict[ObjectRef, LaneStanding] = {}
+        self.nights: dict[Server, ServerNight] = {}
+        """Foreseen for a day, with the ranges of many courses."""
+        self.weeks: dict[Server, ServerNight] = {}
+        """Foreseen for a week, by the likely course alone."""
+        self.changes: Counter[Server] = Counter()
+        """How often something has changed that the night of a server is foreseen from."""
         self._soonest: datetime | None = None
         self._now: datetime | None = None
         self._wanted = Filter()
         self._focus = ViewScope()
         self.order: list[ObjectRef] = []
-        """The lanes that fit the filter: what starts next comes first, then what is paused or never runs, by name."""
+        """The lanes that fit the filter: what runs, what comes next, what is done for the night, what never runs."""
         self.revision = 0
         """Moves whenever a lane has come, gone or changed what it is drawn from."""
         for context in contexts:
             for key, item in self._planned(context):
                 self._put(key, item)
+        self._arrange()
+
+    def servers(self) -> tuple[Server, ...]:
+        """Every Velero whose night can be foreseen."""
+        return tuple(
+            (context, namespace)
+            for context in sorted(self._contexts)
+            for namespace in self._store.snapshot(context).velero_namespaces
+        )
+
+    def server_of(self, key: ObjectRef | None) -> Server | None:
+        """The Velero of a lane; of one that has none, the first of its cluster."""
+        servers = self.servers()
+        if key is not None and key.kind != PRESCALED.name:
+            return (key.context, key.namespace)
+        return next((one for one in servers if key is None or one[0] == key.context), None)
+
+    def night_of(self, key: ObjectRef | None, *, of_week: bool = False) -> ServerNight | None:
+        """The night of a lane's server; where its week is asked for, that as soon as it is foreseen."""
+        server = self.server_of(key)
+        if server is None:
+            return None
+        return self.weeks.get(server, self.nights.get(server)) if of_week else self.nights.get(server)
+
+    def take_week(self, week: ServerNight) -> None:
+        """Another week of a server is foreseen."""
+        self.weeks[week.server] = week
+        self.revision += 1
+
+    def take(self, night: ServerNight) -> None:
+        """Another night of a server is foreseen."""
+        self.nights[night.server] = night
+        before = [key for key in self._shared if (key.context, key.namespace) == night.server]
+        for key in before:
+            del self._shared[key]
+        for key in night.shared_lanes:
+            self._shared[key] = TimelineItem(key, "", Dialect.ROBFIG)
+        self.revision += 1
         self._arrange()
 
     def close(self) -> None:
@@ -53,13 +114,37 @@ class TimelineModel:
         return len(self._items)
 
     def __getitem__(self, key: ObjectRef) -> TimelineItem:
-        return self._items[key]
+        return self._shared[key] if is_shared(key) else self._items[key]
+
+    def standing(self, key: ObjectRef) -> LaneStanding:
+        return self._standings[key]
+
+    def called(self, key: ObjectRef) -> str:
+        """The name of a lane; one that several share says how many of them there are tonight."""
+        if not is_shared(key):
+            return key.name
+        number = self.nights[key.context, key.namespace].runs_tonight(key)
+        return f"non-admin, {number} nab" if key.kind == NAB.name else f"by hand, {number}"
+
+    def subject(self, key: ObjectRef) -> ObjectRef | None:
+        """The object that a lane stands for: of those that share one, the run at work, the next, or the last."""
+        if not is_shared(key):
+            return key
+        night = self.nights[key.context, key.namespace]
+        coming = sorted(night.foreseen.get(key, ()), key=lambda run: not run.is_running)
+        runs: list[ForeseenRun | PastRun] = [*coming, *reversed(night.ended.get(key, ()))]
+        if not runs:
+            return None
+        run = runs[0]
+        if run.owner.kind is OwnerKind.NAB:
+            return ObjectRef(key.context, NAB.name, run.owner.namespace, run.owner.name)
+        return ObjectRef(key.context, BACKUP.name, key.namespace, run.name)
 
     def place(self, key: ObjectRef, near: int = 0) -> int | None:
         """Where in the order it stands; it is looked for near a place first."""
         if 0 <= near < len(self.order) and self.order[near] == key:
             return near
-        return self.order.index(key) if key in self._items and self._fits(key) else None
+        return self.order.index(key) if key in self._standings and self._fits(key) else None
 
     @property
     def items(self) -> Iterable[TimelineItem]:
@@ -101,9 +186,12 @@ class TimelineModel:
         for context in self._contexts:
             if before[context] != self._verdicts[context]:
                 yield from self._planned(context)
+                self.changes.update(server for server in self.servers() if server[0] == context)
         for key, change in drained.items():
             if key.kind in LANES:
                 yield key, timeline_item(key, change.after, self._readings)
+            if key.kind != PRESCALED.name and _is_news(change.before, change.after):
+                self.changes[key.context, key.namespace] += 1
 
     def _known_verdicts(self) -> dict[str, Verdicts]:
         return {context: self._store.snapshot(context).verdicts for context in self._contexts}
@@ -114,7 +202,6 @@ class TimelineModel:
     def _put(self, key: ObjectRef, item: TimelineItem | None) -> bool:
         if key.context not in self._contexts or item == self._items.get(key):
             return False
-        self._runs.pop(key, None)
         if item is None:
             del self._items[key]
         else:
@@ -122,28 +209,53 @@ class TimelineModel:
         return True
 
     def _arrange(self) -> None:
-        fitting = [key for key in self._items if self._fits(key)]
-        self.order = sorted(fitting, key=lambda key: (self._next(key), key.name, key.namespace, key.context, key.kind))
-        self._soonest = min((run for key in fitting if (run := self._runs.get(key))), default=None)
+        now = self._now
+        self._standings = {key: self._stand(item) for key, item in (*self._items.items(), *self._shared.items())}
+        fitting = [key for key in self._standings if self._fits(key)]
+        self.order = sorted(fitting, key=self._rank)
+        coming = (one.at for one in self._standings.values() if one.group is not LaneGroup.RUNNING)
+        self._soonest = min((at for at in coming if at is not None and now is not None and at >= now), default=None)
 
-    def _next(self, key: ObjectRef) -> datetime:
-        """Worked out once for each run: thousands of lanes are put in order anew whenever one has started."""
-        item, now = self._items[key], self._now
-        if now is None or not item.starts:
-            return _NEVER
-        run = self._runs.get(key)
-        if run is None or run < now:
-            found = next_runs(item, now, 1)
-            if not found:
-                self._runs.pop(key, None)
-                return _NEVER
-            run = self._runs[key] = found[0]
-        return run
+    def _stand(self, item: TimelineItem) -> LaneStanding:
+        key, now = item.key, self._now
+        night = self.nights.get((key.context, key.namespace))
+        if now is None or item.problem:
+            return LaneStanding(LaneGroup.NEVER)
+        if night is None:
+            return lane_standing(item, (), (), now)
+        return lane_standing(item, night.foreseen.get(key, ()), night.ended.get(key, ()), now)
+
+    def _rank(self, key: ObjectRef) -> tuple[int, datetime, str, str, str, str]:
+        standing = self._standings[key]
+        return standing.group, standing.at or _NEVER, key.name, key.namespace, key.context, key.kind
 
     def _fits(self, key: ObjectRef) -> bool:
-        if not self._focus.keeps(*key[:3]):
+        if not self._focus.keeps(*key[:3]) and not self._has_tenant(key):
             return False
-        return not self._wanted or self._wanted(_Sides(self._items[key], self._store))
+        return not self._wanted or self._wanted(_Sides(self[key], self._store))
+
+    def _has_tenant(self, key: ObjectRef) -> bool:
+        """Whether the namespace that is looked at has made a backup of the NABs' lane."""
+        night = self.nights.get((key.context, key.namespace))
+        if key.kind != NAB.name or night is None or self._focus.context not in ("", key.context):
+            return False
+        owners = [run.owner for run in night.foreseen.get(key, ())] + [run.owner for run in night.ended.get(key, ())]
+        return any(owner.namespace == self._focus.namespace for owner in owners)
+
+
+def _is_news(before: Resource | None, after: Resource | None) -> bool:
+    """Whether a change makes another night: the progress of a backup and the checks of a storage location do not."""
+    match before, after:
+        case Backup(), Backup():
+            return _moments(before) != _moments(after)
+        case BackupStorageLocation(), BackupStorageLocation():
+            return before.status.phase != after.status.phase or before.spec != after.spec
+        case _:
+            return True
+
+
+def _moments(run: Backup) -> tuple[object, ...]:
+    return run.phase, run.status.start_timestamp, run.status.completion_timestamp
 
 
 class _Sides(msgspec.Struct, frozen=True):
@@ -154,7 +266,8 @@ class _Sides(msgspec.Struct, frozen=True):
 
     def text(self) -> str:
         context, _, namespace, name = self.item.key
-        return f"{context} {namespace} {name} {self.item.expression}".lower()
+        shared = "non-admin nab" if self.item.key.kind == NAB.name else "by hand"
+        return f"{context} {namespace} {name or shared} {self.item.expression}".lower()
 
     def contains(self, word: str) -> bool:
         return word in self.text()

@@ -1,0 +1,48 @@
+"""What a Velero server has done of late: its backups that ended, run or wait, each from its submission on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from foretop_core.rules.night.lengths import was_synced
+from foretop_core.rules.phases import ENDED
+from foretop_core.rules.queue.owners import Owner, owner_of
+from foretop_core.rules.queue.positions import has_ended
+from foretop_core.rules.schedule_history import submitted
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+
+class PastRun(msgspec.Struct, frozen=True):
+    """A backup that exists; `start` is None before it has begun, `end` before it has ended."""
+
+    owner: Owner
+    name: str
+    phase: str
+    submitted: datetime
+    start: datetime | None
+    end: datetime | None
+
+    @property
+    def is_refused(self) -> bool:
+        return self.phase == "FailedValidation"
+
+
+def past_runs(snapshot: ClusterSnapshot, namespace: str, since: datetime) -> tuple[PastRun, ...]:
+    """The backups of a server that were not over by `since`, in the order of their submission.
+
+    One that the sync brought here ran in another cluster, and took no slot of this server.
+    """
+    found = []
+    for run in snapshot.backups_by_namespace.get(namespace, ()):
+        status, at = run.status, submitted(run)
+        over = status.completion_timestamp
+        if over is None and run.phase in ENDED:
+            over = status.start_timestamp or at
+        if (over is not None and over < since) or was_synced(run):
+            continue
+        if over is None and has_ended(run):
+            continue
+        found.append(PastRun(owner_of(run), run.name, run.phase, at, status.start_timestamp, over))
+    return tuple(sorted(found, key=lambda run: (run.submitted, run.name)))

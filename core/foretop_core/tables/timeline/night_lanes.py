@@ -1,0 +1,214 @@
+"""One server's night by lanes: what has run and what will, slot by slot, and how each lane stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import IntEnum
+from functools import cached_property
+from typing import TypeVar
+
+import msgspec
+
+from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.run_facts import Owner, OwnerKind
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range
+from foretop_core.rules.night.outlook import Outlook, outlook
+from foretop_core.rules.night.past_runs import PastRun
+from foretop_core.rules.phases import WAITING
+from foretop_core.tables.engine.status_glyphs import Tone, run_mark
+from foretop_core.tables.timeline.lanes import LaneObstacles, TimelineItem, next_runs, planned_runs
+from foretop_core.tables.timeline.night_chart import CellLoad, LaneRun, LaneSign, SlotSpan, cell_loads
+from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
+
+PAST = timedelta(hours=48)
+"""How far back the calendar goes."""
+_TONIGHT = timedelta(hours=8)
+"""What has run so lately, and runs again only after so long, is done for the night."""
+_SHARED = frozenset({NAB.name, BACKUP.name})
+_KEPT_LOADS = 10
+_LETTERS = {"PartiallyFailed": LaneSign.PARTLY, "Failed": LaneSign.FAILED}
+
+_R = TypeVar("_R", ForeseenRun, PastRun)
+Server = tuple[str, str]
+"""The context of a Velero and its namespace."""
+
+
+def is_shared(key: ObjectRef) -> bool:
+    """Whether a lane is that of all NABs of a server, or of all its backups by hand."""
+    return key.kind in _SHARED and not key.name
+
+
+def lane_key(context: str, namespace: str, owner: Owner) -> ObjectRef:
+    """The lane of a run: its schedule's, or the one that all NABs or all backups by hand of a server share."""
+    if owner.kind is OwnerKind.SCHEDULE:
+        return ObjectRef(context, SCHEDULE.name, namespace, owner.name)
+    return ObjectRef(context, NAB.name if owner.kind is OwnerKind.NAB else BACKUP.name, namespace, "")
+
+
+class ServerNight(msgspec.Struct, frozen=True, dict=True):
+    """A server's night and what it has done before, both of one moment."""
+
+    context: str
+    night: Night
+    past: tuple[PastRun, ...] = ()
+
+    @property
+    def server(self) -> Server:
+        return self.context, self.night.namespace
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        return outlook(self.night)
+
+    @cached_property
+    def foreseen(self) -> Mapping[ObjectRef, tuple[ForeseenRun, ...]]:
+        """By lane, the runs that are open or to come."""
+        return _grouped((self._lane(run.owner), run) for run in self.night.runs)
+
+    @cached_property
+    def ended(self) -> Mapping[ObjectRef, tuple[PastRun, ...]]:
+        """By lane, the runs that have ended, the latest last; where nothing is foreseen, the open ones too."""
+        open_ones = {run.name for run in self.night.runs}
+        return _grouped((self._lane(run.owner), run) for run in self.past if run.name not in open_ones)
+
+    def _lane(self, owner: Owner) -> ObjectRef:
+        return lane_key(self.context, self.night.namespace, owner)
+
+    @property
+    def shared_lanes(self) -> tuple[ObjectRef, ...]:
+        return tuple(key for key in {**self.foreseen, **self.ended} if is_shared(key))
+
+    def runs_tonight(self, key: ObjectRef) -> int:
+        """How many runs of a lane are open, or have ended in the last hours."""
+        lately = [run for run in self.ended.get(key, ()) if run.end is None or self.night.now - run.end < _TONIGHT]
+        return len(lately) + len(self.foreseen.get(key, ()))
+
+    def lane_runs(self, key: ObjectRef) -> tuple[LaneRun, ...]:
+        now = self.night.now
+        past = (_past_run(run, now) for run in self.ended.get(key, ()))
+        return (*past, *(_foreseen_run(run) for run in self.foreseen.get(key, ())))
+
+    @cached_property
+    def _spans(self) -> tuple[SlotSpan, ...]:
+        """Of what has been, by the backups; of what is to come, by one course in which the counts are true."""
+        now = self.night.now
+        past = (
+            SlotSpan(run.submitted, run.start, run.end or now)
+            for run in self.past
+            if run.start is not None or run.end is None
+        )
+        # A course has the open runs too: up to now they are the backups'.
+        coming = (SlotSpan(max(run.submitted, now), max(run.start, now), run.end) for run in self.night.typical)
+        return (*past, *coming)
+
+    def loads(self, axis: TimeAxis) -> tuple[CellLoad, ...]:
+        """Slots and queue in the cells of an axis, worked out once for each of the axes on a screen."""
+        known = self._loads.get(axis)
+        if known is None:
+            while len(self._loads) >= _KEPT_LOADS:
+                del self._loads[next(iter(self._loads))]
+            known = self._loads[axis] = cell_loads(self._spans, axis)
+        return known
+
+    @cached_property
+    def _loads(self) -> dict[TimeAxis, tuple[CellLoad, ...]]:
+        return {}
+
+
+def _grouped(pairs: Iterable[tuple[ObjectRef, _R]]) -> dict[ObjectRef, tuple[_R, ...]]:
+    found: dict[ObjectRef, list[_R]] = {}
+    for key, run in pairs:
+        found.setdefault(key, []).append(run)
+    return {key: tuple(runs) for key, runs in found.items()}
+
+
+def _past_run(run: PastRun, now: datetime) -> LaneRun:
+    if run.is_refused:
+        return LaneRun(run.submitted, tone=Tone.BAD, sign=LaneSign.LOST)
+    if run.start is None:
+        return LaneRun(run.submitted) if run.phase in WAITING else LaneRun(run.submitted, run.submitted, run.end)
+    if run.end is None:
+        return LaneRun(run.submitted, run.start, tone=Tone.RUNNING, is_running=True)
+    tone = run_mark(run.phase).tone
+    return LaneRun(run.submitted, run.start, min(run.end, now), tone=tone, sign=_LETTERS.get(run.phase))
+
+
+def _foreseen_run(run: ForeseenRun) -> LaneRun:
+    due = run.due or run.submitted or (run.start.likely if run.start else None)
+    assert due is not None
+    if run.fate in (Fate.LOST, Fate.REFUSED):
+        return LaneRun(due, tone=Tone.BAD, sign=LaneSign.LOST)
+    if run.start is None:
+        return LaneRun(due)
+    end, late = (run.end.likely, latest(run.end)) if run.end else (None, None)
+    tone = Tone.RUNNING if run.is_running else Tone.DIM
+    return LaneRun(due, run.start.likely, end, late, tone, is_running=run.is_running)
+
+
+def latest(end: Range) -> datetime:
+    """The end in nine of ten courses."""
+    return end.by or end.most[1]
+
+
+def paused_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, now: datetime) -> tuple[LaneRun, ...]:
+    """The runs that a pause keeps back, also after its planned end: nothing resumes by itself."""
+    since = obstacles.paused_since or now
+    due = (at for at in planned_runs(item, axis) if at >= since)
+    return tuple(LaneRun(at, tone=Tone.PAUSED, sign=LaneSign.PAUSED) for at in due)
+
+
+def job_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, now: datetime) -> tuple[LaneRun, ...]:
+    """The coming runs of a job with the warm-ups before them: how long one takes is not known."""
+    if item.paused:
+        return paused_runs(item, obstacles, axis, now)
+    wait = LaneSign.UNWARMED if obstacles.unwarmed else LaneSign.WARM
+    return tuple(
+        LaneRun(max(now, due - item.warm_up * MINUTE), due, wait=wait)
+        for due in planned_runs(item, axis, item.warm_up)
+        if due >= now
+    )
+
+
+class LaneGroup(IntEnum):
+    """The order of the lanes."""
+
+    RUNNING = 0
+    COMING = 1
+    DONE = 2
+    NEVER = 3
+
+
+class LaneStanding(msgspec.Struct, frozen=True):
+    """How a lane stands: its group, and the moment that it is put in order by and counted down to."""
+
+    group: LaneGroup
+    at: datetime | None = None
+    waits: bool = False
+    """Its backup is there and waits for a slot: the moment is that of its likely start."""
+
+
+def lane_standing(
+    item: TimelineItem | None, foreseen: Sequence[ForeseenRun], ended: Sequence[PastRun], now: datetime
+) -> LaneStanding:
+    """Running first, then by what comes next, then what is done for the night, then what never runs."""
+    running = [run for run in foreseen if run.is_running and run.start is not None]
+    running_since = [run.start.likely for run in running if run.start] or [
+        run.start for run in ended if run.end is None and run.start is not None
+    ]
+    if running_since:
+        return LaneStanding(LaneGroup.RUNNING, min(running_since))
+    waiting = [run for run in foreseen if run.name and not run.is_running]
+    if waiting:
+        starts = [run.start.likely for run in waiting if run.start]
+        return LaneStanding(LaneGroup.COMING, min(starts, default=now), waits=True)
+    coming = [run.due for run in foreseen if run.due is not None]
+    if not coming and item is not None:
+        coming = list(next_runs(item, now, 1))
+    if not coming:
+        return LaneStanding(LaneGroup.DONE if ended else LaneGroup.NEVER)
+    at = min(coming)
+    last = max((run.end for run in ended if run.end is not None), default=None)
+    done = last is not None and now - last < _TONIGHT < at - now
+    return LaneStanding(LaneGroup.DONE if done else LaneGroup.COMING, at)

@@ -1,0 +1,256 @@
+"""The night in words: how full it gets, who waits longest, when all is done, what is lost, and the chosen lane."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta, tzinfo
+
+import msgspec
+
+from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import OwnerKind
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night
+from foretop_core.rules.night.outlook import wait_of
+from foretop_core.rules.sentences import render
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text import times
+from foretop_core.tables.timeline.night_chart import CellLoad, LaneSign
+from foretop_core.tables.timeline.night_lanes import ServerNight, latest
+from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
+
+_MOST_NAMED = 2
+
+
+class Phrase(msgspec.Struct, frozen=True):
+    """A piece of a line in one tone."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+class WordLine(msgspec.Struct, frozen=True):
+    """A line of the words: its label, what it says, and how much it matters where there is no room for all."""
+
+    label: str
+    phrases: tuple[Phrase, ...]
+    weight: int = 0
+
+
+def night_words(shown: ServerNight, now: datetime, zone: tzinfo, paused: Sequence[str] = ()) -> tuple[WordLine, ...]:
+    """In their order on the screen; `paused` are the names of the paused schedules of the server.
+
+    A line without a label goes on with the one above it.
+    """
+    if shown.night.unknown:
+        told = Phrase(f"Nothing can be foreseen: {render(shown.night.unknown, now, zone)}.", Tone.BAD)
+        return (WordLine("Night", (told,), 9),)
+    lines = (
+        _peak(shown, now, zone),
+        *_longest_wait(shown),
+        _done(shown.night, now, zone),
+        _lost(shown),
+        _paused(paused),
+    )
+    return tuple(line for line in lines if line is not None)
+
+
+def most_telling(lines: Sequence[WordLine], room: int) -> tuple[WordLine, ...]:
+    """As many as there is room for, those that matter most, in their order."""
+    kept = sorted(range(len(lines)), key=lambda place: (-lines[place].weight, place))[:room]
+    return tuple(lines[place] for place in sorted(kept))
+
+
+def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> WordLine | None:
+    night, peak, waiting = shown.night, shown.outlook.at_work, shown.outlook.waiting
+    if peak is None:
+        why = "not known: nobody can tell when the open runs end" if night.runs else "no run is to come"
+        return WordLine("Peak", (Phrase(why, Tone.DIM),), 3)
+    slots = humanize.count(night.slots, "slot")
+    span = f"{clock(peak.begins, now, zone)}–{clock(peak.ends, now, zone)}"
+    is_full = peak.count >= night.slots and waiting is not None
+    said = Phrase(f"{peak.count} of {slots} {span}", Tone.WARN if is_full else Tone.PLAIN)
+    if waiting is None:
+        return WordLine("Peak", (said, Phrase(", nobody waits", Tone.DIM)), 3)
+    return WordLine("Peak", (said, Phrase(f", {waiting.count} waiting at {clock(waiting.begins, now, zone)}")), 3)
+
+
+def _longest_wait(shown: ServerNight) -> tuple[WordLine, ...]:
+    run = shown.outlook.longest_wait
+    wait = None if run is None else wait_of(run)
+    if run is None or wait is None:
+        return ()
+    said = Phrase(f"{called(run)}, {humanize.duration(_to_minutes(wait))}", Tone.BRIGHT)
+    first = WordLine("Waits", (Phrase("longest "), said), 2)
+    holder = _holder(shown.night, run)
+    return (first, WordLine("", (Phrase(holder),))) if holder else (first,)
+
+
+def joined(lines: Sequence[WordLine]) -> tuple[WordLine, ...]:
+    """Each line with the ones that go on with it in one."""
+    found: list[WordLine] = []
+    for line in lines:
+        if line.label or not found:
+            found.append(line)
+        else:
+            found[-1] = WordLine(found[-1].label, (*found[-1].phrases, Phrase(": "), *line.phrases), found[-1].weight)
+    return tuple(found)
+
+
+def _holder(night: Night, waiting: ForeseenRun) -> str:
+    """The run that holds a slot for longest while another waits."""
+    begins, ends = waiting.submitted, waiting.start.likely if waiting.start else None
+    if begins is None or ends is None:
+        return ""
+    held = [
+        (min(run.end.likely, ends) - max(run.start.likely, begins), run)
+        for run in night.runs
+        if run is not waiting and run.start is not None and run.end is not None
+    ]
+    longest = max(held, key=lambda one: one[0], default=None)
+    if longest is None or longest[0] <= timedelta():
+        return ""
+    run = longest[1]
+    assert run.start is not None
+    assert run.end is not None
+    return f"{called(run)} holds a slot for {times.short(run.end.likely - run.start.likely)}"
+
+
+def _done(night: Night, now: datetime, zone: tzinfo) -> WordLine | None:
+    end = night.done
+    if end is None:
+        return None
+    said = [Phrase("all by "), Phrase(clock(end.likely, now, zone), Tone.BRIGHT)]
+    if night.draws:
+        said.append(Phrase(f", in 9 of 10 nights by {clock(latest(end), now, zone)}"))
+    return WordLine("Done", tuple(said), 4)
+
+
+def _lost(shown: ServerNight) -> WordLine | None:
+    phrases: list[Phrase] = []
+    for fate, why in ((Fate.LOST, "its last run is still going"), (Fate.REFUSED, "refused")):
+        counted = [(one.name, one.count(fate)) for one in shown.outlook.schedules if one.count(fate)]
+        counted.sort(key=lambda one: -one[1])
+        for name, number in counted[:_MOST_NAMED]:
+            phrases += [
+                Phrase(", " if phrases else ""),
+                Phrase(f"{LaneSign.LOST.glyph} ", Tone.BAD),
+                Phrase(f"{number} of {name} ({why})"),
+            ]
+        if len(counted) > _MOST_NAMED:
+            phrases.append(Phrase(f" and of {len(counted) - _MOST_NAMED:,} more"))
+    return WordLine("Lost", tuple(phrases), 5) if phrases else None
+
+
+def _paused(names: Sequence[str]) -> WordLine | None:
+    if not names:
+        return None
+    told = f"{humanize.count(len(names), 'schedule')}: {humanize.join(list(names), 3)}"
+    return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)
+
+
+class LaneWords(msgspec.Struct, frozen=True):
+    """The next run of a lane, told: when it is due, starts and ends, and with whom it runs."""
+
+    run: str = ""
+    """The NAB or backup, where a lane has those of several."""
+    due: str = ""
+    starts: str = ""
+    is_running: bool = False
+    """It has started."""
+    wait: str = ""
+    ends: str = ""
+    by: str = ""
+    fate: str = ""
+    company: str = ""
+
+
+def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, zone: tzinfo) -> LaneWords | None:
+    """Of the run at work, else of the next one; None where there is none."""
+    run = next((one for one in runs if one.is_running), None) or next(iter(runs), None)
+    if run is None:
+        return None
+    wait = wait_of(run)
+    is_wait = wait is not None and wait >= MINUTE and not run.is_running
+    return LaneWords(
+        run="" if run.owner.kind is OwnerKind.SCHEDULE else called(run),
+        due=clock(run.due, now, zone) if run.due else "",
+        starts=clock(run.start.likely, now, zone) if run.start and run.fate is not Fate.REFUSED else "",
+        is_running=run.is_running,
+        wait=times.short(_to_minutes(wait)) if wait is not None and is_wait else "",
+        ends=clock(run.end.likely, now, zone) if run.end else "",
+        by=clock(latest(run.end), now, zone) if run.end and shown.night.draws else "",
+        fate="" if run.fate is Fate.MADE else _fate(run, now, zone),
+        company=_company(shown.night, run),
+    )
+
+
+def _fate(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
+    why = render(run.reason, now, zone)
+    return f"{run.fate}: {why}" if why else str(run.fate)
+
+
+def _company(night: Night, run: ForeseenRun) -> str:
+    """Who is at work when it starts, or starts in the same minute."""
+    if run.start is None or run.fate is Fate.REFUSED:
+        return ""
+    at = run.start.likely
+    others = [
+        called(other)
+        for other in night.runs
+        if other is not run and other.start and other.end and other.start.likely - at < MINUTE and at < other.end.likely
+    ]
+    if not others:
+        return "no other run"
+    taken = ": all slots taken" if len(others) + 1 >= night.slots else ""
+    return f"{humanize.join(others, 3)}{taken}"
+
+
+def called(run: ForeseenRun) -> str:
+    """A run by its schedule or NAB, or by its own name."""
+    if run.owner.kind is OwnerKind.SCHEDULE:
+        return run.owner.name
+    return f"{run.owner.namespace}/{run.owner.name}" if run.owner.kind is OwnerKind.NAB else run.name
+
+
+class DayWords(msgspec.Struct, frozen=True):
+    """A day in two words: the most that wait at once, and when all that had to wait have ended."""
+
+    waiting: int = 0
+    done: datetime | None = None
+
+
+def day_words(shown: ServerNight, axis: TimeAxis, loads: Iterable[CellLoad]) -> DayWords:
+    waited = [
+        run.end.likely
+        for run in shown.night.runs
+        if run.end is not None and (wait_of(run) or timedelta()) >= MINUTE and axis.holds(run.due or shown.night.now)
+    ]
+    return DayWords(max((load.waiting for load in loads), default=0), max(waited, default=None))
+
+
+def week_words(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ...]:
+    """The week in words."""
+    if shown.night.unknown:
+        return night_words(shown, now, zone)
+    busiest = Counter(
+        (run.due or shown.night.now).astimezone(zone).strftime("%A")
+        for run in shown.night.runs
+        if (wait_of(run) or timedelta()) >= MINUTE
+    ).most_common(1)
+    waits = list(_longest_wait(shown))
+    if waits and busiest:
+        day, number = busiest[0]
+        waits.append(WordLine("", (Phrase(f"most runs wait on {day}: {number}"),), 1))
+    return tuple(line for line in (_peak(shown, now, zone), *waits, _lost(shown)) if line is not None)
+
+
+def clock(at: datetime, now: datetime, zone: tzinfo) -> str:
+    """`04:29`, rounded to the minute, with the day where it is not today or the night that follows."""
+    local = (at + timedelta(seconds=30)).astimezone(zone)
+    told = f"{local:%H:%M}"
+    return told if abs(local - now) < timedelta(hours=20) else f"{local:%a} {told}"
+
+
+def _to_minutes(length: timedelta) -> timedelta:
+    return max(MINUTE, round(length / MINUTE) * MINUTE)

@@ -1,0 +1,110 @@
+"""The cells of the night: bars stay in their row and their time, and every sign has an ASCII form."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.timeline.night_chart import (
+    LaneRun,
+    LaneSign,
+    SizeClass,
+    SlotSpan,
+    Zoom,
+    cell_loads,
+    lane_cells,
+    night_axis,
+    slot_rows,
+    slot_scale,
+    waiting_cells,
+)
+from foretop_core.tables.timeline.time_axis import TimeAxis
+from tests.objects import at
+
+QUICK = settings(max_examples=80, derandomize=True, deadline=None, database=None)
+AXIS = TimeAxis(at("02:00"), 5, 12)
+NOW = at("02:30")
+MINUTES = st.integers(-300, 300)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> LaneRun:
+    due = NOW + timedelta(minutes=draw(MINUTES))
+    start = due + timedelta(minutes=draw(st.integers(0, 90)))
+    end = start + timedelta(minutes=draw(st.integers(0, 200)))
+    late = end + timedelta(minutes=draw(st.integers(0, 60)))
+    sign = draw(st.sampled_from([None, LaneSign.PARTLY, LaneSign.FAILED]))
+    return LaneRun(due, start, end, late, draw(st.sampled_from([Tone.GOOD, Tone.DIM, Tone.BAD])), sign)
+
+
+@QUICK
+@given(st.lists(runs(), max_size=12))
+def test_a_lane_has_the_cells_of_its_axis_and_only_signs_of_one_cell(many: list[LaneRun]) -> None:
+    cells = lane_cells(many, AXIS, NOW, [0, 12])
+    assert len(cells) == AXIS.cells
+    assert all(len(cell.text) == len(cell.ascii) == 1 and cell.ascii.isascii() for cell in cells)
+
+
+@QUICK
+@given(runs())
+def test_a_run_draws_nothing_before_it_is_due_nor_after_its_late_end(run: LaneRun) -> None:
+    assert run.late_end is not None
+    last = run.late_end + timedelta(minutes=AXIS.step)
+    for place, cell in enumerate(lane_cells([run], AXIS, NOW)):
+        begins = AXIS.start + timedelta(minutes=place * AXIS.step)
+        if begins + timedelta(minutes=AXIS.step) <= run.due or begins > last:
+            assert cell.text in " │"
+
+
+def _text(*many: LaneRun) -> str:
+    return "".join(cell.text for cell in lane_cells(many, AXIS, NOW))
+
+
+def test_a_run_waits_runs_and_may_take_longer_and_one_at_work_is_full_to_now() -> None:
+    coming = LaneRun(at("02:35"), at("02:45"), at("02:50"), at("02:57"))
+    assert _text(coming) == "      │░░▆╌ "
+    running = LaneRun(at("02:20"), at("02:20"), at("02:45"), at("02:55"), Tone.RUNNING, is_running=True)
+    assert _text(running) == "    ███▆▆╌╌ "
+    assert lane_cells([running], AXIS, NOW)[6].tone is Tone.BRIGHT
+
+
+def test_what_failed_ends_in_its_letter_and_what_is_lost_stands_before_every_bar() -> None:
+    failed = LaneRun(at("02:05"), at("02:05"), at("02:20"), None, Tone.BAD, LaneSign.FAILED)
+    lost = LaneRun(at("02:10"), tone=Tone.BAD, sign=LaneSign.LOST)
+    assert _text(failed) == " ▆▆F  │     "
+    assert _text(failed, lost) == _text(lost, failed) == " ▆×F  │     "
+    short = LaneRun(at("02:41"), at("02:41"), at("02:42"))
+    assert _text(short) == "      │ ▎   "
+
+
+def test_slots_are_counted_by_the_cell_and_the_top_row_warns_where_somebody_waits() -> None:
+    spans = [SlotSpan(at("02:00"), at("02:00"), at("02:10")), SlotSpan(at("02:00"), at("02:10"), at("02:15"))]
+    loads = cell_loads(spans, AXIS)
+    assert [(load.mean, load.most, load.waiting) for load in loads[:4]] == [(1, 1, 1), (1, 1, 1), (1, 1, 0), (0, 0, 0)]
+    (row,) = slot_rows(loads, 1, AXIS, NOW, one_row=False)
+    assert "".join(cell.text for cell in row[:4]) == "███ "
+    assert [cell.tone for cell in row[:3]] == [Tone.WARN, Tone.WARN, Tone.RUNNING]
+    assert "".join(cell.ascii for cell in row[:4]) == "111 "
+    assert "".join(cell.text for cell in waiting_cells(loads)[:3]) == "11 "
+    assert slot_scale(3, one_row=False) == ["3", "2", "1"]
+    assert slot_scale(8, one_row=False) == ["8", "6", "4", "2"]
+
+
+def test_now_stands_at_a_quarter_in_whole_cells_of_each_zoom() -> None:
+    for size, cells in ((SizeClass.NARROW, 53), (SizeClass.WIDE, 87), (SizeClass.HUGE, 165)):
+        for zoom in (Zoom.NIGHT, Zoom.DAY):
+            axis = night_axis(NOW, zoom, size, cells, UTC)
+            assert (axis.cell_of(NOW), axis.cells) == (cells // 4, cells)
+            assert 60 % axis.step == 0
+
+
+def test_a_run_is_as_long_as_it_takes() -> None:
+    twenty = LaneRun(at("02:35"), at("02:35"), at("02:55"))
+    assert _text(twenty) == "      │▆▆▆▆ "
+    beyond = LaneRun(at("02:50"), at("02:50"), at("03:40"))
+    assert _text(twenty, beyond) == "      │▆▆▆▆▆"
+    paused = LaneRun(at("02:45"), tone=Tone.PAUSED, sign=LaneSign.PAUSED)
+    assert _text(twenty, paused) == "      │▆▆‖▆ "
