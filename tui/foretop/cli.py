@@ -148,7 +148,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except click.UsageError as problem:
         where = problem.ctx.command_path if problem.ctx else "foretop"
-        return _refuse(f"{problem.format_message().rstrip('.')} (see {where} --help)")
+        return _refuse(f"{_usage_text(problem).rstrip('.')} (see {where} --help)")
     except click.ClickException as problem:
         return _refuse(problem.format_message())
     except click.Abort:
@@ -176,6 +176,38 @@ def _program() -> str:
     """How it was called: kubectl and oc start a plugin by the name of its file."""
     called, dash, rest = Path(sys.argv[0]).name.partition("-")
     return f"{called} {rest}" if dash and called in ("kubectl", "oc") else "foretop"
+
+
+def _usage_text(problem: click.UsageError) -> str:
+    """The error in one short line, with the nearest right word, or the possible ones once."""
+    from foretop_core.errors import nearest
+
+    context = problem.ctx
+    if isinstance(problem, click.BadParameter) and problem.param is not None and context is not None:
+        return _parameter_text(problem, problem.param, context)
+    if isinstance(problem, click.NoSuchOption) and context is not None:
+        options = [max(param.opts, key=len) for param in context.command.params if isinstance(param, click.Option)]
+        return f"No such option {problem.option_name}{nearest(problem.option_name, options)}"
+    group = context.command if context is not None else None
+    commands = group.list_commands(context) if context is not None and isinstance(group, click.Group) else []
+    if isinstance(problem, click.exceptions.NoSuchCommand):
+        return f"No such command {problem.command_name!r}{nearest(problem.command_name, commands)}"
+    if isinstance(problem, click.exceptions.NoArgsIsHelpError):
+        return f"Missing command; use {', '.join(commands)}"
+    return problem.format_message()
+
+
+def _parameter_text(problem: click.BadParameter, param: click.Parameter, context: click.Context) -> str:
+    from foretop_core.errors import nearest
+
+    name = max(param.opts, key=len) if isinstance(param, click.Option) else context.info_name
+    words = [str(word) for word in param.type.choices] if isinstance(param.type, click.Choice) else []
+    given = problem.message.rpartition(" is not one of ")[0]
+    if words and isinstance(problem, click.MissingParameter):
+        return f"{name} needs one of {', '.join(words)}"
+    if words and given:
+        return f"{given} is not valid for {name}{nearest(given[1:-1], words) or '; use ' + ', '.join(words)}"
+    return f"Invalid value for {name}: {problem.message}" if problem.message else problem.format_message()
 
 
 def _refuse(line: str) -> int:

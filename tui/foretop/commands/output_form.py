@@ -9,6 +9,7 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
+from foretop_core.errors import nearest
 from foretop_core.models.kinds import by_name
 from foretop_core.tables.engine.custom_columns import CustomColumns, parse_columns
 from foretop_core.tables.engine.jsonpath import JsonPath, parse_jsonpath, parse_relaxed
@@ -44,10 +45,10 @@ class OutputFormType(click.ParamType[OutputForm]):
         if value in _PLAIN:
             return OutputForm(value)
         known = ", ".join((*_PLAIN, *(f"{one}=…" for one in _WITH_VALUE)))
-        why = (
-            f"{form} is not supported; the forms are {known}" if form in _REFUSED else f"{form!r} is not one of {known}"
-        )
-        raise click.BadParameter(why, ctx, param)
+        if form in _REFUSED:
+            raise click.BadParameter(f"{form} is not supported; the forms are {known}", ctx, param)
+        closest = nearest(form, (*_PLAIN, *_WITH_VALUE))
+        raise click.BadParameter(f"{form!r} is not a form{closest}", ctx, param)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         forms = (*_PLAIN, *(f"{one}=" for one in _WITH_VALUE))
