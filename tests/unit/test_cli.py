@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from foretop.cli import COMMANDS, foretop, run
-from foretop.commands.exit_codes import EXIT_CODES, exit_code_table
+from foretop.commands.explain import EXIT_CODES, exit_code_table
 from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES, example_of
 from foretop_core.tables.text.explanations import EXPLANATIONS
 

@@ -33,13 +33,16 @@ COMMANDS = {
     "schedule": ("foretop.commands.schedule", "Pause, unpause, create, edit and delete schedules."),
     "backup": ("foretop.commands.backup", "Create, delete and cancel backups, and read their logs and results."),
     "restore": ("foretop.commands.restore", "Restore from a backup, and read the log and results of a restore."),
-    "nab": ("foretop.commands.nab", "Delete non-admin backups, and read their logs and results."),
+    "nab": ("foretop.commands.nonadmin:nab", "Delete non-admin backups, and read their logs and results."),
     "drill": ("foretop.commands.drill", "Restore a namespace beside it on trial, compare, and delete it again."),
-    "nar": ("foretop.commands.nar", "Delete non-admin restores, and read their results."),
+    "nar": ("foretop.commands.nonadmin:nar", "Delete non-admin restores, and read their results."),
     "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
-    "acknowledge": ("foretop.commands.acknowledge", "Acknowledge findings: they are known, and no longer count."),
-    "unacknowledge": ("foretop.commands.unacknowledge", "Let acknowledged findings count again."),
+    "acknowledge": (
+        "foretop.commands.acknowledge:acknowledge",
+        "Acknowledge findings: they are known, and no longer count.",
+    ),
+    "unacknowledge": ("foretop.commands.acknowledge:unacknowledge", "Let acknowledged findings count again."),
     "handover": ("foretop.commands.handover", "Print the hand-over to the next shift, as text or Markdown."),
     "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
     "explain": ("foretop.commands.explain", "Explain when schedules run, skips, the queue, phases, cron dialects."),
@@ -47,8 +50,7 @@ COMMANDS = {
     "completion": ("foretop.commands.completion", "Print the completion script of a shell."),
     "report": ("foretop.commands.report", "Report next runs, queue and findings of a cluster or of a file."),
 }
-
-
+"""The module of each command, with the name of its function where that is not `command`, and its help in a line."""
 HIDDEN = {REFRESH: "foretop.commands.completion_names"}
 """Commands that foretop calls itself."""
 _SILENT = frozenset({REFRESH, "completion", "demo"})
@@ -79,7 +81,9 @@ class LazyCommands(click.Group):
         module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else HIDDEN.get(cmd_name)
         if module is None:
             return None
-        return with_examples(cmd_name, cast(click.Command, importlib.import_module(module).command))
+        path, _, name = module.partition(":")
+        command = getattr(importlib.import_module(path), name or "command")
+        return with_examples(cmd_name, cast(click.Command, command))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):
