@@ -136,7 +136,7 @@ def foretop(ctx: click.Context, session_options: SessionOptions, display_flags: 
 
 
 def warn_of_mistakes(mistakes: Sequence[str]) -> None:
-    """What is wrong with the configuration, one line each; the command goes on with the rest of it."""
+    """Prints the mistakes in the configuration, one line each; the command goes on with the rest of it."""
     if not mistakes:
         return
     from foretop_core.tables.text.terminal_text import clean

@@ -89,7 +89,7 @@ def _find(session: Session, contexts: Sequence[str], kind: Kind, name: str) -> t
 
 
 async def _fetch_more(session: Session, context: str, resource: Resource) -> list[ForetopError]:
-    """What is not watched comes into the store beside the rest; what cannot be had is told at the end."""
+    """Puts what is not watched into the store beside the rest; returns why something could not be fetched."""
     client = session.clusters[context].client
     run = velero_run(session.snapshot(context), resource) if isinstance(resource, NonAdmin) else resource
     problems: list[ForetopError] = []

@@ -37,7 +37,7 @@ _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
     help="Print the smallest roles for this person instead, for kubectl apply -f -; asks no cluster.",
 )
 def command(session_options: SessionOptions, form: str, holder: str | None) -> int:
-    """What foretop finds in the cluster, and what it lacks.
+    """Check a cluster: what foretop finds in it, and what it lacks.
 
     With --roles, the permissions that foretop needs, as manifests: a Role in Velero's namespace (--velero-namespace,
     "velero" unless given), in a tenant's (-n), or a ClusterRole, each with a binding for SUBJECT.

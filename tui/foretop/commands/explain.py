@@ -153,7 +153,7 @@ def _command(path: str, command: click.Command, shared: frozenset[str]) -> Itera
 
 
 def _options(command: click.Command, shared: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Those of the command alone: what every command takes is told once."""
+    """The options of the command alone: what every command takes is told once."""
     for param in command.params:
         if isinstance(param, click.Option) and not param.hidden and not set(param.opts) <= shared:
             words = ", ".join((*param.opts, *param.secondary_opts))

@@ -18,7 +18,7 @@ from foretop_core.tables.resources.json_items import as_list
 @click.command("journal")
 @output_option
 def command(form: str) -> int:
-    """What foretop has written to which cluster, oldest first, with what was before."""
+    """Show what foretop has written to which cluster, oldest first, with what was before."""
     entries = list(Journal(default_path(os.environ)).read())
     if form != "text":
         emit(as_list(_item(entry) for entry in entries), form)

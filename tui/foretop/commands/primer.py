@@ -58,7 +58,7 @@ def command(
 
 
 def _dialect(expression: str, version: str | None) -> Dialect:
-    """That of CronJobs, or of the release given; raises BadInput where the release leaves open what to prime."""
+    """The dialect of CronJobs, or of the release given; raises BadInput where the release leaves it open."""
     if version is None:
         return Dialect.ROBFIG
     release = read_release(version)
@@ -71,7 +71,7 @@ def _dialect(expression: str, version: str | None) -> Dialect:
 
 
 def _in_the_same_zone(primed: Primed, prefix: str) -> Primed:
-    """What was asked without a zone of its own is answered so, and runs wherever the schedule does."""
+    """Takes the zone out of the answer again where the question had none: it runs wherever the schedule does."""
     return replace(primed, expressions=tuple(text.removeprefix(prefix) for text in primed.expressions))
 
 

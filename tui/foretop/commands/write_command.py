@@ -77,7 +77,7 @@ class CommandSession(msgspec.Struct):
     _known: bool = False
 
     async def introduce(self) -> str:
-        """Who acts, also for a dry run: what it shows is what a real one would write."""
+        """The name of who acts, also for a dry run: it shows what a real one would write."""
         if not self._known:
             self.executor = replace(self.executor, user=await whoami(self.executor.client, os.environ))
             self._known = True
@@ -301,7 +301,7 @@ def confirm_production(at: CommandSession, write_options: WriteOptions) -> None:
 
 
 def confirm_name(at: CommandSession, given: str, *, asks: bool) -> None:
-    """What is sent from here on is confirmed by the name that was typed, or given with --confirm-context."""
+    """Confirms the writes from here on by the name that was typed, or given with --confirm-context."""
     protection = at.executor.client.protection
     if protection.name and asks and given != protection.name:
         question = f"{protection.production}: type {protection.name} to continue"
@@ -352,7 +352,7 @@ async def _follow(
 
 
 async def _watch_undone(at: CommandSession, done: list[Result], minutes: int, reporter: ActionReporter) -> bool:
-    """Whether somebody has undone one of them; the journal has it too."""
+    """True if somebody has undone one of them, which the journal notes too."""
     watches = (watch_for_undoing(at.session, result, 60.0 * minutes) for result in done)
     found = await asyncio.gather(*watches, return_exceptions=True)
     for result, undone in zip(done, found, strict=True):
