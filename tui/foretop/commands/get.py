@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import FindingSentences
+from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn, without_controls
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
@@ -131,7 +132,10 @@ class PrintedRows(msgspec.Struct, frozen=True):
         return dict(sorted(kept.items(), key=lambda pair: place(pair[1])))
 
 
-@click.command("get")
+@click.command(
+    "get",
+    epilog=example("foretop get backups --field-selector phase=Failed -o custom-columns=NAME:.name,WHY:.failureReason"),
+)
 @click.argument("what", type=click.Choice([*GET_TABLES]))
 @click.argument("wanted", nargs=-1, metavar="[FILTER]...")
 @connection_options

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.object_selection import ObjectSelection, choosing_options
 from foretop.commands.output import say_to, warn
@@ -131,10 +132,6 @@ class CommandSession(msgspec.Struct):
 class WriteCommand(click.Command):
     """A command that takes `--dry-run` without a value: one comes with `=` only, so that a name may follow."""
 
-    def __init__(self, *arguments: Any, example: str = "", **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self.example = example
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         until = args.index("--") if "--" in args else len(args)
         spelled = [f"{_DRY}=client" if arg == _DRY and at < until else arg for at, arg in enumerate(args)]
@@ -150,7 +147,7 @@ def verb_of(
     if where != (group.name if group is not None else ""):
         raise LookupError(f"the record of {record.id} puts {verb} under {where or 'foretop'}")
     make = group.command if group is not None else click.command
-    return make(verb, cls=WriteCommand, example=line.example)
+    return make(verb, cls=WriteCommand, epilog=example(line.example))
 
 
 def add_plain_verbs(group: click.Group, kinds: tuple[Kind, ...]) -> None:
