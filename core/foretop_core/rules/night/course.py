@@ -66,6 +66,8 @@ class CourseStart(msgspec.Struct, frozen=True):
     """For each claim the set of claims, as bits, that share a namespace with it."""
     until: float
     """Nothing is submitted after this; what was submitted before is played to its end."""
+    has_arrival: bool = False
+    """A waiting backup has just been made: the server looks at its queue at once."""
     stopped: tuple[float, float] | None = None
     """Velero does not run from the first moment to the second."""
 
@@ -196,7 +198,7 @@ class _Server:
         if state.stopped is not None:
             self.push(state.stopped[0], _RESTART)
         if self.queued and self.free > 0:
-            self.push(self.look_after(0.0), _LOOK)
+            self.push(0.0 if state.has_arrival else self.look_after(0.0), _LOOK)
         going = {id(run) for run in (*course.running, *course.waiting)}
         while self.events and (going or not self.only_open):
             at, _, _, kind, schedule, run, claim = heappop(self.events)

@@ -165,13 +165,15 @@ def server_model(
     until: datetime | None,
     zone: tzinfo = UTC,
     history: RunHistory | None = None,
+    planned_backups: Sequence[Backup] = (),
 ) -> ServerModel:
     """Reads the state of a server off its objects; without `history` that is learned from all of its runs.
 
-    Without `until` its schedules are left out.
+    Without `until` its schedules are left out. `planned_backups` count as if they were made now.
     """
     known = history or history_of(snapshot, namespace)
-    open_runs = sorted((run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run)), key=order)
+    there = (run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run))
+    open_runs = sorted((*there, *planned_backups), key=order)
     running = [run for run in open_runs if run.phase in phases.HOLDS_SLOT]
     waiting = [run for run in open_runs if run.phase in phases.WAITING]
     finishing = [run for run in open_runs if run.phase not in phases.HOLDS_SLOT and run.phase not in phases.WAITING]
@@ -208,6 +210,7 @@ def server_model(
         finishing=[opened(run) for run in finishing],
         conflicts=claims.conflicts(),
         until=((until or now) - now).total_seconds(),
+        has_arrival=any(_has_just_come(run, now) for run in waiting),
     )
     second = snapshot.heartbeat(namespace).second
     prospects = {run.name: open_backup(snapshot, run, now, known) for run in open_runs}
@@ -315,6 +318,12 @@ class _Claims:
                     found[place] |= 1 << other
                     found[other] |= 1 << place
         return found
+
+
+def _has_just_come(run: Backup, now: datetime) -> bool:
+    """Whether Velero is about to see it for the first time, which makes it look at its queue."""
+    made = run.created
+    return run.phase in ("", "New") and made is not None and (now - made).total_seconds() <= _LOOK_LASTS
 
 
 def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
