@@ -1067,6 +1067,25 @@ def _(seen: Surfaces) -> Stated:
                 yield _subject(key), word(item["severity"] or "none")
 
 
+@states("whether a namespace in need is told as gravely", "page of protection")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("protection").items():
+        if row["glyph"] == "✗":
+            yield _subject(key), word("error")
+
+
+@states("whether a namespace in need is told as gravely", "Triage")
+def _(seen: Surfaces) -> Stated:
+    """By a line about it, or about a schedule, a location or a server that it depends on."""
+    told = {_subject(key) for key, severity in seen.severity_by_object.items() if severity == "error"}
+    shared = any(kind not in (NAMESPACE.name, SCHEDULE.name) for kind, _, _ in told)
+    for key, item in seen.items("protection").items():
+        if seen.rows("protection")[key]["glyph"] == "✗":
+            covers = {_schedule(one["namespace"], one["name"]) for one in item["schedules"]}
+            is_told = shared or not told.isdisjoint({_subject(key), *covers})
+            yield _subject(key), word("error" if is_told else "less")
+
+
 @states("how grave a finding is", "Triage, sign")
 def _(seen: Surfaces) -> Stated:
     for finding, row in seen.triage_rows.items():
