@@ -271,17 +271,18 @@ class Surfaces:
 
     @cached_property
     def back_up_now(self) -> tuple[ObjectRef, str, Surfaces] | None:
-        """A backup that is made now from some schedule, what the dialog says of it, and all that is shown then."""
+        """A backup that is made now from some schedule, what the dialog says of it, and all that is shown then.
+
+        Under a name of its own: one that is named like a scheduled backup tells of a look of Velero that was none.
+        """
         snapshot = self.state.store.snapshot(CONTEXT)
         if not snapshot.schedules:
             return None
         chosen: Schedule = self._chance.choice(snapshot.schedules)
-        (step,) = plan_back_up_now(snapshot, [chosen], self.now).steps
+        (step,) = plan_back_up_now(snapshot, [chosen], self.now, "by-hand").steps
         body = msgspec.json.decode(msgspec.json.encode(step.write.body))
         body["metadata"]["creationTimestamp"] = rfc3339(self.now)
         made = from_builtins(Backup, {part: body[part] for part in ("metadata", "spec")})
-        if self.state.store.get(snapshot.ref(made)) is not None:  # The schedule itself made one in this very second.
-            return None
         then = msgspec.structs.replace(
             self.situation,
             objects=(*self.situation.objects, made),

@@ -149,7 +149,7 @@ def _of_schedule(schedule: Schedule, now: datetime, named: str, labels: Mapping[
     made = Metadata(
         name=named,
         namespace=schedule.namespace,
-        creation_timestamp=now,
+        creation_timestamp=now.replace(microsecond=0),
         labels={**own, SCHEDULE_LABEL: schedule.name, **labels},
         annotations={key: text for key, text in notes.items() if not key.startswith(ANNOTATIONS)},
     )
@@ -161,7 +161,7 @@ def _same_as(backup: Backup, now: datetime, named_at: datetime) -> Backup:
     made = Metadata(
         name=stamped(backup.name, named_at),
         namespace=backup.namespace,
-        creation_timestamp=now,
+        creation_timestamp=now.replace(microsecond=0),
         labels={**_without_controllers(backup.metadata.labels), **schedule},
         annotations=_without_controllers(backup.metadata.own_annotations),
     )

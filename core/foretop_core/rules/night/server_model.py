@@ -358,7 +358,8 @@ def _planned(
             wanted, every=max(1.0, parsed.every.total_seconds()), first=first, is_refused=refused, most=most
         )
     if parsed.never_fires:
-        return PlannedSchedule(wanted, every=1.0, first=0.0, is_refused=refused, most=most)
+        first = min(0.0, (base - now).total_seconds()) + 1.0
+        return PlannedSchedule(wanted, every=1.0, first=first, is_refused=refused, most=most)
     due = tuple((run - now).total_seconds() for run in _due(parsed, base, now, until, zone, most))
     return PlannedSchedule(wanted, due, is_refused=refused, most=most) if due else None
 
