@@ -68,7 +68,7 @@ async def test_a_cluster_without_oadp_says_so_on_its_tab_alone(tmp_path: Path) -
     storage = InProcessApi(SystemClock(), kinds)
     async with LocalApiServer(storage=storage) as box, before(box, tmp_path, "admin") as shown:
         await shown.until(lambda: "Nothing to monitor yet." in shown.text)
-        assert "● live" in shown.status
+        assert "API ●  " in shown.status
         await shown.press("3")
         assert "Not installed in this cluster: nonadminbackups.oadp.openshift.io" in shown.text
         await shown.press("2")
