@@ -11,6 +11,7 @@ from foretop.main_screen.tab_bar_text import tabs
 from foretop.widgets.line_widgets import StyledLine
 from foretop.widgets.paragraphs import Line
 from foretop.widgets.styles import CURSOR
+from foretop_core.config.settings import Settings
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS, SCHEDULE, STORAGE
@@ -230,6 +231,42 @@ def test_the_current_tab_is_marked_at_every_width(columns: int, tab: object) -> 
 def test_tabs_have_their_full_names_where_there_is_room() -> None:
     assert "2 Schedules  3 NonAdmin  4 Queue  5 Calendar" in text_of(tabs(TABS, "triage", 120))
     assert "2Sched 3NonAdm 4Queue 5Cal" in text_of(tabs(TABS, "triage", 80))
+
+
+async def test_storage_has_no_digit_and_stands_last_while_it_is_shown() -> None:
+    async with screen() as shown:
+        assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backups 8Restores 9Protect"
+        await shown.press(":", *"storage", "enter")
+        assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backup 8Restore 9Protect  :Storage"
+        await shown.press("escape")
+        assert shown.page == "triage"
+
+
+async def test_the_first_9_says_once_where_storage_is() -> None:
+    async with screen() as shown:
+        await shown.press("9")
+        assert shown.page == "protection"
+        await shown.press("1", "9")
+        assert [text for _, text in shown.app.told if ":storage" in text] == [
+            "9 is Protection; storage locations: :storage, or tabs in the configuration"
+        ]
+
+
+async def test_the_configuration_chooses_and_orders_the_tabs() -> None:
+    async with screen() as shown:
+        shown.app.main_screen.configure(Settings(tabs=("storage", "triage", "pods")))
+        await shown.tick()
+        assert shown.lines[1] == " 1 Storage  2 Triage  3 Pods"
+        await shown.press("1")
+        assert shown.page == "storage"
+        await shown.press("3", "7")
+        assert shown.page == "pods"
+        assert shown.app.told[-1][1] == "No tab has the digit 7: tabs in the configuration lists 3 pages"
+        await shown.press(":", *"queue", "enter")
+        assert shown.lines[1] == " 1 Storage  2 Triage  3 Pods  :Queue"
+        await shown.press("escape")
+        assert shown.page == "pods"
+        shown.app.main_screen.configure(Settings())
 
 
 @pytest.mark.parametrize(("size", "fits"), [((40, 10), True), ((39, 24), False), ((80, 9), False), ((20, 4), False)])
