@@ -46,7 +46,7 @@ def test_all_places_agree_in_the_very_second_of_a_run(name: str) -> None:
 
 @pytest.mark.parametrize("name", recordings.NAMES)
 def test_a_report_on_a_recorded_state_is_what_the_dashboard_shows(name: str, tmp_path: Path) -> None:
-    """`report -f FILE --at TIME` at every thirtieth event beside the rows, the queue and the findings of a dashboard."""
+    """`report -f FILE --at TIME` at every thirtieth event beside rows, queue and findings of a dashboard."""
     known: dict[tuple[str, str, str], recordings.Event] = {}
     file = tmp_path / "objects.json"
     for place, event in enumerate(recordings.events(name)):
