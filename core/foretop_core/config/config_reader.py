@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo, available_timezones
 import msgspec
 import yaml
 
-from foretop_core.config.allowed_names import BUILT_IN_THEMES, TAB_NAMES
+from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_NAMES
 from foretop_core.config.settings import DEFAULT_SETTINGS, VARIABLES, ConfigSection, PageSettings, Settings, Version
 from foretop_core.errors import nearest
-from foretop_core.pages import PAGES
+from foretop_core.pages import MOST_TABS, PAGES
 from foretop_core.yaml_guard import check_yaml, scalar_value
 
 SettingPath = tuple[str, ...]
@@ -231,9 +231,22 @@ def check_settings(found: ConfigReading) -> None:
     if not settings.shift_ends:
         found.note_setting(("shiftEnds",), "must name at least one time of day such as '06:00'")
         settings = msgspec.structs.replace(settings, shift_ends=DEFAULT_SETTINGS.shift_ends)
+    settings = msgspec.structs.replace(settings, tabs=_tabs(found, settings.tabs))
     pages = {page: _page(found, page, one) for page, one in settings.pages.items()}
     found.settings = msgspec.structs.replace(settings, pages=pages)
     found.mistakes.sort(key=lambda mistake: mistake.line)
+
+
+def _tabs(found: ConfigReading, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Each page once, and no more than there are digits."""
+    once = tuple(dict.fromkeys(names))
+    for name in once:
+        if names.count(name) > 1:
+            found.note_setting(("tabs",), f"{name} is there twice; a page has one tab")
+    if len(once) > MOST_TABS:
+        left = ", ".join(once[MOST_TABS:])
+        found.note_setting(("tabs",), f"{len(once)} pages, and there are {MOST_TABS} digits; left out: {left}")
+    return once[:MOST_TABS]
 
 
 def theme_problem(settings: Settings, name: str) -> str:
@@ -306,7 +319,7 @@ def _value(setting: str, text: str) -> Any:
 def _problem(found: ConfigReading, setting: str, text: str) -> str:
     match setting:
         case "page":
-            return "" if text in TAB_NAMES else f"page {quoted(text)} does not exist{nearest(text, TAB_NAMES)}"
+            return "" if text in PAGE_NAMES else f"page {quoted(text)} does not exist{nearest(text, PAGE_NAMES)}"
         case "theme":
             return theme_problem(found.settings, text)
         case "timeZone":

@@ -209,8 +209,12 @@ TEMPLATE = """\
 # A running dashboard takes changes up by itself. With a mistake in this file every context is read-only.
 # foretop config show   prints what is in effect and where it comes from.
 
-# The page to start on: triage, schedules, nonadmin, queue, calendar, primer, backups, restores, storage.
+# The page to start on: triage, schedules, nonadmin, queue, calendar, primer, backups, restores, protection, storage,
+# pods, movements, repositories.
 #page: triage
+
+# The pages that have a tab, up to nine, in the order of their digits; all others are reached by a command (:storage).
+#tabs: [triage, schedules, nonadmin, queue, calendar, primer, backups, restores, protection]
 
 # What to connect to when no --context is given: names of contexts or groups.
 #defaultContexts: [prod]
