@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
@@ -16,13 +17,17 @@ from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.rows import ObjectRows, SortedRows, everything
+from foretop_core.tables.engine.rows import Judged, ObjectRows, SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.engine.view import LONGEST_CELL, Cell, Column, Row, TableView, UnreadableRow, View
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.terminal_text import clean
 
 FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
+_JUDGED_EVERY, _JUDGED_LONG_AGO = timedelta(seconds=1), timedelta(seconds=30)
+_JUDGED_IN_TURN, _JUDGED_AT_ONCE = 20, 500
+"""So many rows are judged again each second, and when a page is shown that was not looked at for long."""
+_UNREADABLE = Judged(StatusGlyph.BROKEN, (-1,))
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _render: "", lambda _entry: None)
 _TITLE_WORD = re.compile(r"[a-z]+")
 _OUR_FAULT = ("no row can be made", "cannot be shown")
@@ -58,7 +63,13 @@ class TableModel(ABC):
 
     @property
     @abstractmethod
-    def sorted_by(self) -> str: ...
+    def sorted_by(self) -> str:
+        """The column that the rows are sorted by, or `WORST_FIRST`."""
+
+    @property
+    @abstractmethod
+    def marks(self) -> Mapping[StatusGlyph, int]:
+        """How many of the rows are in which state."""
 
     @property
     def reversed(self) -> bool:
@@ -153,7 +164,9 @@ class TableModel(ABC):
             text = clean(column.text(entry, render)[:LONGEST_CELL])
             tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
             briefs = () if column.briefs is None else column.briefs(entry, render)
-            made.append(Cell(text, tone, tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()))
+            drawing = None if column.drawing is None else column.drawing(entry, render)
+            shorter = tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
+            made.append(Cell(text, tone, shorter, drawing))
         return made
 
     def _told(self, key: ObjectRef) -> tuple[Cell, ...]:
@@ -207,6 +220,11 @@ class TableModel(ABC):
     def columns_in_header(self) -> frozenset[str]:
         """The columns whose text the heads of the groups have."""
         return frozenset({"context", "namespace"}) if self.groups is not None else frozenset()
+
+    @property
+    def needless_columns(self) -> frozenset[str]:
+        """The columns that say the same of every row, and are shown only where a person asks for them."""
+        return frozenset()
 
     def standing(self, key: ObjectRef, entry: Any) -> StatusLabel | None:
         """What the head of its group tells of a row."""
@@ -282,8 +300,28 @@ class StoreTableModel(TableModel):
     view: View[Any]
     table: ObjectRows[Any]
 
-    def __init__(self, state: DashboardState, view: View[Any]) -> None:
-        super().__init__(state, view, ObjectRows(view, state.store, state.contexts))
+    def __init__(self, state: DashboardState, view: View[Any], *, worst_first: bool = False) -> None:
+        """With `worst_first` the rows start in that order, and their states are counted."""
+        # The rows are judged while they are made, so what judges them comes first.
+        self.state, self.view = state, view
+        self._judged_at = datetime.min.replace(tzinfo=UTC)
+        rows = ObjectRows(view, state.store, state.contexts, self._judged if worst_first else None)
+        super().__init__(state, view, rows)
+
+    def _judged(self, key: ObjectRef, entry: Any) -> Judged:
+        """What cannot be judged is as bad as what is broken: its row says so."""
+        if not isinstance(entry, UnreadableRow):
+            try:
+                render = self.state.render_context(key.context)
+                mark = self.view.mark(entry, render)
+                return Judged(mark, self.view.grade(entry, mark, render))
+            except Exception as problem:
+                let_through(problem)
+        return _UNREADABLE
+
+    @property
+    def marks(self) -> Mapping[StatusGlyph, int]:
+        return self.table.marks
 
     @property
     def sorted_by(self) -> str:
@@ -293,7 +331,14 @@ class StoreTableModel(TableModel):
         self.table.close()
 
     def pump(self) -> bool:
-        return self.table.pump()
+        """Besides what changed, some rows are judged again each second: states change with time too."""
+        changed = self.table.pump()
+        now = self.state.now()
+        passed = abs(now - self._judged_at)
+        if passed < _JUDGED_EVERY:
+            return changed
+        self._judged_at = now
+        return self.table.judge_again(_JUDGED_IN_TURN if passed < _JUDGED_LONG_AGO else _JUDGED_AT_ONCE) or changed
 
     def sort(self, column: str, *, reverse: bool) -> None:
         self.table.sort_by(column, reverse=reverse)
@@ -306,6 +351,14 @@ class StoreTableModel(TableModel):
 
     def home(self, key: ObjectRef, entry: Any) -> tuple[str, str, str]:
         return key.context, key.kind, key.home
+
+    @property
+    def needless_columns(self) -> frozenset[str]:
+        """The namespace of Velero's own objects where there is one Velero in each cluster."""
+        if not self.view.is_of_velero:
+            return frozenset()
+        places = (self.state.store.snapshot(context).velero_namespaces for context in self.state.contexts)
+        return frozenset({"namespace"}) if all(len(found) <= 1 for found in places) else frozenset()
 
     @property
     def can_group(self) -> bool:

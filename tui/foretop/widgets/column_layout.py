@@ -52,6 +52,8 @@ class ColumnPriorities(msgspec.Struct, frozen=True):
     selected: str = ""
     least: Mapping[str, int] = msgspec.field(default_factory=dict)
     """By column, how much of it is kept when it is cut, where that is not the usual."""
+    first: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """By column, up to how many cells it gets before names are given more."""
     without: frozenset[str] = frozenset()
     """What is told elsewhere."""
     chosen: tuple[str, ...] = ()
@@ -85,6 +87,9 @@ def arrange(
         return (ColumnSlot(order[0], 0, max(1, room)),)
     sizes_of = {place: least[place] for place in taken}
     spare = room - _total(list(sizes_of.values()))
+    growing = {place: priorities.first.get(columns[place].name, 0) for place in taken}
+    wanted = [min(size, growing.get(place, 0)) for place, size in enumerate(natural)]
+    spare = _share_out(sizes_of, wanted, spare, [place for place in taken if growing[place]])
     names = [place for place in taken if columns[place].name in _ALWAYS]
     spare = _share_out(sizes_of, [min(natural[place], _NAME) for place in range(len(columns))], spare, names)
     _share_out(sizes_of, natural, spare, taken)

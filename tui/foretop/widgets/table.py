@@ -150,7 +150,12 @@ class Table(TableBase, can_focus=True):
     def _sort(self, column: str) -> None:
         if self.rows is None or column == "context" or column in self.rows.columns_in_header:
             return
-        self.rows.sort(column, reverse=column == self.rows.sorted_by and not self.rows.reversed)
+        if column == self.rows.sorted_by and self.rows.reversed:
+            # Pressed a third time, it leads back to the order in which the table starts.
+            column, reverse = self._usual_order
+        else:
+            reverse = column == self.rows.sorted_by
+        self.rows.sort(column, reverse=reverse)
         self._selected = column
         self.rearranged(to_first=True)
 

@@ -240,11 +240,19 @@ class TableBase(Widget):
         # A column that a person sorted by stays, so that its arrow is seen.
         is_usual = (self.rows.sorted_by, self.rows.reversed) == self._usual_order
         selected = "" if is_usual and self._selected == self.rows.sorted_by else self._selected
-        priorities = replace(self._priorities, wide=wide, selected=selected, without=self.rows.columns_in_header)
+        priorities = replace(self._priorities, wide=wide, selected=selected, without=self._without(wide=wide))
         most = at_most or {}
-        widths = enumerate(self._widths.of(self.rows, self._window, self._top))
-        natural = [min(size, most.get(place, size)) for place, size in widths]
+        widths = self._widths.of(self.rows, self._window, self._top)
+        limits = [column.most or size for column, size in zip(self.rows.columns, widths, strict=True)]
+        natural = [min(size, limits[place], most.get(place, size)) for place, size in enumerate(widths)]
         return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, priorities)
+
+    def _without(self, *, wide: bool) -> frozenset[str]:
+        """The columns that need no room: told elsewhere, or the same in every row and not asked for."""
+        assert self.rows is not None
+        asked_for = {*self._priorities.chosen, self._selected}
+        needless = frozenset() if wide else self.rows.needless_columns - asked_for
+        return self.rows.columns_in_header | needless
 
     @property
     def given_up(self) -> tuple[str, ...]:
