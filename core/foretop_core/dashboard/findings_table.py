@@ -86,6 +86,11 @@ class FindingsTableModel(TableModel):
         self.pump()
 
     @property
+    def needless_columns(self) -> frozenset[str]:
+        """The sign of a row says how grave it is."""
+        return frozenset({"severity"})
+
+    @property
     def held_back(self) -> str:
         known = 0 if self.shows_acknowledged else sum(1 for _ in ungathered(self.state.acknowledged))
         return f"{known:,} acknowledged" if known else ""

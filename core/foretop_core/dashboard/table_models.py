@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msgspec.structs import replace
+
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, let_through
 from foretop_core.models.wire import ObjectRef
@@ -18,6 +20,7 @@ from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import Judged, ObjectRows, SortedRows, everything
+from foretop_core.tables.engine.sections import SectionedRows, SectionHeader
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.engine.view import LONGEST_CELL, Cell, Column, Row, TableView, UnreadableRow, View
 from foretop_core.tables.resources.json_items import Item
@@ -41,6 +44,14 @@ class GroupHeaderRow(Row):
     size: int
     words: tuple[Cell, ...]
     folded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRow(Row):
+    """The line above a section; it stands across all columns, and the cursor never on it."""
+
+    title: str
+    words: str
 
 
 class TableModel(ABC):
@@ -116,7 +127,7 @@ class TableModel(ABC):
         return None if key.kind == HEAD else key
 
     @property
-    def lines(self) -> SortedRows[Any] | GroupedRows[Any]:
+    def lines(self) -> SortedRows[Any] | GroupedRows[Any] | SectionedRows[Any]:
         """What stands below each other on the screen: the rows, and in groups their heads."""
         return self.groups or self.table
 
@@ -136,8 +147,16 @@ class TableModel(ABC):
         """The lines on the screen as they are now."""
         painted: list[Row] = []
         for key, entry in self.lines.window(start, stop):
-            painted.append(self._head(key, entry) if isinstance(entry, GroupHeader) else self.row(key, entry))
+            if isinstance(entry, GroupHeader):
+                painted.append(self._head(key, entry))
+            elif isinstance(entry, SectionHeader):
+                painted.append(self._section_row(key, entry))
+            else:
+                painted.append(self.row(key, entry))
         return painted
+
+    def _section_row(self, key: ObjectRef, head: SectionHeader) -> SectionRow:
+        return SectionRow(key, StatusGlyph.UNSET, (), head.section[-1], "")
 
     def row(self, key: ObjectRef, entry: Any) -> Row:
         """One line as it is now; one that cannot be painted says so and costs itself only."""
@@ -307,6 +326,12 @@ class StoreTableModel(TableModel):
         self._judged_at = datetime.min.replace(tzinfo=UTC)
         rows = ObjectRows(view, state.store, state.contexts, self._judged if worst_first else None)
         super().__init__(state, view, rows)
+        self._sections = SectionedRows(rows, self._section) if worst_first and view.has_sections else None
+        if worst_first and view.is_of_velero:
+            # Hidden where it says nothing; where it tells rows apart it is as good a column as any.
+            self.columns = tuple(
+                replace(column, wide=False) if column.name == "namespace" else column for column in self.columns
+            )
 
     def _judged(self, key: ObjectRef, entry: Any) -> Judged:
         """What cannot be judged is as bad as what is broken: its row says so."""
@@ -322,6 +347,37 @@ class StoreTableModel(TableModel):
     @property
     def marks(self) -> Mapping[StatusGlyph, int]:
         return self.table.marks
+
+    @property
+    def lines(self) -> SortedRows[Any] | GroupedRows[Any] | SectionedRows[Any]:
+        """In sections where the rows are in the order that the sections are of."""
+        if self._sections is not None and self.sorted_by == self.view.order and not self.reversed:
+            return self._sections
+        return super().lines
+
+    def _section(self, key: ObjectRef, entry: Any) -> tuple[str, str, str]:
+        title = "" if isinstance(entry, UnreadableRow) else self.view.section(entry)
+        return key.context, key.namespace, title
+
+    def _section_row(self, key: ObjectRef, head: SectionHeader) -> SectionRow:
+        """With the cluster and the namespace where there are several servers."""
+        context, namespace, title = head.section
+        rows = (self.table.get(one) for one in head.keys)
+        entries = [entry for entry in rows if entry is not None and not isinstance(entry, UnreadableRow)]
+        try:
+            words = self.view.section_words(title, entries, self.state.render_context(context)) if entries else ""
+        except Exception as problem:
+            let_through(problem)
+            self.state.note_failure(f"a section of {self.view.name}", None, problem)
+            words = ""
+        told = (self._short.get(context, context) if self.many else "", "" if self._is_one_server else namespace)
+        where = " ".join(clean(part) for part in told if part)
+        return SectionRow(key, StatusGlyph.UNSET, (), f"{title} {where}" if where else title, words)
+
+    @property
+    def _is_one_server(self) -> bool:
+        places = (self.state.store.snapshot(context).velero_namespaces for context in self.state.contexts)
+        return all(len(found) <= 1 for found in places)
 
     @property
     def sorted_by(self) -> str:
@@ -354,11 +410,9 @@ class StoreTableModel(TableModel):
 
     @property
     def needless_columns(self) -> frozenset[str]:
-        """The namespace of Velero's own objects where there is one Velero in each cluster."""
-        if not self.view.is_of_velero:
-            return frozenset()
-        places = (self.state.store.snapshot(context).velero_namespaces for context in self.state.contexts)
-        return frozenset({"namespace"}) if all(len(found) <= 1 for found in places) else frozenset()
+        """Besides others the namespace of Velero's own objects, where there is one Velero in each cluster."""
+        is_same = self.view.is_of_velero and self._is_one_server
+        return self.view.on_request | ({"namespace"} if is_same else set())
 
     @property
     def can_group(self) -> bool:

@@ -207,8 +207,12 @@ class TablePage(FilterablePage):
 
     def _order(self) -> Line:
         assert self.rows is not None
-        if self.rows.sorted_by == WORST_FIRST and isinstance(self.rows.view, View):
-            return (Span("best first" if self.rows.reversed else self.rows.view.order_words, DIM),)
+        view = self.rows.view
+        if isinstance(view, View) and self.rows.sorted_by in (
+            WORST_FIRST,
+            "" if view.starts_worst_first else view.order,
+        ):
+            return (Span(f"{view.order_words}{', reversed' if self.rows.reversed else ''}", DIM),)
         column = next((one for one in self.rows.columns if one.name == self.rows.sorted_by), None)
         if column is None:
             return ()

@@ -15,7 +15,7 @@ from foretop_core.tables.text.terminal_text import width
 GAP = 2
 NARROW = 50
 _LEAST = 12
-_LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
+_LEAST_OF = {"context": 8, "subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
 """A column that may be cut keeps at least this much."""
 _TIGHT = 16
 """What a column that may be cut keeps where a wide table would show no further column otherwise."""

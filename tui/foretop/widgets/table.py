@@ -15,6 +15,7 @@ from foretop.widgets.table_strips import LEFT
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD
+from foretop_core.tables.engine.sections import SECTION
 
 
 class Table(TableBase, can_focus=True):
@@ -80,7 +81,7 @@ class Table(TableBase, can_focus=True):
         found = lines.index_of(self.cursor) if self.cursor is not None else None
         before = self._place
         if found is None:
-            self._place = max(0, min(before, len(lines) - 1))
+            self._place = self._beside_sections(before)
             self._set_cursor(lines.key_at(self._place) if len(lines) else None)
         else:
             self._place = found
@@ -96,6 +97,9 @@ class Table(TableBase, can_focus=True):
         size = len(self.rows.lines) if self.rows else 0
         self._top = max(self._place - self.height + 1, min(self._top, self._place))
         self._top = max(0, min(self._top, size - self.height))
+        if self._top == self._place > 0 and self.rows and self.rows.lines.key_at(self._top - 1).kind == SECTION:
+            # The line above a section is seen with its first row.
+            self._top -= 1
 
     def _set_cursor(self, key: ObjectRef | None) -> None:
         if key != self.cursor:
@@ -124,7 +128,7 @@ class Table(TableBase, can_focus=True):
         if self.rows is None or not len(self.rows.lines):
             return
         old, top = self._place, self._top
-        self._place = max(0, min(place, len(self.rows.lines) - 1))
+        self._place = self._beside_sections(place)
         self._set_cursor(self.rows.lines.key_at(self._place))
         self._scroll()
         if self._top != top:
@@ -132,6 +136,16 @@ class Table(TableBase, can_focus=True):
         elif old != self._place:
             self._dirty(old - self._top)
             self._dirty(self._place - self._top)
+
+    def _beside_sections(self, place: int) -> int:
+        """The line that is meant, or the next one in the same direction on which the cursor may stand."""
+        assert self.rows is not None
+        lines = self.rows.lines
+        place = max(0, min(place, len(lines) - 1))
+        if not len(lines) or lines.key_at(place).kind != SECTION:
+            return place
+        # A section has a row below its line; above the first line there is none.
+        return place - 1 if 0 < place < self._place else place + 1
 
     def action_column(self, by: int) -> None:
         """Another column is the selected one; it is brought into sight."""

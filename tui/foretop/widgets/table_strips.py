@@ -24,7 +24,7 @@ from foretop.widgets.styles import (
     style_of_mark,
     to_ascii,
 )
-from foretop_core.dashboard.table_models import GroupHeaderRow
+from foretop_core.dashboard.table_models import GroupHeaderRow, SectionRow
 from foretop_core.tables.engine.view import Column, Row
 from foretop_core.tables.engine.view import pieces as cell_pieces
 from foretop_core.tables.text.terminal_text import pad
@@ -127,3 +127,9 @@ def group_strip(row: GroupHeaderRow, how: RowState, cells: int, ascii: bool) -> 
     pieces.append(Segment(f"  {row.size:,}", how.ground))
     pieces += [Segment(to_ascii(f"  {cell.text}", ascii), how.on_ground(style_of(cell.tone))) for cell in row.words]
     return Strip(pieces).adjust_cell_length(cells, how.ground)
+
+
+def section_strip(row: SectionRow, cells: int, ascii: bool) -> Strip:
+    """`RUNNING 3 of 3 slots, the next is free about 02:30:17`, across all columns."""
+    pieces = [Segment(f" {to_ascii(row.title, ascii)}", BOLD), Segment(to_ascii(f" {row.words}", ascii), DIM)]
+    return Strip(pieces).adjust_cell_length(cells, PLAIN)

@@ -60,6 +60,8 @@ class SortedRows(Generic[E]):
         self._order: SortedList[Place] = SortedList()
         self._group: Callable[[ObjectRef], Any] | None = None
         self._counting: Counting[E] | None = None
+        self.moves = 0
+        """Moves when a row has come, gone or changed."""
 
     def __len__(self) -> int:
         """How many rows are visible."""
@@ -174,12 +176,14 @@ class SortedRows(Generic[E]):
         self._count()
 
     def _count(self) -> None:
+        self.moves += 1
         if self._counting is not None:
             self._counting.clear()
             for key in self._places:
                 self._counting.came(key, self._entries[key])
 
     def _show(self, key: ObjectRef, place: Place) -> None:
+        self.moves += 1
         self._places[key] = place
         self._order.add(place)
         if self._counting is not None:
@@ -189,6 +193,7 @@ class SortedRows(Generic[E]):
         place = self._places.pop(key, None)
         if place is None:
             return False
+        self.moves += 1
         self._order.remove(place)
         if self._counting is not None:
             self._counting.went(key, self._entries[key])
@@ -196,6 +201,7 @@ class SortedRows(Generic[E]):
 
     def _stay(self, key: ObjectRef, before: E, after: E) -> None:
         """A visible row has changed, and its place has not."""
+        self.moves += 1
         if self._counting is not None:
             self._counting.changed(key, before, after)
 
@@ -357,7 +363,9 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         if known is None or known[0] is not entry:
             known = self._judged[key] = (entry, self._judge(key, entry))
         if not self._is_worst_first:
-            return self._sort(entry)
+            value = self._sort(entry)
+            # The order of servers is one for each cluster.
+            return value if value is None or self.view.starts_worst_first else (key.context, value)
         then = self._then(entry)
         return known[1].grade, then is None, then
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -203,8 +203,12 @@ class View(TableView[E]):
     """The order in which the table starts, in words."""
     starts_worst_first: ClassVar[bool] = True
     """False where the objects have an order of their own."""
+    on_request: ClassVar[frozenset[str]] = frozenset()
+    """The columns that the screen shows only where a person asks for them: the pane tells it, or another column."""
     is_of_velero: ClassVar[bool] = False
     """Whether its objects are in Velero's own namespace."""
+    has_sections: ClassVar[bool] = False
+    """Whether its rows, in their own order, stand in sections with a line above each."""
     mark_ticks: ClassVar[bool] = True
     """Whether the mark of a row changes with time alone."""
 
@@ -231,6 +235,14 @@ class View(TableView[E]):
     def then_by(self, entry: E) -> Any:
         """The order of rows of one state: by what comes next. None comes last."""
         return self.column(self.order).sort(entry)
+
+    def section(self, entry: E) -> str:
+        """The title of the section in which a row stands."""
+        return ""
+
+    def section_words(self, title: str, entries: Sequence[E], render: RenderContext) -> str:
+        """The sentence after the title of a section of one server."""
+        return ""
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """The rows that may look different after a change of any watched object."""

@@ -21,6 +21,7 @@ from foretop_core.rules.facts.schedule_facts import (
 )
 from foretop_core.rules.facts.schedule_runs import (
     RUN_WORDS,
+    SHOWN_RUNS,
     ExpectedRun,
     past_runs,
     run_letter,
@@ -67,6 +68,7 @@ class SchedulesView(View[ScheduleRow]):
     first: ClassVar[Mapping[str, int]] = {"runs": 14}
     order_words = "worst first, then next run"
     is_of_velero = True
+    on_request = frozenset({"skip"})
     fields = (*View.fields, "cron", "paused", "outcome")
 
     def __init__(self) -> None:
@@ -269,10 +271,10 @@ def strip_of_runs(entry: ScheduleRow, render: RenderContext) -> RunStrip | None:
 
 
 def _runs(entry: ScheduleRow, render: RenderContext) -> str:
-    """The marks of the runs, or in words that there are none."""
+    """The marks of the last ten runs, or in words that there are none."""
     strip = strip_of_runs(entry, render)
     if strip is not None:
-        return strip.marks
+        return strip.marks[-SHOWN_RUNS:]
     return "makes none" if entry.invalid or entry.never_fires else "no run yet"
 
 
@@ -310,7 +312,7 @@ def _strip_title(cells: int) -> str:
 
 
 _COLUMNS: tuple[Column[ScheduleRow], ...] = (
-    plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace),
+    plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
     plain("cron", "CRON", lambda entry: shown(entry.schedule.spec.schedule), cells=18, most=20),
     plain("meaning", "MEANING", _meaning, wide=True),
@@ -350,7 +352,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     ),
     Column(
         "runs",
-        "LAST 10",
+        f"LAST {SHOWN_RUNS}",
         _runs,
         lambda entry: entry.letters,
         _runs_tone,
@@ -377,7 +379,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         cells=8,
         most=12,
     ),
-    Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately, wide=True),
+    Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
     plain(
         "phase",
         "PHASE",
