@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from msgspec.structs import replace
-
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, let_through
 from foretop_core.models.wire import ObjectRef
@@ -245,6 +243,11 @@ class TableModel(ABC):
         """The columns that say the same of every row, and are shown only where a person asks for them."""
         return frozenset()
 
+    @property
+    def needed_columns(self) -> frozenset[str]:
+        """The columns that tell rows apart, and so are not for wide tables alone."""
+        return frozenset()
+
     def standing(self, key: ObjectRef, entry: Any) -> StatusLabel | None:
         """What the head of its group tells of a row."""
         return None
@@ -327,11 +330,6 @@ class StoreTableModel(TableModel):
         rows = ObjectRows(view, state.store, state.contexts, self._judged if worst_first else None)
         super().__init__(state, view, rows)
         self._sections = SectionedRows(rows, self._section) if worst_first and view.has_sections else None
-        if worst_first and view.is_of_velero:
-            # Hidden where it says nothing; where it tells rows apart it is as good a column as any.
-            self.columns = tuple(
-                replace(column, wide=False) if column.name == "namespace" else column for column in self.columns
-            )
 
     def _judged(self, key: ObjectRef, entry: Any) -> Judged:
         """What cannot be judged is as bad as what is broken: its row says so."""
@@ -413,6 +411,10 @@ class StoreTableModel(TableModel):
         """Besides others the namespace of Velero's own objects, where there is one Velero in each cluster."""
         is_same = self.view.is_of_velero and self._is_one_server
         return self.view.on_request | ({"namespace"} if is_same else set())
+
+    @property
+    def needed_columns(self) -> frozenset[str]:
+        return frozenset({"namespace"} if self.view.is_of_velero and not self._is_one_server else ())
 
     @property
     def can_group(self) -> bool:

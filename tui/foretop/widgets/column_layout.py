@@ -54,6 +54,8 @@ class ColumnPriorities(msgspec.Struct, frozen=True):
     """By column, how much of it is kept when it is cut, where that is not the usual."""
     first: Mapping[str, int] = msgspec.field(default_factory=dict)
     """By column, up to how many cells it gets before names are given more."""
+    needed: frozenset[str] = frozenset()
+    """Columns that are not for a wide table alone, whatever they say of themselves."""
     without: frozenset[str] = frozenset()
     """What is told elsewhere."""
     chosen: tuple[str, ...] = ()
@@ -77,7 +79,7 @@ def arrange(
     order, least, taken = _fitting(columns, natural, room, priorities, shown)
     if priorities.wide:
         # Beside the pane there may be no room for a further column: others are cut more, and then left out.
-        hidden = [place for place in shown if columns[place].wide]
+        hidden = [place for place in shown if _is_for_wide(columns[place], priorities)]
         for essential in reversed(range(_ESSENTIAL + 1)):
             if not hidden or any(place in taken for place in hidden):
                 break
@@ -109,7 +111,7 @@ def _fitting(
     taken: list[int] = []
     for place in order:
         asked_for = columns[place].name == priorities.selected or columns[place].name in priorities.chosen
-        modest = columns[place].wide and not priorities.wide and not asked_for
+        modest = _is_for_wide(columns[place], priorities) and not priorities.wide and not asked_for
         sizes = natural if modest else least
         if _total([sizes[other] for other in (*taken, place)]) <= room:
             taken.append(place)
@@ -173,9 +175,13 @@ def _rank(columns: Sequence[Column[Any]], place: int, priorities: ColumnPrioriti
     listed = priorities.rank.index(column.name) if column.name in priorities.rank else len(priorities.rank)
     if priorities.wide and listed < priorities.essential:
         return 1, listed, place
-    if column.wide:
+    if _is_for_wide(column, priorities):
         return (2 if priorities.wide else 4), listed, place
     return 3, listed, place
+
+
+def _is_for_wide(column: Column[Any], priorities: ColumnPriorities) -> bool:
+    return column.wide and column.name not in priorities.needed
 
 
 def _total(sizes: Sequence[int]) -> int:

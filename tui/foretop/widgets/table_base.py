@@ -244,7 +244,13 @@ class TableBase(Widget):
         # A column that a person sorted by stays, so that its arrow is seen.
         is_usual = (self.rows.sorted_by, self.rows.reversed) == self._usual_order
         selected = "" if is_usual and self._selected == self.rows.sorted_by else self._selected
-        priorities = replace(self._priorities, wide=wide, selected=selected, without=self._without(selected, wide=wide))
+        priorities = replace(
+            self._priorities,
+            wide=wide,
+            selected=selected,
+            without=self._without(selected, wide=wide),
+            needed=self.rows.needed_columns,
+        )
         most = at_most or {}
         widths = self._widths.of(self.rows, self._window, self._top)
         limits = [column.most or size for column, size in zip(self.rows.columns, widths, strict=True)]

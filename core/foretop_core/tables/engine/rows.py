@@ -223,7 +223,7 @@ class Judged(msgspec.Struct, frozen=True):
     """The state of a row, and its place among the states of all rows."""
 
     mark: StatusGlyph
-    grade: Any
+    grade: tuple[int, ...]
 
 
 class ObjectRows(SortedRows[E | UnreadableRow]):

@@ -228,9 +228,9 @@ class View(TableView[E]):
     @abstractmethod
     def resource(self, entry: E) -> Resource: ...
 
-    def grade(self, entry: E, mark: StatusGlyph, render: RenderContext) -> object:
+    def grade(self, entry: E, mark: StatusGlyph, render: RenderContext) -> tuple[int, ...]:
         """The place of a row's state among all, the worst first."""
-        return badness(mark)
+        return (badness(mark),)
 
     def then_by(self, entry: E) -> Any:
         """The order of rows of one state: by what comes next. None comes last."""

@@ -253,7 +253,8 @@ def _progress(entry: NonAdminRow, render: RenderContext) -> str:
         return "" if entry.run.phase in WAITING else progress_text(entry.run, render)
     if status is not None and status.errors:
         return humanize.count(status.errors, "error")
-    return ""
+    bar = _progress_drawing(entry, render)
+    return f"{bar.permille // 10}%" if bar is not None else ""
 
 
 def _progress_drawing(entry: NonAdminRow, render: RenderContext) -> ShareBar | None:
