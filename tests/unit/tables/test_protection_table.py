@@ -78,7 +78,7 @@ def test_a_row_says_how_well_a_namespace_is_protected() -> None:
         ["·", "kube-system", "ignored", "none", "0", "", "", "none", "", ""],
         ["✗", "late", "late", "4d", "1", "now, 0 left", "23h", "all", "snapshot", "default"],
         [
-            *("✗", "lost", "unreachable", "1h", "1", "in 20d, 0 left", "in 23h18m, refused", "all", "snapshot"),
+            *("✗", "lost", "unreachable", "1h", "1", "in 20d, 0 left", "23h, refused", "all", "snapshot"),
             "lost unavailable",
         ],
         ["✗", "missing", "no copy", "none", "0", "", "23h", "all", "snapshot", ""],

@@ -14,8 +14,7 @@ from foretop.widgets.table_base import TableBase
 from foretop.widgets.table_strips import LEFT
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
-from foretop_core.tables.engine.groups import HEAD
-from foretop_core.tables.engine.sections import SECTION
+from foretop_core.tables.engine.groups import HEAD, SECTION
 
 
 class Table(TableBase, can_focus=True):

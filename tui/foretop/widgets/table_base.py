@@ -26,8 +26,7 @@ from foretop.widgets.table_strips import (
 from foretop_core.dashboard.table_models import GroupHeaderRow, SectionRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.tables.engine.groups import HEAD
-from foretop_core.tables.engine.sections import SECTION
+from foretop_core.tables.engine.groups import HEAD, SECTION
 from foretop_core.tables.engine.view import Row, View, worded_width, wording
 from foretop_core.tables.text.terminal_text import width
 

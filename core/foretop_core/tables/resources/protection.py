@@ -417,8 +417,8 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         most=8,
         ticks=True,
     ),
-    plain("by", "BY", lambda row: covered_by(row.protection), most=24),
-    plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs),
+    plain("by", "BY", lambda row: covered_by(row.protection), cells=16, most=24),
+    plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs, cells=8),
     plain("volumes", "VOLUMES", lambda row: row.volumes, wide=True),
     plain("storage", "STORAGE", _storage, wide=True),
     plain("repository", "REPOSITORY", lambda row: row.repository, wide=True),
@@ -428,5 +428,6 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         lambda row, render: tried_text(row.protection, render),
         lambda row: row.protection.drill.at if row.protection.drill else row.protection.restored,
         falls=True,
+        cells=8,
     ),
 )
