@@ -203,7 +203,7 @@ class TablePage(FilterablePage):
         assert self.rows is not None
         counts = self.rows.marks
         states = [Span(f" {mark.value}{counts[mark]:,}", style_of_mark(mark)) for mark in _COUNTED if counts.get(mark)]
-        return (Span(PAGES[self.page_id].brief_title, BOLD), Span(f" {len(self.rows.table):,} ", DIM), *states)
+        return (Span(PAGES[self.page_id].name, BOLD), Span(f" {len(self.rows.table):,} ", DIM), *states)
 
     def _order(self) -> Line:
         assert self.rows is not None
