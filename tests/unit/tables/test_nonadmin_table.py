@@ -86,7 +86,7 @@ def test_a_row_has_the_phase_of_its_velero_object_in_its_colour() -> None:
     assert {name: (cell.text, cell.tone) for name, cell in table.cells("velero").items()} == {
         "a": ("–", Tone.DIM),
         "b": ("Failed", Tone.BAD),
-        "c": ("1st, 02:42", Tone.WAITING),
+        "c": ("New", Tone.WAITING),
         "d": ("PartiallyFailed", Tone.WARN),
         "e": ("Completed", Tone.DIM),
     }

@@ -72,16 +72,16 @@ def test_a_row_says_how_well_a_namespace_is_protected() -> None:
     assert table.text("name", "state", "newest", "copies", "expires", "next", "covers", "volumes", "storage") == [
         ["▲", "bare", "not covered", "none", "0", "", "", "none", "", ""],
         ["·", "gone", "deleted", "1h", "1", "in 20d, 0 left", "", "none", "", "default"],
-        ["●", "good", "protected", "1h", "2", "in 3d, 1 left", "18m", "all", "snapshot", "default, second"],
+        ["●", "good", "protected", "1h", "2", "in 3d, 1 left", "in 18m", "all", "snapshot", "default, second"],
         ["▲", "hourly", "partial", "1m", "0 + 1 partial", "", "due", "all", "snapshot", "default"],
         ["·", "kube-system", "ignored", "none", "0", "", "", "none", "", ""],
-        ["✗", "late", "late", "4d", "1", "now, 0 left", "23h", "all", "snapshot", "default"],
+        ["✗", "late", "late", "4d", "1", "now, 0 left", "in 23h18m", "all", "snapshot", "default"],
         [
-            *("✗", "lost", "unreachable", "1h", "1", "in 20d, 0 left", "23h, refused", "all", "snapshot"),
+            *("✗", "lost", "unreachable", "1h", "1", "in 20d, 0 left", "in 23h18m, refused", "all", "snapshot"),
             "lost unavailable",
         ],
-        ["✗", "missing", "no copy", "none", "0", "", "23h", "all", "snapshot", ""],
-        ["●", "mixed", "protected", "1h", "1 + 1 partial", "in 20d, 0 left", "23h", "all", "snapshot", "default"],
+        ["✗", "missing", "no copy", "none", "0", "", "in 23h18m", "all", "snapshot", ""],
+        ["●", "mixed", "protected", "1h", "1 + 1 partial", "in 20d, 0 left", "in 23h18m", "all", "snapshot", "default"],
         ["▲", "part", "partial", "1h", "0 + 1 partial", "", "23h", "part: only pods", "not at all", "default"],
         ["‖", "paused", "paused", "1h", "1", "in 9d, 0 left", "paused", "all", "snapshot", "default"],
     ]
@@ -94,7 +94,7 @@ def test_a_row_says_how_well_a_namespace_is_protected() -> None:
     assert [name for name, tone in tones["newest"].items() if tone is Tone.WARN] == ["hourly", "part"]
     assert [name for name, tone in tones["newest"].items() if tone is Tone.DIM] == ["bare", "kube-system", "missing"]
     assert {name: cell.briefs for name, cell in table.cells("covers").items() if cell.briefs} == {"part": ("part",)}
-    assert [name for name, cell in table.cells("next").items() if cell.tone is not Tone.PLAIN] == ["lost"]
+    assert [name for name, cell in table.cells("next").items() if cell.tone is Tone.WARN] == ["lost"]
 
 
 def test_the_next_run_is_that_of_the_schedule_that_runs_first_and_works() -> None:
@@ -116,10 +116,10 @@ def test_the_next_run_is_that_of_the_schedule_that_runs_first_and_works() -> Non
     table.clock.set(NOW.replace(second=0))
     found = table.cells("next")
     assert {name: (cell.text, cell.tone) for name, cell in found.items()} == {
-        "later": ("19m", Tone.PLAIN),
-        "now": ("0s", Tone.PLAIN),
-        "paused": ("19m", Tone.PLAIN),
-        "sooner": ("19m, refused", Tone.WARN),
+        "later": ("in 19m", Tone.PLAIN),
+        "now": ("due", Tone.PLAIN),
+        "paused": ("in 19m", Tone.PLAIN),
+        "sooner": ("in 19m, refused", Tone.WARN),
     }
 
 

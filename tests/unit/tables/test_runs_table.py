@@ -161,15 +161,15 @@ def test_an_owner_is_told_in_fewer_words_where_there_is_less_room() -> None:
 @pytest.mark.parametrize(
     ("end", "text"),
     [
-        ("2026-11-15T02:41:08Z", "1s"),
+        ("2026-11-15T02:41:08Z", "in 1s"),
         ("2026-11-15T02:41:07Z", "0s ago"),
         ("2026-11-15T02:31:07Z", "10m ago"),
-        ("2026-11-18T02:41:07Z", "3d"),
+        ("2026-11-18T02:41:07Z", "in 3d"),
     ],
 )
 def test_a_backup_expires_in_the_future_or_should_have_gone(end: str, text: str) -> None:
     cell = Shown("backups", [backup("one", expiration=end)]).cells("expires")["one"]
-    assert cell.text == text
+    assert (cell.text, cell.briefs) == (text, (text.removeprefix("in "),))
 
 
 @pytest.mark.parametrize(

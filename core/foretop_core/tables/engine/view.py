@@ -69,7 +69,8 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     there runs downwards in their usual order: the newest start, the greatest age comes first. `cells` is what its
     texts come to sooner or later, kept free from the start so that no column goes when one of them grows. In a
     column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
-    clock, which is not a change of the object. `most` is as wide as it ever gets, whatever its texts are. With
+    clock, which is not a change of the object. What is told `briefly` is shortened on the screen, however much room
+    there is. `most` is as wide as it ever gets, whatever its texts are. With
     `heading` its title depends on its width.
     """
 
@@ -86,6 +87,7 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     cells: int = 0
     alike: bool = False
     ticks: bool = False
+    briefly: bool = False
     most: int = 0
     drawing: Callable[[Shown, RenderContext], Drawing | None] | None = None
     heading: Callable[[int], str] | None = None
@@ -144,7 +146,8 @@ def pieces(
     """A cell in exactly its room: its text, or what is drawn in its place."""
     if cell.drawing is not None:
         return cell.drawing.pieces(cell.text, cell.tone, size, ascii=ascii)
-    return (Piece(pad(fit(cell, column, size, ellipsis, least), size, right=column.right), cell.tone),)
+    shortened = max(least, 1) if column.briefly and cell.briefs else least
+    return (Piece(pad(fit(cell, column, size, ellipsis, shortened), size, right=column.right), cell.tone),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,22 +225,24 @@ def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
     return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ()
 
 
-def _velero(entry: NonAdminRow, render: RenderContext) -> str:
-    """The phase of its Velero object; of one that waits its place and its start, of what has none why."""
-    if entry.state in (NonAdminState.REFUSED, NonAdminState.LOST):
-        return str(entry.state.value)
-    if entry.run is None or not entry.place:
-        return entry.velero_phase or "–"
-    facts = render.facts(entry.run)
-    if not facts.waiting_place or facts.is_left_alone:
-        return entry.velero_phase or "–"
-    start = facts.expected_start
-    place = humanize.ordinal(facts.waiting_place)
-    return f"{place}, {render.estimate(start, entry.run)}" if start is not None else f"{place} waiting"
+def _velero_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
+    """Of what waits its place and its start, of what has no Velero object why; else the phase in fewer letters."""
+    if word := _without_run(entry):
+        return (word,)
+    facts = render.facts(entry.run) if entry.run is not None and entry.place else None
+    if facts is None or not facts.waiting_place or facts.is_left_alone:
+        return phase_briefs(entry.velero_phase)
+    place, start = humanize.ordinal(facts.waiting_place), facts.expected_start
+    return (f"{place}, {render.estimate(start, facts.run)}" if start is not None else f"{place} waiting",)
+
+
+def _without_run(entry: NonAdminRow) -> str:
+    """Why it has no Velero object: `refused`, `lost`; "" for any other."""
+    return str(entry.state.value) if entry.state in (NonAdminState.REFUSED, NonAdminState.LOST) else ""
 
 
 def _velero_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
-    if entry.state in (NonAdminState.REFUSED, NonAdminState.LOST):
+    if _without_run(entry):
         severity = entry.facts(render).severity
         return severity_mark(severity).tone if severity is not None else Tone.WARN
     return phase_tone(entry.velero_phase) if entry.velero_phase else Tone.DIM
@@ -278,10 +280,11 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     Column(
         "velero",
         "VELERO",
-        _velero,
+        lambda entry, _: entry.velero_phase or "–",
         lambda entry: entry.velero_phase or None,
         _velero_tone,
-        briefs=lambda entry, _: phase_briefs(entry.velero_phase),
+        briefs=_velero_briefs,
+        briefly=True,
         cells=11,
         most=11,
     ),

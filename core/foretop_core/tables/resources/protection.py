@@ -32,7 +32,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, badness, severity_mark
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
@@ -61,6 +61,9 @@ _IN_ORDER = (
     ProtectionState.IGNORED,
 )
 """The worst first, as its sign says; what is paused comes before what is good."""
+
+
+_NOT_WRONG = badness(StatusGlyph.HEALTHY)
 
 
 class ProtectionRow(LastingNamespaceFacts, frozen=True):
@@ -140,11 +143,12 @@ class ProtectionView(View[ProtectionRow]):
     def mark(self, entry: ProtectionRow, render: RenderContext) -> StatusGlyph:
         return protection_mark(render.namespace(entry.protection))
 
-    def grade(self, entry: ProtectionRow, mark: StatusGlyph, render: RenderContext) -> tuple[int, int]:
+    def grade(self, entry: ProtectionRow, mark: StatusGlyph, render: RenderContext) -> tuple[int, ...]:
         """By state, then by the age of the copy against what is promised."""
         facts = render.namespace(entry.protection)
         share = facts.age_share
-        return _IN_ORDER.index(facts.state), -round(20 * share) if share is not None else 1
+        wrong = badness(mark) if facts.severity is not None else _NOT_WRONG
+        return wrong, _IN_ORDER.index(facts.state), -round(20 * share) if share is not None else 1
 
     def then_by(self, entry: ProtectionRow) -> str:
         return entry.protection.namespace
@@ -287,7 +291,12 @@ def _next(row: ProtectionRow, render: RenderContext) -> str:
         return "paused" if row.protection.is_paused else ""
     cover = row.next_cover
     refused = ", refused" if cover is not None and render.schedule(cover.schedule).refusal else ""
-    return f"{times.countdown(run - render.now)}{refused}"
+    return f"{times.until(run - render.now) if run > render.now else 'due'}{refused}"
+
+
+def _next_briefs(row: ProtectionRow, render: RenderContext) -> tuple[str, ...]:
+    run = row.protection.next_run
+    return (times.countdown(run - render.now),) if run is not None else ()
 
 
 def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
@@ -325,11 +334,11 @@ def _promise_bar(row: ProtectionRow, render: RenderContext) -> ShareBar | None:
     share = facts.age_share
     if share is None:
         return None
-    return ShareBar(10 * min(100, round(100 * share)), protection_mark(facts.state).tone)
+    return ShareBar(10 * min(100, round(100 * share)), protection_mark(facts).tone)
 
 
 def _promise_tone(row: ProtectionRow, render: RenderContext) -> Tone:
-    return protection_mark(render.namespace(row.protection).state).tone
+    return protection_mark(render.namespace(row.protection)).tone
 
 
 def _of(row: ProtectionRow, render: RenderContext) -> str:
@@ -402,7 +411,8 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         lambda row: row.protection.next_run,
         _next_tone,
         right=True,
-        briefs=lambda row, render: (_next(row, render).removesuffix(", refused"),),
+        briefs=_next_briefs,
+        briefly=True,
         cells=6,
         most=6,
         ticks=True,
@@ -413,6 +423,7 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         _expires,
         lambda row: row.protection.copies.next_expiry,
         briefs=lambda row, render: (_expires(row, render).partition(",")[0].removeprefix("in "),),
+        briefly=True,
         cells=8,
         most=8,
         ticks=True,

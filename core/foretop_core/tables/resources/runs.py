@@ -202,7 +202,7 @@ def _expires(backup: Backup, now: datetime) -> str:
     end = expiration(backup)
     if end is None:
         return ""
-    return times.short(end - now) if end > now else f"{times.short(now - end)} ago"
+    return times.until(end - now) if end > now else f"{times.short(now - end)} ago"
 
 
 def _counted(number: int, run: Run) -> str:
@@ -287,6 +287,8 @@ _BACKUPS: tuple[Column[Backup], ...] = (
         "EXPIRES",
         lambda run, render: _expires(run, render.now),
         expiration,
+        briefs=lambda run, render: (_expires(run, render.now).removeprefix("in "),),
+        briefly=True,
         cells=7,
         most=7,
         ticks=True,

@@ -16,6 +16,7 @@ from foretop_core.rules.facts.schedule_facts import (
     SEVERITIES,
     Choice,
     LastingFacts,
+    ScheduleFacts,
     ScheduleState,
     history,
 )
@@ -107,8 +108,8 @@ class SchedulesView(View[ScheduleRow]):
         return entry.schedule
 
     def then_by(self, entry: ScheduleRow) -> tuple[bool, datetime | None, str]:
-        """The next run first; those without one by name."""
-        return entry.next_run is None, entry.next_run, entry.schedule.name
+        """What has no run to come, then the next run first."""
+        return entry.next_run is not None, entry.next_run, entry.schedule.name
 
     def phase(self, entry: ScheduleRow) -> str:
         return entry.schedule.phase or "New"
@@ -171,8 +172,8 @@ def _last_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
 
 def _next(entry: ScheduleRow, render: RenderContext) -> str:
     facts, now = render.schedule_facts(entry), render.now
-    if facts.pause is not None:
-        return "paused" if facts.pause.until is None else "window"
+    if entry.schedule.spec.paused:
+        return _if_unpaused(facts)
     if facts.invalid:
         return "too long" if facts.is_too_long else "invalid cron" if facts.is_invalid_cron else "refused"
     if facts.dialect is None:
@@ -183,23 +184,33 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
     if run is None:
         return "none"
     if now <= run:
-        return f"{times.countdown(run - now)}{', refused' if facts.refusal else ''}"
+        return f"{times.until(run - now)}{', refused' if facts.refusal else ''}"
     return f"overdue {times.short(now - run)}" if facts.overdue is not None else "due"
 
 
-_SHORTER = {"too long": "invalid", "invalid cron": "invalid", "never fires": "never"}
+def _if_unpaused(facts: ScheduleFacts) -> str:
+    """What unpausing it now would do: a backup at once, or the next run."""
+    if facts.invalid:
+        return "paused"
+    told = facts.unpausing(Choice.LEAVE)
+    if facts.may_be_due:
+        return "paused, due, skips" if told.skips else "paused, due"
+    return f"paused, {times.until(told.next_run - facts.now)}" if told.next_run else "paused"
 
 
-def _next_briefs(text: str) -> tuple[str, ...]:
-    """Without what stands after a comma or, of what is late, since when."""
-    if text in _SHORTER:
-        return (_SHORTER[text],)
-    if text.endswith(" readings"):
+def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
+    """A countdown, or a word: `57s`, `due`, `overdue`, `window`, `paused`, `invalid`, `never`, `unclear`."""
+    facts = render.schedule_facts(entry)
+    if facts.pause is not None:
+        return ("window" if facts.pause.until is not None else "paused",)
+    if facts.invalid:
+        return ("invalid" if facts.is_invalid_cron else "refused",)
+    if facts.dialect is None:
         return ("unclear",)
-    if text.startswith("overdue "):
-        return ("overdue",)
-    first = text.removesuffix(", refused")
-    return (first,) if first != text else ()
+    run = facts.next_run
+    if facts.never_fires or run is None:
+        return ("never",)
+    return ("overdue",) if facts.overdue is not None else (times.countdown(run - render.now),)
 
 
 def _at(entry: ScheduleRow, render: RenderContext) -> str:
@@ -323,7 +334,8 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         lambda entry: entry.next_run,
         _next_tone,
         right=True,
-        briefs=lambda entry, render: _next_briefs(_next(entry, render)),
+        briefs=_next_briefs,
+        briefly=True,
         cells=7,
         most=7,
         ticks=True,
@@ -346,6 +358,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         right=True,
         falls=True,
         briefs=_last_briefs,
+        briefly=True,
         cells=6,
         most=6,
         ticks=True,
