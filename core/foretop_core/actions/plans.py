@@ -13,6 +13,7 @@ from foretop_core.actions.action_record import ActionRecord
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.pause_facts import PauseEffect, UnpauseEffect
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 Method = Literal["PATCH", "POST", "DELETE"]
@@ -55,6 +56,8 @@ class PlanStep(msgspec.Struct, frozen=True):
     """`61 % moved`: how far the object is. It goes on by itself, so that nobody agrees to it."""
     drill: str = ""
     """The id of the drill that it is part of, for the journal."""
+    effect: PauseEffect | UnpauseEffect | None = None
+    """The same as the forecast in facts, for a table of many; they go on by themselves, as the progress does."""
 
     @property
     def forecast_and_progress(self) -> str:
