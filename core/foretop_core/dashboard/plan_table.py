@@ -194,14 +194,12 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
     parts = [(running, "running", Tone.RUNNING), (len(unfinished) - running, "waiting", Tone.WAITING)]
     told = [Piece(f"{count} {word}", tone) for count, word, tone in parts if count]
     if not told:
-        said.append(Piece("No backup is running; nothing is deleted."))
+        said.append(Piece("No backup is running."))
     else:
-        verb = "backup goes on" if len(unfinished) == 1 else "backups go on"
-        said += [
-            told[0],
-            *(piece for one in told[1:] for piece in (Piece(" and "), one)),
-            Piece(f" {verb}; nothing is deleted."),
-        ]
+        verb = "goes" if len(unfinished) == 1 else "go"
+        noun = "backups" if max(running, len(unfinished) - running) > 1 else "backup"
+        between = [piece for one in told[1:] for piece in (Piece(" and "), one)]
+        said += [told[0], *between, Piece(f" {noun} {verb} on.")]
     return tuple(said)
 
 
@@ -244,8 +242,10 @@ def _moment(at: datetime | None, now: datetime) -> str:
     """`03:27` today, else with the day; what is past is due now."""
     if at is None:
         return ""
-    if at <= now:
-        return "due now"
+    return "due now" if at <= now else _clock(at, now)
+
+
+def _clock(at: datetime, now: datetime) -> str:
     local = at.astimezone(now.tzinfo)
     return f"{local:%H:%M}" if local.date() == now.date() else f"{local.day} {local:%b %H:%M}"
 
@@ -256,8 +256,8 @@ _UNPAUSE = (
     PlanColumn("NAME", _NAME),
     PlanColumn("DUE SINCE", 12, right=True),
     PlanColumn("MISSED", 6, right=True),
-    PlanColumn("BACKUP NOW", 14),
-    PlanColumn("NEXT RUN"),
+    PlanColumn("BACKUP NOW", 13),
+    PlanColumn("NEXT RUN", 19),
 )
 _CHOICE = (
     PlanColumn("CHOICE", 22),
@@ -277,7 +277,7 @@ def _unpause_table(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]], now: date
     rows = tuple(
         (
             Piece(_name(step.target, steps)),
-            Piece(_since(effect.due_since, now)),
+            Piece(_clock(effect.due_since, now) if effect.due_since is not None else ""),
             Piece(_misses(effect.forecast.missed) if effect.due_since is not None else ""),
             _backup_now(effect, lines(step.target.context, step.target.namespace), now),
             Piece(_next_run(effect, now)),
@@ -309,6 +309,22 @@ def _unpause_sentence(effects: Sequence[UnpauseEffect]) -> tuple[Piece, ...]:
     return Piece(first, Tone.BRIGHT), Piece(f"; {rest}." if rest else ".")
 
 
+def paused_sentence(facts: ScheduleFacts) -> tuple[Piece, ...]:
+    """`‖ Paused for 2 hours by maria (CHG-4711); 2 runs missed since 01:20Z.`"""
+    pause = facts.pause
+    if pause is None:
+        return ()
+    length = f" for {humanize.duration(facts.now - pause.since)}" if pause.since is not None else ""
+    why = f" ({pause.why})" if pause.why else ""
+    until = f", meant until {humanize.minute(pause.until, facts.now)}" if pause.until is not None else ""
+    effect = unpause_effect(facts, Choice.DO_NOT_SKIP)
+    missed = effect.forecast.missed
+    since = f" since {humanize.minute(effect.due_since, facts.now)}" if effect.due_since is not None else ""
+    told = f"; {humanize.count(missed, 'run')} missed{since}." if missed else "; no run missed."
+    who = f" {pause.who}" if pause.who else ""
+    return Piece("‖ ", Tone.PAUSED), Piece(f"Paused{length}{who}{why}{until}{told}")
+
+
 def unpause_choices(facts: ScheduleFacts, line: QueueLine, labels: Sequence[str]) -> PlanTable:
     """A row for each choice of unpausing one schedule, in the order of CHOICES."""
     effects = [unpause_effect(facts, choice) for choice in CHOICES]
@@ -332,7 +348,7 @@ def _backup_now(effect: UnpauseEffect, line: QueueLine, now: datetime) -> Piece:
         if forecast.creates_only:
             return Piece("yes, but stalls", Tone.BAD)
         if forecast.silence:
-            return Piece("once Velero is back", Tone.WARN)
+            return Piece("when it is up", Tone.WARN)
         free = line.next_free
         return Piece(
             f"yes, waits {times.short(free - now)}" if free is not None and free > now else "yes", Tone.RUNNING
@@ -340,7 +356,7 @@ def _backup_now(effect: UnpauseEffect, line: QueueLine, now: datetime) -> Piece:
     if effect.due_since is not None and not forecast.skips and forecast.next_run is None:
         return Piece("not known", Tone.WARN)
     if effect.due_since is not None and not forecast.skips:
-        return Piece("after the running", Tone.WAITING)
+        return Piece("after running", Tone.WAITING)
     return Piece("no")
 
 
@@ -356,17 +372,10 @@ def _next_run(effect: UnpauseEffect, now: datetime) -> str:
 def _newest_copy(effect: UnpauseEffect, line: QueueLine, now: datetime) -> str:
     """The age that the newest copy reaches, or the moment that it will be of."""
     if effect.forecast.at_once and not (effect.forecast.refusal or effect.forecast.silence):
-        return f"from {_moment(line.next_free, now) if line.next_free else 'now'}"
+        return f"from {_clock(line.next_free or now, now)}"
     return (
         "none yet" if effect.newest_good is None else f"up to {times.short(effect.copy_age)}" if effect.copy_age else ""
     )
-
-
-def _since(at: datetime | None, now: datetime) -> str:
-    if at is None:
-        return ""
-    local = at.astimezone(now.tzinfo)
-    return f"{local:%H:%M}" if local.date() == now.date() else f"{local.day} {local:%b %H:%M}"
 
 
 # What is written

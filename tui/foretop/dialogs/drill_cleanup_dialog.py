@@ -8,16 +8,16 @@ from textual import work
 from textual.widget import Widget
 
 from foretop.dialogs import plan_text
-from foretop.dialogs.action_dialog import ActionDialog, DialogState
+from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.drill_run import deletion_planner, leftovers, plan_deletion
 from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.plan_table import Piece, PlanColumn, PlanTable
 from foretop_core.rules import humanize
 from foretop_core.rules.drills import DELETED_IN_ORDER, LeftDrill
 from foretop_core.rules.failure_record import failure_line
@@ -113,23 +113,21 @@ class DrillCleanupDialog(ActionDialog):
             return [*said, plan_text.look(_GOING)]
         return [*said, *(plan_text.look(f"{one.target}: {one.why}") for one in self._proven.refused)]
 
-    def _counted(self, plan: Plan) -> list[Paragraph]:
-        return []
+    def table(self, plan: Plan) -> PlanTable:
+        """All objects of a drill have the same name: they are told apart by kind."""
+        rows = tuple((Piece(step.target.kind), Piece(step.forecast)) for step in plan.steps)
+        return PlanTable((), (PlanColumn("KIND", 14), PlanColumn("RESULT")), rows)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
-        """Each object by its kind: all of a drill have the same name."""
-        if not plan.steps:
-            return [paragraph("Nothing is deleted yet: choose what to delete.")] if self._steps() else []
-        said = [
-            paragraph(f"{step.changes[0]}: {step.forecast}", label=" " if at else "Write")
-            for at, step in enumerate(plan.steps)
-        ]
-        said += [plan_text.look(warning) for step in plan.steps for warning in step.warnings]
-        return [*said, plan_text.command_line(plan.steps, self.cells, copies=not isinstance(self.focused, Prompt))]
+        return [] if plan.steps or not self._steps() else [paragraph("Nothing is deleted yet: choose what to delete.")]
 
-    def _said(self) -> Iterator[Paragraph]:
-        if self.dialog_state is not DialogState.DONE or self.plan_run is None:
-            yield from super()._said()
+    def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
+        if not plan.steps:
+            return []
+        return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
+
+    def outcome(self) -> Iterator[Paragraph]:
+        if self.plan_run is None:
             return
         results = [told.result for told in self.plan_run.told]
         if done := [str(one.step.target) for one in results if one.outcome is Outcome.DONE]:

@@ -13,7 +13,8 @@ from textual.widget import Widget
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog, DialogState
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.dialog_parts import DialogField, MessageBody, OptionCycler
+from foretop.dialogs.dialog_frame import DialogText
+from foretop.dialogs.dialog_parts import NO_TABLE, DialogField, OptionCycler
 from foretop.dialogs.drill_progress import DrillProgress
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
@@ -31,6 +32,7 @@ from foretop_core.actions.planners.drills import (
 )
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
@@ -123,18 +125,27 @@ class DrillDialog(ActionDialog):
             *([plan_text.look(f"Left over from drills: {humanize.join(left)}; see Triage.")] if left else []),
         ]
 
-    def _counted(self, plan: Plan) -> list[Paragraph]:
-        return []
+    def table(self, plan: Plan) -> PlanTable:
+        """All that a drill makes has one name: there is nothing to tell apart."""
+        return NO_TABLE
+
+    def warnings(self, plan: Plan) -> list[Paragraph]:
+        """What is wrong with the copy, and with the room for it."""
+        return [*super().warnings(plan), *([plan_text.look(self._quotas)] if self._quotas and plan.steps else [])]
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
-        """What is wrong with the copy, then all that is created, each in a sentence; the names of all are the same."""
         if not plan.steps:
             return super()._proposal(plan)
-        said = [plan_text.look(text) for text in (*plan.warnings, self._quotas) if text]
-        said += [paragraph(step.changes[0], label=" " if at else "Write") for at, step in enumerate(plan.steps)]
-        said.append(paragraph(plan.steps[-1].forecast, label="Result"))
-        said.append(paragraph("it is compared with the backup; you are asked, and these are deleted", label="Then"))
-        return [*said, plan_text.command_line(plan.steps, self.cells, copies=not isinstance(self.focused, Prompt))]
+        return [
+            paragraph(
+                f"{plan.steps[-1].forecast}; it is compared with the backup, you are asked, and these are deleted",
+                label="Then",
+            )
+        ]
+
+    def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
+        """All that is created, each in a sentence."""
+        return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
 
     # Under way, and afterwards
 
@@ -157,7 +168,7 @@ class DrillDialog(ActionDialog):
         assert self.progress is not None
         self.dialog_state = DialogState.SENDING
         self.progress.listener = self._moved
-        self.query_one(MessageBody).start_afresh()
+        self.start_afresh()
         self.show_fields(False)
         self.cancel.focus()
         self.draw()
@@ -168,11 +179,17 @@ class DrillDialog(ActionDialog):
             self.dialog_state = DialogState.DONE
         self.draw()
 
-    def _said(self) -> Iterator[Paragraph]:
-        progress = self.progress
-        if self.dialog_state is DialogState.ASKING or progress is None:
-            yield from super()._said()
+    def draw(self) -> None:
+        """Once it goes, what is shown is how far it is."""
+        if self.dialog_state is DialogState.ASKING or self.progress is None:
+            super().draw()
             return
+        self.is_asking = False
+        said = tuple(self._told(self.progress))
+        self.say(DialogText(self.title_line, plan_text.place(self.keys, self.cells), said=said))
+        self._show_knobs()
+
+    def _told(self, progress: DrillProgress) -> Iterator[Paragraph]:
         if self.dialog_state is DialogState.SENDING:
             yield paragraph(progress.news, bold=True)
             yield paragraph("Closing this window does not stop it; a message tells how it ended.", Tone.DIM)
@@ -187,7 +204,7 @@ class DrillDialog(ActionDialog):
             self.go.display = asks
             self.go.say("Delete it")
             self.cancel.say("Keep it" if asks else "Close")
-            self._show_ways()
+            self._show_edges()
 
     def action_leave(self) -> None:
         if self.progress is not None:
