@@ -73,8 +73,6 @@ class DialogSpec(msgspec.Struct, frozen=True):
     """What the button says of one, whose name `{}` stands for, and of several, where it stands for `2 schedules`."""
     noun: str = "schedule"
     """What several are counted as."""
-    dismissal: str = "Cancel"
-    """The word on the button that leaves without sending."""
     fields: tuple[ChoiceField | TextField, ...] = ()
     names_objects: bool = False
     """The planner takes `named_at`, when the dialog was opened: the names that were shown are those that are made."""

@@ -358,7 +358,9 @@ class ActionDialog(DialogFrame):
 
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
         """One sentence with the consequence in numbers."""
-        return table.sentence
+        if table.sentence or not table.rows:
+            return table.sentence
+        return (Piece(f"{humanize.count(len(plan.steps), self.noun)}.", Tone.BRIGHT),)
 
     def table(self, plan: Plan) -> PlanTable:
         return plan_text.table(plan, self._line)
@@ -425,7 +427,7 @@ class ActionDialog(DialogFrame):
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go
         asks = self.dialog_state is DialogState.ASKING
-        cancel.say(self.dismissal if asks and not self.is_impossible else "Close")
+        cancel.say("Cancel" if asks and not self.is_impossible else "Close")
         if asks:
             go.display = not self.is_impossible
             go.say(READ_ONLY if self.is_read_only else self.confirm_label, dead=bool(self._why_not()))

@@ -32,7 +32,7 @@ class ConfirmDialog(ActionDialog):
         assert record.dialog is not None
         self.spec = record.dialog
         self.headline, self.verb, self.titles = self.spec.headline, self.spec.verb, self.spec.titles
-        self.noun, self.dismissal = self.spec.noun, self.spec.dismissal
+        self.noun = self.spec.noun
         self._lost: tuple[tuple[ClusterSnapshot, ...], tuple[ObjectRef, ...], tuple[str, ...]] | None = None
 
     def on_mount(self) -> None:

@@ -91,8 +91,6 @@ class DialogFrame(BaseModal[None]):
     ]
     verb: str = ""
     """The word on the button that sends."""
-    dismissal: str = "Cancel"
-    """The word on the button that leaves without sending."""
     is_asking = True
     _text = DialogText("")
     _notice_timer: Timer | None = None
@@ -134,7 +132,7 @@ class DialogFrame(BaseModal[None]):
                 yield NoticeLine(ascii=self.ascii, id="notice")
                 yield MessageBody(ascii=self.ascii, id="writes")
                 with Horizontal(classes="knobs"):
-                    yield DialogButton(self.dismissal, "cancel")
+                    yield DialogButton("Cancel", "cancel")
                     yield DialogButton(self.verb, "go")
             yield DialogEdge("╰╯", self.ascii, "bottom")
 
