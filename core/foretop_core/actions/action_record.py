@@ -51,6 +51,8 @@ class ChoiceField(msgspec.Struct, frozen=True):
     """The field of a kind that every cluster concerned must serve; else it is not offered."""
     served_as: str = ""
     """The argument of the planner that tells whether it is offered."""
+    unserved: str = ""
+    """Why it is not offered, where a cluster does not serve the field."""
 
 
 class TextField(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ exactly what was done and what was not. What changed under way is planned again.
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -393,10 +394,21 @@ def _is_conflict(problem: ApiError) -> bool:
     return problem.status == 409 or (problem.status == 422 and "metadata.uid" in problem.message)
 
 
+_INVALID = re.compile(r'^\S* ?"[^"]*" is invalid: *')
+_REFUSED_PATCH = re.compile(r'(patch: )?Invalid value: "(?:[^"\\]|\\.)*":\s*')
+_UNKNOWN_FIELD = re.compile(r'(?:strict decoding error: )?unknown field "([^"]*)"')
+
+
 def _in_words(problem: ApiError) -> str:
+    """The reason alone: the object is named beside it, and what was sent is on the screen."""
+    told = " ".join(problem.message.split())
     if problem.status == 403:
-        return f"{problem.message or problem} (ask for a role with this permission)"
-    return problem.message or str(problem)
+        return f"{told or problem} (ask for a role with this permission)"
+    if problem.status == 422:
+        told = _INVALID.sub("", told)
+        told = _REFUSED_PATCH.sub("", told, count=1) if told.startswith("patch: ") else told
+        told = _UNKNOWN_FIELD.sub(r"the server knows no field \1", told)
+    return told or str(problem)
 
 
 # Who acts

@@ -106,18 +106,21 @@ async def cancel(at: CommandSession, name: str) -> int:
     return await at.run(planner, [backup])
 
 
+def _longer(ttl: str) -> NewLifetime:
+    length = go_duration(days_in_hours(ttl.removeprefix("+")), "--ttl")
+    return NewLifetime(more=length) if ttl.startswith("+") else NewLifetime(ttl=length)
+
+
 def _lifetime(selection: ObjectSelection, ttl: str | None, until: str | None) -> dict[str, Any]:
     if (ttl is None) is (until is None):
         raise click.UsageError("give --ttl or --until")
-    wanted = (
-        NewLifetime(until=moment(until)) if until else NewLifetime(ttl=go_duration(days_in_hours(ttl or ""), "--ttl"))
-    )
+    wanted = NewLifetime(until=moment(until)) if until else _longer(ttl or "")
     return {"selection": selection, "wanted": wanted}
 
 
 @verb_of(command, EXTEND_BACKUP)
 @choosing_options
-@click.option("--ttl", metavar="DURATION", help="How long it is kept from its start, such as 720h.")
+@click.option("--ttl", metavar="DURATION", help="How long it is kept from its start (720h); +7d adds to what is left.")
 @click.option("--until", metavar="TIME", help="Until when it is kept: a date, or a time in RFC 3339.")
 @connection_options
 @acting_options
