@@ -921,7 +921,7 @@ def _(seen: Surfaces) -> Stated:
 
 @states("whether Velero is alive", "header")
 def _(seen: Surfaces) -> Stated:
-    if found := re.search(r"Velero [\d.]*\s*(✗|●) (\w+)", seen.header):
+    if found := re.search(r"Velero [\d.]*\s*(✗|●)", seen.header):
         yield _ALL, word(found[1] == "●")
 
 

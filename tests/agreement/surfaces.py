@@ -16,7 +16,7 @@ import msgspec
 from click.testing import CliRunner
 
 from foretop.commands import forecast, next_runs, report
-from foretop.commands.report_metrics import metrics_text
+from foretop.commands.report import metrics_text
 from foretop.dialogs.pause_dialogs import choice_summary
 from foretop.main_screen.status_line_text import status
 from foretop.panes.calendar_pane import lane_pane
