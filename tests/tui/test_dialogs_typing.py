@@ -13,7 +13,9 @@ from textual.widget import Widget
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_parts import DialogButton, DialogEdge
 from foretop.dialogs.download_screen import DownloadScreen
+from foretop.dialogs.pause_dialogs import PauseDialog
 from foretop.widgets.prompt import Prompt
+from foretop_core.dashboard.action_service import TrackedPlan
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
@@ -307,3 +309,36 @@ async def test_the_button_says_how_many_it_is_about(tmp_path: Path, monkeypatch:
         await at.see("[ Pause 2 schedules ]")
         at.patch("Schedule", "etcd", {"spec": {"paused": True}})
         await at.see("[ Pause 1 schedule ]")
+
+
+async def test_typing_into_the_dialog_of_500_schedules_makes_their_plan_once_it_pauses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan had been made again with each key: a reason took seconds to appear."""
+    made: list[str] = []
+    make_plan = PauseDialog.make_plan
+
+    def counting(self: PauseDialog) -> TrackedPlan:
+        made.append(self.query_one("#reason", Prompt).value)
+        return make_plan(self)
+
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        kind = at.box.storage.kind("Schedule")
+        for number in range(500):
+            spec = {"schedule": f"{number % 60} * * * *", "template": {"includedNamespaces": ["wiki"]}}
+            body = {"metadata": {"name": f"many-{number:03}", "namespace": HOME}, "spec": spec}
+            at.box.storage.create(kind, body)
+        await at.go("2", at.key(SCHEDULE, "many-499"))
+        await at.shown.press("/", *"many", "enter", "*", "s")
+        await at.see("[ Pause 500 schedules ]", "Writes spec.paused false → true and 3 annotations, on each of 500")
+        monkeypatch.setattr(PauseDialog, "make_plan", counting)
+        text = "CHG-4711 storage firmware"
+        for key in chars(text)[:-1]:
+            at.shown.send(key)
+        await at.shown.press("e")
+        assert typed(at, "reason") == text
+        # A machine under load may pause between two keys: never once for each of them.
+        assert len(made) <= len(text) // 5, made
+        await at.see("and 4 annotations, on each of 500")
+        assert made[-1] == text
+        assert at.writes == []
