@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop.dialogs.results_download import ResultsDownload
+from foretop.dialogs.download_screen import ResultsDownload
 from foretop.pages.detail_page import DetailPage
 from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind

@@ -10,13 +10,14 @@ from msgspec.structs import replace
 from textual import work
 from textual.widget import Widget
 
+from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_record import ActionRecord, ChoiceField, TextField
-from foretop_core.actions.plans import Planner, chosen
+from foretop_core.actions.plans import Plan, Planner, chosen
 from foretop_core.actions.schema_probe import serves_field
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
@@ -126,6 +127,17 @@ class ConfirmDialog(ActionDialog):
             found.append(self.spec.together(snapshot, [item for item in items if item is not None]))
         self._lost = (snapshots, keys, tuple(filter(None, found)))
         return self._lost[2]
+
+    def warnings(self, plan: Plan) -> list[Paragraph]:
+        """What it comes to stands with them: where nothing is typed that it depends on, it is read first."""
+        return [*super().warnings(plan), *(plan_text.proposal(plan) if self._is_question and plan.steps else [])]
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        return [] if self._is_question and plan.steps else super()._proposal(plan)
+
+    @property
+    def _is_question(self) -> bool:
+        return not any(isinstance(field, TextField) for field in self.spec.fields)
 
     def more(self) -> list[Paragraph]:
         """Until a plan tells it, how the object is now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum, auto
 from typing import ClassVar
 
@@ -24,7 +25,7 @@ from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.planners.downloads import Run, RunFile
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.run_files import FileUnavailable, file_plan, likely_file_owner, why_no_file
+from foretop_core.actions.run_files import FileUnavailable, file_plan, likely_file_owner, results_of, why_no_file
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
@@ -32,6 +33,7 @@ from foretop_core.logs import logger
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.results import Results
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import width
@@ -288,3 +290,24 @@ class DownloadScreen(BaseModal[None]):
         plan = self._plan()
         if plan is not None:
             copy(self.app, plan_text.commands(plan))
+
+
+Keep = Callable[[ObjectRef, Results], None]
+
+
+class ResultsDownload(DownloadScreen):
+    """The window of the download; it closes when the results have arrived."""
+
+    file = RunFile.RESULTS
+
+    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool, keep: Keep) -> None:
+        super().__init__(service, key, ascii)
+        self._keep = keep
+        self._results = Results()
+
+    async def get(self) -> None:
+        self._results = await results_of(self.executor, self.item(), progress=self.came)
+
+    def got(self) -> None:
+        self._keep(self.key, self._results)
+        self.action_leave()

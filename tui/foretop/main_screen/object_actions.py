@@ -140,7 +140,7 @@ class ObjectActions:
 
     def do_pod_log(self) -> None:
         # With the first log: no page needs what reads one.
-        from foretop.dialogs.pod_log_viewer import PodLogViewer
+        from foretop.dialogs.log_viewer import PodLogViewer
         from foretop_core.dashboard.action_service import ActionService
 
         key, state = self._subject(), self.host.state
