@@ -54,7 +54,7 @@ async def test_a_namespace_is_drilled_and_what_was_made_is_deleted_in_four_decis
         await at.see(
             "Drill legacy", "namespace legacy-drill-", "workloads come with zero replicas", "from legacy-daily-"
         )
-        await at.shown.press("enter", "enter", "enter", *"legacy", "enter", "enter")
+        await at.shown.press(*"legacy", "enter", "enter", "enter", "enter", "enter")
         await at.see(
             "legacy came back from legacy-daily-", "Deployment: 1 of 1", "Left out Pod and Secret", "Still there:"
         )

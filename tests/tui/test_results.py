@@ -44,7 +44,7 @@ async def test_what_failed_is_two_keys_and_one_consent_away(tmp_path: Path, monk
         assert "e fetch results" in at.shown.footer
         await at.shown.press("e")
         await at.see(f"a DownloadRequest for the results of {name}", "[ Cancel ]", "[ Fetch ]")
-        await at.shown.press("enter")
+        await at.shown.press("left", "enter")
         assert not isinstance(at.shown.app.screen, ResultsDownload)
         assert at.writes == []
         await at.shown.press("e")

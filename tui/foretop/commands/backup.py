@@ -21,7 +21,6 @@ from foretop.commands.write_command import (
     wait_option,
 )
 from foretop_core.actions import velero_pickup
-from foretop_core.actions.movements_and_events import movements_of
 from foretop_core.actions.planners.backups import (
     BACK_UP_NOW,
     CANCEL_MOVEMENTS,
@@ -31,6 +30,7 @@ from foretop_core.actions.planners.backups import (
 )
 from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP, NewLifetime, plan_extend
 from foretop_core.actions.plans import Plan, PlanStep, chosen
+from foretop_core.actions.server_queries import movements_of
 from foretop_core.actions.validation import days_in_hours, go_duration
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE

@@ -18,7 +18,6 @@ from foretop.dialogs.dialog_parts import NO_TABLE, DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_record import ActionRecord
-from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
 from foretop_core.actions.drill_run import (
     DrillResult,
     DrillRun,
@@ -26,6 +25,8 @@ from foretop_core.actions.drill_run import (
     deletion_planner,
     leftovers,
     plan_deletion,
+    quota_sentence,
+    quotas_of,
     require_journal,
 )
 from foretop_core.actions.plan_executor import Outcome

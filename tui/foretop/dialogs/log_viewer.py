@@ -18,9 +18,8 @@ from foretop.widgets.log_lines import LogLines
 from foretop.widgets.paragraphs import Span, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.planners.downloads import RunFile
-from foretop_core.actions.pod_log import container_log
 from foretop_core.actions.run_files import FileUnavailable, resources_of
-from foretop_core.actions.run_logs import RunLog, log_file_name, log_of
+from foretop_core.actions.run_logs import RunLog, container_log, log_file_name, log_of
 from foretop_core.background import in_thread
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError

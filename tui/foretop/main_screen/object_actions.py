@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from foretop.bindings import Handler, handlers_by_name
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage

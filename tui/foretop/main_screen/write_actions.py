@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from foretop.bindings import RESUME, WRITE_ACTIONS, Handler
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.main_screen.object_actions import run_under_cursor
 from foretop.pages.detail_page import DetailPage

@@ -16,11 +16,11 @@ from foretop_core.actions import validation
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import JournalEntry
+from foretop_core.actions.obstacles import unavailable_storage
 from foretop_core.actions.planners.downloads import URL_OF_A_FILE
 from foretop_core.actions.planners.restores import copy_limits, unready_warnings
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal, Write
 from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
-from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Resource, RestoreSpec

@@ -9,11 +9,10 @@ import msgspec
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine, DialogSpec
+from foretop_core.actions.obstacles import unavailable_storage, waits_for_velero
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_step, delete_step, restore_name, said, velero, wire
-from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.actions.velero_pickup import follow_restore, follow_restore_deletion
-from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, BackupRepository, Resource, Restore, RestoreSpec
 from foretop_core.models.kinds import BACKUP, RESTORE, RequiredPermission
