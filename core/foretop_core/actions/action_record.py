@@ -26,7 +26,7 @@ FIRST, EARLY, MIDDLE, LATE = 1, 2, 4, 13
 
 
 class AskedOf(Enum):
-    """What the action is asked of."""
+    """The objects that an action is asked of."""
 
     CHOSEN = auto()
     """The marked rows, or the object under the cursor."""

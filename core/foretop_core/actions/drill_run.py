@@ -87,7 +87,7 @@ async def quotas_of(client: ApiClient, namespace: str) -> list[ResourceQuota]:
 
 
 def quota_sentence(namespace: str, quotas: list[ResourceQuota]) -> str:
-    """What the quotas of the namespace that is drilled mean for the drill; "" where it has none.
+    """A sentence on what the quotas of the namespace mean for its drill; "" where it has none.
 
     A drill restores neither quotas nor limit ranges, and starts no pod: only volumes take room.
     """
@@ -101,7 +101,7 @@ def quota_sentence(namespace: str, quotas: list[ResourceQuota]) -> str:
 
 
 def prevention(namespace: str, quotas: list[ResourceQuota]) -> str:
-    """What in the namespace of a drill may have kept something from being restored; "" for nothing."""
+    """The quota that may have kept something from being restored in a drill; "" for nothing."""
     if not quotas:
         return ""
     return f"{namespace} got a quota that may have prevented it: {humanize.join([str(one) for one in quotas])}"
@@ -117,7 +117,7 @@ class _FoundList(msgspec.Struct):
 
 
 class DrillResult(msgspec.Struct, frozen=True):
-    """What came of a drill, and how long its restore took."""
+    """The result of a drill, and how long its restore took."""
 
     report: DrillReport
     took: timedelta
@@ -186,7 +186,7 @@ class DrillRun(msgspec.Struct):
         return f"it did not end within {int(limit.total_seconds() // 60)} minutes"
 
     async def report(self, problem: str) -> DrillReport:
-        """What came, counted by kind; without Velero's lists the comparison is missing, and that is said."""
+        """Counts what came, by kind; without Velero's lists the comparison is missing, and that is said."""
         restore = self._restore(self.executor.snapshot())
         phase = restore.phase if restore is not None else ""
         if self._lost(self.executor.snapshot()):

@@ -145,7 +145,7 @@ class PlanExecutor(msgspec.Struct, frozen=True):
 
 
 class _Answered(msgspec.Struct, frozen=True):
-    """What came of a request, as far as its answer tells."""
+    """The result of a request, as far as its answer tells."""
 
     result: Result
     gone: str = ""
@@ -300,7 +300,7 @@ class _StepWrite:
         return await self.note(Result(step, outcome, str(problem)))
 
     async def _made(self) -> bytes:
-        """What a drill has made where the answer was lost: its id, which nobody else knows, is on the object.
+        """Finds what a drill has made where the answer was lost: its id, which nobody else knows, is on the object.
 
         Nothing where the object cannot be read; of other new objects nobody needs the uid.
         """
@@ -376,7 +376,7 @@ def _request(step: PlanStep, dry_run: bool) -> tuple[str, str, dict[str, str], d
 
 
 def _uid_of(answer: bytes) -> str:
-    """Of an object that the server has answered with."""
+    """The uid of an object that the server has answered with."""
     try:
         return decode(Resource, answer).metadata.uid if answer else ""
     except ForetopError:
@@ -427,7 +427,7 @@ class _SelfReview(msgspec.Struct):
 
 
 async def whoami(client: ApiClient, environ: Mapping[str, str]) -> str:
-    """Who acts, for the journal and the next shift: the login of this machine, and whom the cluster takes it for."""
+    """The one who acts, for journal and next shift: the login of this machine, and whom the cluster takes it for."""
     here = login(environ)
     known = "" if client.read_only else await _known_as(client)
     if not known or known == here:

@@ -39,7 +39,7 @@ class NamedSource(msgspec.Struct, frozen=True):
 
 
 class PlanStep(msgspec.Struct, frozen=True):
-    """What is done to one object."""
+    """One write, to one object."""
 
     target: ObjectRef
     write: Write
@@ -72,7 +72,7 @@ class PlanStep(msgspec.Struct, frozen=True):
         return str(part.get("uid", ""))
 
     def same_as(self, other: PlanStep) -> bool:
-        """Whether a person who agreed to one has agreed to the other: all but its version and progress.
+        """True if a person who agreed to one has agreed to the other: all but its version and progress.
 
         The uid counts: a namesake that was made meanwhile is another object.
         """
@@ -112,7 +112,7 @@ class Plan(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(step.target.context for step in self.steps))
 
     def part(self, context: str) -> Plan:
-        """What of it is sent to one cluster."""
+        """The part of it that is sent to one cluster."""
         return replace(self, steps=tuple(step for step in self.steps if step.target.context == context))
 
 

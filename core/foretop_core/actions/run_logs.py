@@ -197,7 +197,7 @@ class RunLog(msgspec.Struct, frozen=True):
 
 
 def log_file_name(name: str) -> str:
-    """Where the log of an object is saved: in the folder itself, whatever a server says the object's name is."""
+    """The file for the log of an object: in the folder itself, whatever a server says the object's name is."""
     kept = "".join(mark if mark in _HARMLESS else "_" for mark in name[:_LONGEST_NAME]).lstrip(".")
     return f"{kept or 'run'}.log"
 

@@ -21,7 +21,7 @@ from foretop_core.rules import humanize
 
 
 async def movements_of(client: ApiClient, run: Backup | Restore) -> tuple[DataMovement, ...]:
-    """Of a run that has ended too; a kind that is not installed has none."""
+    """Lists the movements of a run, also of one that has ended; a kind that is not installed has none."""
     is_backup = isinstance(run, Backup)
     selector = f"{BACKUP_LABEL if is_backup else RESTORE_LABEL}={label_value(run.name)}"
     kinds = (POD_VOLUME_BACKUP, DATA_UPLOAD) if is_backup else (POD_VOLUME_RESTORE, DATA_DOWNLOAD)
@@ -112,7 +112,7 @@ class _Document(msgspec.Struct):
 
 
 async def serves_field(client: ApiClient, kind: Kind, path: Iterable[str]) -> bool:
-    """Whether the served schema of a kind has this field; the document is there for everybody who has signed in."""
+    """True if the served schema of a kind has this field; the document is there for everybody who has signed in."""
     try:
         answer = await client.request("GET", f"/openapi/v3/apis/{kind.group}/{kind.version}")
     except ApiError as problem:

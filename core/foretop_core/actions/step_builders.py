@@ -139,7 +139,7 @@ def delete_step(
 
 
 def identity(item: Resource) -> dict[str, str]:
-    """What makes a patch hold for this very object only: a namesake made later has another uid."""
+    """The part of a patch that makes it hold for this very object: a namesake made later has another uid."""
     meta = item.metadata
     return {**({"uid": meta.uid} if meta.uid else {}), "resourceVersion": meta.resource_version}
 

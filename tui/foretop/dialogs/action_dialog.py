@@ -113,7 +113,7 @@ class ActionDialog(DialogFrame):
 
     @abstractmethod
     def planner(self) -> Planner:
-        """What is asked for, as it stands in the dialog now."""
+        """The planner of what is asked for, as it stands in the dialog now."""
 
     def make_plan(self) -> TrackedPlan:
         return self.service.plan(self.intent, self.planner(), self.keys)
@@ -122,11 +122,11 @@ class ActionDialog(DialogFrame):
         """Brings the choices up to date."""
 
     def more(self) -> list[Paragraph]:
-        """What else is to be said before the plan."""
+        """The sentences before the plan."""
         return []
 
     def is_worth_sending(self, plan: Plan) -> bool:
-        """Whether there is anything to do."""
+        """True if there is anything to do."""
         return bool(plan.steps)
 
     @property
@@ -135,7 +135,7 @@ class ActionDialog(DialogFrame):
 
     @property
     def title_line(self) -> str:
-        """What is done to what: a name, or how many."""
+        """The title: what is done to a name, or to how many."""
         if len(self.keys) == 1:
             return plan_text.title(self.headline, self.keys[0].name, self.cells)
         return (self.titles[1] or self.headline).format(humanize.count(self._number, self.noun))
@@ -148,7 +148,7 @@ class ActionDialog(DialogFrame):
 
     @property
     def confirm_label(self) -> str:
-        """What the knob does with the choices as they stand, as far as there is room to name it."""
+        """The label of the button with the choices as they stand, as far as there is room."""
         one, several = self.titles
         if not one:
             return self.verb
@@ -168,7 +168,7 @@ class ActionDialog(DialogFrame):
         return self.query_one(".knobs").size.width - _OTHER_KNOB
 
     def alternative_plans(self) -> list[Plan]:
-        """What the other choices would come to: the dialog keeps room for them."""
+        """The plans of the other choices: the dialog keeps room for them."""
         return []
 
     # Asking
@@ -225,7 +225,7 @@ class ActionDialog(DialogFrame):
 
     @property
     def wanted_is(self) -> str:
-        """What is to be typed, where it is not a name alone."""
+        """Says what is to be typed, where it is not a name alone."""
         several = self.intent.dangerous and len(self.keys) > 1
         names = (*self._production, *([self.keys[0].name] if self.intent.dangerous else []))
         parts = [
@@ -285,12 +285,12 @@ class ActionDialog(DialogFrame):
 
     @property
     def is_impossible(self) -> bool:
-        """Whether nothing of it can be done, whatever is chosen: there is a reason to read, and nothing to fill in."""
+        """True if nothing of it can be done, whatever is chosen: there is a reason to read, and nothing to fill in."""
         plan = self.planned.plan if self.planned is not None else None
         return plan is not None and not plan.steps and bool(plan.refused) and not self.another_choice_helps
 
     def _show_form(self) -> None:
-        """It goes when the action becomes impossible, and comes back when it is possible again."""
+        """Hides the form when the action becomes impossible, and shows it when it is possible again."""
         if self.is_impossible != self._without_form:
             self._without_form = self.is_impossible
             self.show_fields(True)
@@ -342,7 +342,7 @@ class ActionDialog(DialogFrame):
         )
 
     def _lead(self, table: PlanTable) -> Iterator[Paragraph]:
-        """What speaks against it, then what it comes to in numbers."""
+        """Yields what speaks against it, then what it comes to in numbers."""
         yield from self._news
         yield from (paragraph(f"{why}.", Tone.WARN) for why in self._unexpected_protection())
         yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
@@ -376,7 +376,7 @@ class ActionDialog(DialogFrame):
         return plan_text.proposal(plan)
 
     def _said(self) -> Iterator[Paragraph]:
-        """What is said between the table and what is written."""
+        """Yields what is said between the table and what is written."""
         yield from self.more()
         if self.waits_for:
             yield paragraph(self.waits_for, Tone.DIM)
@@ -398,7 +398,7 @@ class ActionDialog(DialogFrame):
         )
 
     def outcome(self) -> Iterator[Paragraph]:
-        """What became of it."""
+        """Tells what became of it."""
         plan_run = self.plan_run
         if plan_run is not None:
             yield from plan_text.outcome(plan_run.told)
@@ -415,7 +415,7 @@ class ActionDialog(DialogFrame):
                 yield f"{'As in production' if one.in_doubt else 'Production'}: {one.production}"
 
     def _undone(self, plan_run: PlanRun) -> Iterator[Paragraph]:
-        """What was put back again: it no longer is as the lines above say."""
+        """Tells what was put back again: it no longer is as the lines above say."""
         for told in plan_run.told:
             undone = self.service.undone.get(told.result.step.target)
             if undone is not None:
@@ -450,7 +450,7 @@ class ActionDialog(DialogFrame):
         return "" if self.is_confirmed else self.unconfirmed
 
     def on_descendant_focus(self) -> None:
-        """Where one types, c is a letter; who leaves a field has typed it."""
+        """Draws again: where one types, c is a letter. Who leaves a field has typed it."""
         self._catch_up()
         self.draw()
 
@@ -472,12 +472,12 @@ class ActionDialog(DialogFrame):
                 self.app.run_worker(work)
 
     def press_again(self) -> None:
-        """What the knob does once all was tried."""
+        """Does what the button says once all was tried."""
         if self.plan_run is not None:
             self._ask_again(self.plan_run.rest, [told.result for told in self.plan_run.told])
 
     def action_leave(self) -> None:
-        """What is under way goes on, and is told in a toast; where nothing is, that is told too."""
+        """Leaves; what is under way goes on, and is told in a toast. Where nothing is, that is told too."""
         if self.plan_run is not None:
             self.plan_run.listener = None
         super().action_leave()
@@ -532,7 +532,7 @@ class ActionDialog(DialogFrame):
 
 
 def _typed(name: str) -> str:
-    """What of a name is to be typed."""
+    """The part of a name that is to be typed."""
     return name if len(name) <= _LONGEST_TYPED else name[-_END_TYPED:]
 
 

@@ -1,4 +1,4 @@
-"""What an action is asked of: the objects, and what became of the others that were marked."""
+"""The targets of an action: the objects, and what became of the others that were marked."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class ConfirmDialog(ActionDialog):
 
     @property
     def is_impossible(self) -> bool:
-        """What is refused with one choice may be possible with another."""
+        """True if no choice helps: what is refused with one may be possible with another."""
         return super().is_impossible and not any(map(self._is_possible, self._choices()))
 
     def _is_possible(self, field: ChoiceField) -> bool:
@@ -129,7 +129,7 @@ class ConfirmDialog(ActionDialog):
         return self._lost[2]
 
     def warnings(self, plan: Plan) -> list[Paragraph]:
-        """What it comes to stands with them: where nothing is typed that it depends on, it is read first."""
+        """Adds what it comes to: where nothing is typed that it depends on, it is read first."""
         return [*super().warnings(plan), *(plan_text.proposal(plan) if self._is_question and plan.steps else [])]
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:

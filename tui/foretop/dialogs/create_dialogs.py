@@ -96,7 +96,7 @@ class RestoreDialog(ActionDialog):
 
     @property
     def confirm_label(self) -> str:
-        """Where a namespace comes back to, as far as there is room for it."""
+        """Names the place that a namespace comes back to, as far as there is room for it."""
         space = self.targets.namespace
         if not space:
             return super().confirm_label
@@ -104,7 +104,7 @@ class RestoreDialog(ActionDialog):
         return self.named_label("Bring back {}" if into == space else "Restore into {}", into)
 
     def more(self) -> list[Paragraph]:
-        """Of a namespace how old its copy is and how little it has; of every target what is there already."""
+        """Tells how old the copy of a namespace is and how little it has, and what is in every target already."""
         backup = self._backup
         if backup is None:
             return []
@@ -118,7 +118,7 @@ class RestoreDialog(ActionDialog):
         return [*said, *(paragraph(text, label=" " if at else "Exists") for at, text in enumerate(self._exists()))]
 
     def _exists(self) -> list[str]:
-        """What is there already, target by target; where that may not be seen, the plan says so."""
+        """Tells what is there already, target by target; where that may not be seen, the plan says so."""
         if self._is_looking:
             return [_LOOKING]
         found = [f"{place}: {objects or _LOOKING}" for place, objects in self._inside.items()]
@@ -166,7 +166,7 @@ class RestoreDialog(ActionDialog):
 
     @work
     async def _look_at_namespaces(self) -> None:
-        """Where they may not be seen, the plan says so."""
+        """Asks which there are; where they may not be seen, the plan says so."""
         try:
             self._there = frozenset(await visible_namespaces(self.service.client(self.keys[0].context))) or None
         except ForetopError:
@@ -245,7 +245,7 @@ class CreateScheduleDialog(ActionDialog):
 
 
 def other_copies(copies: int) -> str:
-    """What else a namespace could be brought back from, and how."""
+    """The other copies that a namespace could be brought back from, and how."""
     if copies < 2:
         return ", its only copy" if copies else ""
     return f"; {copies - 1} older: {key_name(RESTORE_FROM.id)} on one of them in :backups"

@@ -98,22 +98,22 @@ class DialogFrame(BaseModal[None]):
     """The notice says what is to be typed first."""
 
     def fields(self) -> Iterable[Widget]:
-        """What can be chosen or typed."""
+        """The fields: what can be chosen or typed."""
         return ()
 
     @property
     def wanted(self) -> str:
-        """What must be typed before anything dangerous is sent."""
+        """The word that must be typed before anything dangerous is sent."""
         return ""
 
     @property
     def wanted_is(self) -> str:
-        """What that is, where it is not the name."""
+        """Says what the word is, where it is not the name."""
         return ""
 
     @property
     def is_dangerous(self) -> bool:
-        """What it does cannot be undone, or is done in production, and it looks so."""
+        """True if what it does cannot be undone, or is done in production; it looks so."""
         return bool(self.wanted)
 
     def compose(self) -> ComposeResult:
@@ -160,7 +160,7 @@ class DialogFrame(BaseModal[None]):
         return any(isinstance(one, Prompt) for one in self._stops())
 
     def on_descendant_focus(self) -> None:
-        """Who comes to the buttons reads what they do."""
+        """Scrolls to the end for who comes to the buttons: there it says what they do."""
         self._show_edges()
         if isinstance(self.focused, DialogButton):
             self._scrolled.scroll_end(animate=False)
@@ -260,7 +260,7 @@ class DialogFrame(BaseModal[None]):
         self.call_after_refresh(self._settle_view)
 
     def _settle_view(self) -> None:
-        """What has the focus stays in sight when the text above it has grown."""
+        """Keeps in sight what has the focus when the text above it has grown."""
         if self.focused is not None and self.focused in self._stops():
             self.focused.scroll_visible(animate=False)
         self._show_edges()
@@ -303,13 +303,13 @@ class DialogFrame(BaseModal[None]):
         return sum(lines) + (gap and bool(shown))
 
     def forget_what_was_typed(self) -> None:
-        """What was agreed to once is not agreed to again."""
+        """Clears the word that was typed: what was agreed to once is not agreed to again."""
         for prompt in self.query("#confirm").results(Prompt):
             prompt.value = ""
         self.start()
 
     def _show_edges(self) -> None:
-        """What is done and where, which rows are in sight, and the keys."""
+        """Shows what is done and where, which rows are in sight, and the keys."""
         text, table = self._text, self.query_one(PlanTableView)
         look = style_of(Tone.BAD) if self.is_dangerous else BOLD
         order = f"{table.table.order}, " if self.app.size.width >= WIDE and table.table.order else ""
@@ -387,7 +387,7 @@ class DialogFrame(BaseModal[None]):
         chain[max(0, min(len(chain) - 1, at))].focus()
 
     def action_leave_by_letter(self) -> None:
-        """Where something can be typed a letter is text, also when it went astray."""
+        """Leaves, unless something can be typed: there a letter is text, also when it went astray."""
         if not self.can_be_typed_in:
             self.action_leave()
 

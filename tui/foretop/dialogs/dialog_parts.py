@@ -271,7 +271,7 @@ class PlanTableView(Widget):
         return max(1, min(len(self._table.rows), self.most - 1))
 
     def scroll_lines(self, by: int) -> bool:
-        """Whether there was anything to scroll to."""
+        """Scrolls; True if there was anything to scroll to."""
         top = max(0, min(self.top + by, len(self._table.rows) - self._rows_shown))
         if top == self.top:
             return False

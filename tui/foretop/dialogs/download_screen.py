@@ -92,7 +92,7 @@ class DownloadScreen(BaseModal[None]):
             yield StyledLine(ascii=self.ascii, id="fetch-foot")
 
     def body(self) -> ComposeResult:
-        """What shows the file, where this window does."""
+        """The widgets that show the file, where this window does."""
         yield from ()
 
     async def get(self) -> None:
@@ -107,7 +107,7 @@ class DownloadScreen(BaseModal[None]):
         return found
 
     def got(self) -> None:
-        """It has come."""
+        """Called when it has come."""
         raise NotImplementedError
 
     def on_mount(self) -> None:

@@ -103,7 +103,7 @@ class DrillProgress:
         await self._look_for_rest()
 
     async def delete(self) -> None:
-        """What was made, after a person has agreed to it."""
+        """Deletes what was made, after a person has agreed to it."""
         plan, self.is_running = self.deletion, True
         if plan is None:
             return
@@ -218,7 +218,7 @@ class DrillDialog(ActionDialog):
 
     @work(exclusive=True, group="rights")
     async def _ask_rights(self, planned: TrackedPlan) -> None:
-        """Who may not delete it afterwards is told before anything is made."""
+        """Asks also for the rights to delete: who may not do that is told before anything is made."""
         plan = planned.plan
         self._refusal = await self.service.refusal(plan) or await self.service.refusal(plan_later_cleanup(plan))
         self.draw()
@@ -237,7 +237,7 @@ class DrillDialog(ActionDialog):
         return NO_TABLE
 
     def warnings(self, plan: Plan) -> list[Paragraph]:
-        """What is wrong with the copy, and with the room for it."""
+        """Tells what is wrong with the copy, and with the room for it."""
         return [*super().warnings(plan), *([plan_text.look(self._quotas)] if self._quotas and plan.steps else [])]
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
@@ -428,7 +428,7 @@ class DrillCleanupDialog(ActionDialog):
         return TrackedPlan(plan, tuple(step.target for step in chosen))
 
     def more(self) -> list[Paragraph]:
-        """Who made it, when and for what; and what cannot be proven, with the line that deletes it."""
+        """Tells who made it, when and for what; and what cannot be proven, with the line that deletes it."""
         if self._unknown:
             return [paragraph(self._unknown, Tone.BAD)]
         if self._proven is None:

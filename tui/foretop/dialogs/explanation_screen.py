@@ -37,7 +37,7 @@ class ExplanationScreen(TextModal):
 
 
 def explanation_text(explanation: Explanation) -> list[Paragraph]:
-    """What is indented keeps its lines; the rest is folded by the window."""
+    """Keeps the lines of what is indented; the rest is folded by the window."""
     said = [Paragraph((Span(explanation.title, BOLD), Span("   up/down scroll, esc/q close", DIM)))]
     for block in explanation.body.strip("\n").split("\n\n"):
         lines = block.splitlines()

@@ -111,11 +111,11 @@ class LogViewer(DownloadScreen):
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
 
     def more_keys(self) -> list[tuple[str, str]]:
-        """What this log has besides."""
+        """The keys that this log has besides."""
         return []
 
     def rarer_keys(self) -> list[tuple[str, str]]:
-        """What it has besides, and what is told where there is room."""
+        """The keys that are told where there is room."""
         return []
 
     def action_search(self) -> None:

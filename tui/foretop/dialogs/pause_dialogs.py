@@ -85,14 +85,14 @@ class UnpauseDialog(ActionDialog):
         return f"Resume window {clean(self.targets.window)}: unpause {humanize.count(len(self.keys), self.noun)}"
 
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
-        """Who paused it, when and why, and how much it has missed; of several what becomes of what is due."""
+        """Tells who paused it, when and why, and how much it missed; of several what becomes of what is due."""
         paused = self._paused()
         if len(self.keys) > 1 or not paused or paused[0].pause is None:
             return table.sentence
         return paused_sentence(paused[0])
 
     def more(self) -> list[Paragraph]:
-        """Who opened the window, and where there is nothing to choose, that."""
+        """Tells who opened the window, and where there is nothing to choose, that."""
         paused = self._paused()
         said = []
         if paused and paused[0].pause is not None and self.targets.window:
@@ -158,7 +158,7 @@ class PauseDialog(ActionDialog):
 
     @work
     async def _learn_users(self) -> None:
-        """Who paused it is written on the schedule: nothing is shown to be written before that is known."""
+        """Asks who acts, which is written on the schedule: nothing is shown to be written before that is known."""
         try:
             for context in self.contexts:
                 await self.service.learn_user(context)
@@ -181,7 +181,7 @@ class PauseDialog(ActionDialog):
         return plan_table(plan, self._line).sentence if plan.steps else ()
 
     def outcome(self) -> Iterator[Paragraph]:
-        """What was done, and the way back."""
+        """Tells what was done, and the way back."""
         yield from super().outcome()
         if self.plan_run is not None and any(one.result.outcome is Outcome.DONE for one in self.plan_run.told):
             yield paragraph(f"{key_name(RESUME)} resumes exactly what this window ({self._batch}) paused.")
@@ -205,7 +205,7 @@ def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[T
 
 
 def default_note(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[str]:
-    """What setting the field costs: a schedule that followed the server's default does not any more."""
+    """Tells what setting the field costs: a schedule that followed the server's default does not any more."""
     written = (facts for facts in schedules if choice is not Choice.SKIP or not facts.has_nothing_to_skip)
     without = sum(facts.schedule.spec.skip_immediately is None for facts in written)
     if choice is Choice.LEAVE or not without:
@@ -215,7 +215,7 @@ def default_note(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[str
 
 
 def choice_summary(schedules: Sequence[ScheduleFacts], choice: Choice) -> str:
-    """What a choice would do to several now, in half a line."""
+    """Sums up what a choice would do to several now, in half a line."""
     counts = count_unpause(schedules, choice)
     parts = [
         f"{humanize.count(counts.at_once, 'backup')}{_slots(schedules, counts.at_once)}" if counts.at_once else "",

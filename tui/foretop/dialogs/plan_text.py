@@ -56,7 +56,7 @@ class StepReport(msgspec.Struct, frozen=True):
 
 
 def title(headline: str, name: str, cells: int) -> str:
-    """What is done to what; a name that is too long loses its middle: the time at its end tells it apart."""
+    """The title of a dialog; a name that is too long loses its middle: the time at its end tells it apart."""
     return headline.format(cut(clean(name), max(_SHORTEST_NAME, cells - width(headline.format("")))))
 
 
@@ -111,7 +111,7 @@ def _refused(why: str, names: list[str], plan: Plan) -> Paragraph:
 
 
 def proposal(plan: Plan) -> list[Paragraph]:
-    """What a single change leads to; of several the table tells it."""
+    """The result of a single change; of several the table tells it."""
     if not plan.steps:
         return [paragraph("Nothing to send.")]
     return [paragraph(plan.steps[0].forecast_and_progress, label="Then")] if len(plan.steps) == 1 else []
@@ -133,7 +133,7 @@ def skipped(targets: ActionTargets) -> list[str]:
 
 
 def writes(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> list[Paragraph]:
-    """What is written, once for all objects, and how to copy the command; what differs is in the table."""
+    """The lines on what is written, once for all objects, and how to copy the command; what differs is in the table."""
     if not steps:
         return []
     said = written(steps[0].changes if len(steps) == 1 else common_changes(steps))
@@ -191,7 +191,7 @@ def _changed(result: Result) -> list[Paragraph]:
 
 
 def outcome(told: Sequence[StepReport]) -> list[Paragraph]:
-    """Of one object what became of it; of several how many, and each reason why not with its objects."""
+    """Tells what became of one object; of several how many were done, and each reason why not with its objects."""
     if len(told) == 1:
         return _told(told[0])
     done = sum(one.result.outcome is Outcome.DONE for one in told)
@@ -206,7 +206,7 @@ def outcome(told: Sequence[StepReport]) -> list[Paragraph]:
 
 
 def outcome_table(told: Sequence[StepReport]) -> PlanTable:
-    """What became of each, those that were not done first."""
+    """The result of each, those that were not done first."""
     if len(told) < 2:
         return NO_TABLE
     ordered = sorted(told, key=lambda one: _WORST_FIRST.index(_mark(one)))

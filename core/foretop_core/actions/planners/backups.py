@@ -101,7 +101,7 @@ def plan_delete_backup(snapshot: ClusterSnapshot, backups: Iterable[Backup], now
 
 
 def last_copies_warning(snapshot: ClusterSnapshot, deleted: Sequence[Backup]) -> str:
-    """What is lost only because several backups are deleted at once, which the plan of each alone does not say."""
+    """Warns of what is lost only because several backups are deleted at once, which the plan of each alone does not say."""
     losing = namespaces_losing_all_together(snapshot, deleted)
     if not losing:
         return ""
@@ -125,7 +125,7 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
 
 
 def plan_cancel(snapshot: ClusterSnapshot, items: Iterable[Backup | DataMovement], now: datetime) -> Plan:
-    """Of backups at first, and of single movements when one is planned again."""
+    """Plans for backups at first, and for single movements when one is planned again."""
     asked = list(items)
     movements = [item for item in asked if isinstance(item, DataMovement)]
     if movements:

@@ -84,7 +84,7 @@ load balancer; Velero keeps a node port that somebody chose, and a merge patch t
 
 
 class DrillRequest(msgspec.Struct, frozen=True):
-    """What is tried, and where."""
+    """The drill that is asked for: what is tried, and where."""
 
     namespace: str
     into: str
@@ -170,7 +170,7 @@ def plan_cleanup(context: str, made: Iterable[Resource], now: datetime) -> Plan:
 
 
 def plan_later_cleanup(plan: Plan) -> Plan:
-    """What would be deleted after a drill: who may not do that is told before anything is made."""
+    """Plans what would be deleted after a drill: who may not do that is told before anything is made."""
     made = [
         MadeObject(metadata=Metadata(name=step.target.name, namespace=step.target.namespace), kind=step.target.kind)
         for step in plan.steps

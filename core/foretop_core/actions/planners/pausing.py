@@ -113,7 +113,7 @@ def follow_unpause(snapshot: ClusterSnapshot, before: Resource | None, step: Pla
 
 
 def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
-    """What one window paused, and nothing that was paused before it."""
+    """The schedules that one window paused, and none that was paused before it."""
     return [item for item in schedules if item.spec.paused and item.annotation(PAUSED_BATCH) == batch]
 
 

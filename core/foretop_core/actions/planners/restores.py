@@ -39,7 +39,7 @@ _LONGEST_NAMESPACE = 63
 
 
 class RestoreRequest(msgspec.Struct, frozen=True):
-    """What to take from a backup, and where to put it."""
+    """The restore that is asked for: what to take from a backup, and where to put it."""
 
     name: str = ""
     mapping: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -58,7 +58,7 @@ def offered_mapping(backup: Backup) -> dict[str, str]:
 
 
 def holds(backup: Backup, now: datetime) -> str:
-    """What is in a backup, as far as it tells by itself."""
+    """The content of a backup, as far as it tells by itself."""
     names = backup.spec.included_namespaces
     noun = "namespace" if len(names) == 1 else "namespaces"
     what = f"{noun} {humanize.join(names)}" if names and "*" not in names else "all namespaces"
@@ -199,7 +199,7 @@ def _volumes(wanted: bool | None, unready: Iterable[BackupRepository]) -> str:
 
 
 def unready_warnings(unready: Iterable[BackupRepository]) -> tuple[str, ...]:
-    """Of each repository that volumes cannot be restored from, why."""
+    """The reason for each repository that volumes cannot be restored from."""
     return tuple(f"{unready_names([one])}: {unready_repository(one)}" for one in unready)
 
 
