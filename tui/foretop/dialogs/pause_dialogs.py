@@ -31,9 +31,8 @@ from foretop_core.dashboard.plan_table import (
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.pause_facts import count_unpause, skipped_ages
+from foretop_core.rules.facts.pause_facts import count_unpause, pause_note, skipped_ages
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
-from foretop_core.rules.pause_windows import pause_note
 from foretop_core.rules.sentences import Text, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.text.terminal_text import clean
@@ -210,7 +209,7 @@ def default_note(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[str
     without = sum(facts.schedule.spec.skip_immediately is None for facts in written)
     if choice is Choice.LEAVE or not without:
         return []
-    whose = "It follows" if len(schedules) == 1 else f"{without} of them follow"
+    whose = "It follows" if len(schedules) == 1 else f"{without} of them follow{'s' if without == 1 else ''}"
     return [f"{whose} the server's default now; from now on spec.skipImmediately counts"]
 
 

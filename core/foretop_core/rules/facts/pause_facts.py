@@ -14,8 +14,25 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.forecast import GRACE
-from foretop_core.rules.pause_windows import PauseWindow, pause_windows
+from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_windows, window_line
 from foretop_core.rules.snapshot import ClusterSnapshot
+
+__all__ = [
+    "MOST_MISSED",
+    "PauseEffect",
+    "PauseSummary",
+    "PauseWindow",
+    "UnpauseCounts",
+    "UnpauseEffect",
+    "count_unpause",
+    "pause_effect",
+    "pause_note",
+    "pause_summary",
+    "pause_windows",
+    "skipped_ages",
+    "unpause_effect",
+    "window_line",
+]
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -112,17 +129,6 @@ def skipped_ages(schedules: Iterable[ScheduleFacts], choice: Choice) -> list[tup
         if facts.may_be_due:
             found.append((facts.schedule, forecast.next_run - good.started))
     return found
-
-
-def next_to_be_missed(schedules: Iterable[ScheduleFacts]) -> tuple[Schedule, datetime] | None:
-    """Of schedules that are about to be paused, the one whose run comes first; None where none of them has one."""
-    coming = [
-        (max(run, facts.now), facts.schedule)
-        for facts in schedules
-        if (run := facts.by_reading[-1].next_run) is not None
-    ]
-    first = min(coming, key=lambda one: (one[0], one[1].name), default=None)
-    return (first[1], first[0]) if first else None
 
 
 A_DAY = timedelta(days=1)
