@@ -171,7 +171,7 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.see("volumes are restored (Velero's default)")
         assert "absent" not in at.shown.text
         await at.shown.press("tab", "tab", "ctrl+u")
-        await at.see("wiki exists already: what is in it stays, gaps are filled")
+        await at.see("wiki exists already: what is in it stays, what is missing is added")
         await at.shown.press(*"wiki", "tab")
         await at.see("'wiki' is not a valid mapping (write from:to)")
         await at.shown.press("shift+tab")

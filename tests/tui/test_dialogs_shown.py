@@ -13,7 +13,6 @@ from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.create_dialogs import other_copies
 from foretop.dialogs.dialog_parts import NoticeLine
 from foretop.dialogs.plan_text import StepReport
 from foretop.dialogs.too_small_screen import TooSmallScreen
@@ -86,14 +85,6 @@ def test_a_warning_and_a_refusal_that_several_share_are_said_once() -> None:
         "▲ It is the last.",
         "▲ orders-3 is skipped: it runs.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("copies", "words"),
-    [(0, ""), (1, ", its only copy"), (5, "; 4 older: r on one of them in :backups")],
-)
-def test_bringing_back_says_what_other_copies_there_are(copies: int, words: str) -> None:
-    assert other_copies(copies) == words
 
 
 def test_a_message_names_the_object_once_and_says_what_became_of_it() -> None:

@@ -394,7 +394,7 @@ def test_a_restore_into_an_existing_namespace_suggests_a_new_one() -> None:
     done = backup("one", ended="02:01:00", spec={"includedNamespaces": ["shop"]})
     (step,) = plan_restore(ClusterSnapshot(backups=(done,)), [done], RestoreRequest(), NOW, ["shop"]).steps
     (warning,) = step.warnings
-    assert warning.startswith("shop exists already: what is in it stays, gaps are filled")
+    assert warning.startswith("shop exists already: what is in it stays, what is missing is added")
     assert "to restore next to it, map shop:shop-restored" in warning
 
 

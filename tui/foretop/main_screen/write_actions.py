@@ -192,9 +192,7 @@ class WriteActions:
         subject = page.subject()
         if subject is None or subject.kind != NAMESPACE.name:
             return ActionTargets(self._under_cursor(intent))
-        row = self.host.state.protection(subject) if self.host.state is not None else None
-        copies = row.protection.copies.total if row is not None else 0
-        return ActionTargets(self._under_cursor(intent), namespace=subject.name, copies=copies)
+        return ActionTargets(self._under_cursor(intent), namespace=subject.name)
 
     def _skipped(self, intent: ActionRecord) -> tuple[tuple[str, int], ...]:
         """Why the action cannot be asked of marked objects, and of how many for each reason."""

@@ -19,6 +19,7 @@ from foretop_core.models.kinds import BACKUP, RESTORE, RequiredPermission
 from foretop_core.models.nonadmin import NAR_NAME_ANNOTATION, NAR_NAMESPACE_ANNOTATION
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
+from foretop_core.rules.protection.copies import is_copy
 from foretop_core.rules.protection.coverage import (
     Extent,
     VolumeMethod,
@@ -27,6 +28,7 @@ from foretop_core.rules.protection.coverage import (
     volume_method,
 )
 from foretop_core.rules.repository_readiness import unready_names, unready_repository, unready_sources
+from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -50,6 +52,13 @@ class RestoreRequest(msgspec.Struct, frozen=True):
     more: RestoreSpec = msgspec.field(default_factory=RestoreSpec)
     """The rest of the spec: namespaces, resources, selectors."""
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+
+def copies_of(snapshot: ClusterSnapshot, namespace: str) -> tuple[Backup, ...]:
+    """The backups that have something of a namespace and can be restored from, the newest first."""
+    found = (one for one in snapshot.backups if is_copy(one))
+    having = [one for one in found if template_coverage(one.spec, namespace).extent is not Extent.NONE]
+    return tuple(sorted(having, key=began, reverse=True))
 
 
 def offered_mapping(backup: Backup) -> dict[str, str]:
@@ -223,7 +232,9 @@ def _warnings(
     if there:
         alone = len(there) == 1
         inside = f"what is in {'it' if alone else 'them'}"
-        fate = f"{inside} is overwritten" if request.existing == "update" else f"{inside} stays, gaps are filled"
+        fate = (
+            f"{inside} is overwritten" if request.existing == "update" else f"{inside} stays, what is missing is added"
+        )
         offer = ",".join(f"{name}:{beside(name)}" for name in there)
         how = f" (to restore next to {'it' if alone else 'them'}, map {offer})" if not request.mapping else ""
         found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{how}.")
