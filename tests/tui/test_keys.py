@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import OptionList
 
 from foretop.app import Dashboard
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.messages_screen import MessagesScreen

@@ -141,7 +141,7 @@ class EditScheduleDialog(ActionDialog):
             self._take(text, self._draft)
 
     def _take(self, text: str, draft: Path) -> None:
-        """What was saved counts from now on, or is broken; an empty file changes nothing."""
+        """Takes what was saved, unless it is broken; an empty file changes nothing."""
         self._broken = None
         try:
             spec = spec_from_text(text, str(draft), self._opened)

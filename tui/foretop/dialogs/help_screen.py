@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from foretop.bindings import UNLISTED, Action, ActionGroup
+from foretop.dialogs.base_modal import TextModal
 from foretop.dialogs.explanation_screen import choose_topic
-from foretop.dialogs.text_modal import TextModal
 from foretop.panes.page_records import Sign
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App, SuspendNotSupported
 
 from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
 from foretop.pages.page import Page

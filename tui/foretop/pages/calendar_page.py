@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
 from foretop.bindings import Handler
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
