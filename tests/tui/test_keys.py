@@ -118,10 +118,14 @@ async def test_all_that_is_shown_is_marked_at_once_and_the_frame_counts_it() -> 
         await shown.press("2", "slash", *"hourly", "enter", "*")
         assert {key.name for key in shown.table.marked} == {"etcd-hourly", "sales-hourly"}
         assert "2 marked" in shown.rule
+        await shown.press("slash", "ctrl+u", *"etcd", "enter")
+        assert "2 marked, 1 hidden, 1 of 6" in shown.rule
         await shown.press("escape")
-        assert "2 marked" in shown.rule
-        await shown.press("ctrl+backslash")
         assert "marked" not in shown.text
+        assert shown.table.rows is not None
+        assert shown.table.rows.filter_text == "etcd", "one thing at a time"
+        await shown.press("escape")
+        assert not shown.table.rows.filter_text
 
 
 async def test_a_terminal_without_our_signs_cuts_a_name_with_a_tilde() -> None:

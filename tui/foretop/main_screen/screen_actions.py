@@ -12,22 +12,23 @@ from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, k
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
+from foretop.main_screen.write_actions import all_windows, why_no_window
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.column_layout import sort_keys
+from foretop_core.config.config_reader import nearest
 from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
-from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
-from foretop_core.rules.pause_windows import pause_windows, window_line
+from foretop_core.rules.pause_windows import window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
@@ -87,6 +88,9 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
         app.notify(f"Signed in to {context}")
     app.refresh()
 
+
+_MOST_WRITES = 20
+"""So many of the last are listed with the messages; `foretop journal` has all."""
 
 # Deferred imports: the hand-over is loaded when it is first asked for.
 
@@ -151,13 +155,11 @@ class ScreenActions:
     def do_windows(self) -> None:
         """All pause windows; the chosen one is shown among the schedules, where a key resumes it."""
         state = self.host.state
-        found = [
-            (context, window)
-            for context in (state.contexts if state is not None else ())
-            for window in pause_windows(state.store.all(context, Schedule) if state is not None else ())
-        ]
-        if state is None or not found:
-            self.host.app.notify("No schedule paused by foretop is still paused")
+        if state is None:
+            return
+        found = all_windows(state)
+        if not found:
+            self.host.app.notify(why_no_window(state))
             return
 
         def chosen(place: int | None) -> None:
@@ -195,10 +197,21 @@ class ScreenActions:
             )
         )
 
-    def do_messages(self) -> None:
+    async def do_messages(self) -> None:
+        """What was said, and what was sent to the clusters shown; that nothing was changed is no news."""
+        from foretop.dialogs.action_dialog import NOT_DONE
         from foretop.dialogs.messages_screen import MessagesScreen
+        from foretop_core.actions.journal import Journal, default_path
 
-        self.host.app.push_screen(MessagesScreen(self.app_host.told, self.host.display_options.ascii))
+        told = [one for one in self.app_host.told if one[1] != NOT_DONE]
+        try:
+            entries = await Journal(default_path(os.environ)).read_in_thread()
+        except (ForetopError, OSError) as problem:
+            entries = ()
+            told.append(("", str(problem)))
+        contexts = self.host.state.contexts if self.host.state is not None else ()
+        writes = [entry for entry in entries if entry.context in contexts][-_MOST_WRITES:]
+        self.host.app.push_screen(MessagesScreen(told, writes, self.host.display_options.ascii))
 
     def do_palette(self) -> None:
         from foretop.dialogs.command_palette import CommandPalette
@@ -213,6 +226,7 @@ class ScreenActions:
 
     async def obey(self, command: str) -> None:
         """A command of the palette: `go backups`, `do zone`, `ns team-a`, `ctx prod`, `q`."""
+        self.host.app.clear_notifications()
         verb, _, rest = command.partition(" ")
         match verb:
             case "go" if rest in PAGES and not self.host.has_tab(rest):
@@ -231,7 +245,9 @@ class ScreenActions:
             case "q":
                 self.host.app.exit()
             case _:
-                self.host.app.notify(f"Unknown command {command!r}", severity="warning")
+                known = [name.strip() for entry in entries(self.host.available()) for name in entry.names]
+                close = nearest(verb, known)
+                self.host.app.notify(f"Unknown command {command!r}{close}", severity="warning")
         self.host.pulse()
 
     def do_all_namespaces(self) -> None:
