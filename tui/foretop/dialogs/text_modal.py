@@ -11,7 +11,7 @@ from foretop.widgets.line_widgets import TextPane
 
 
 class TextModal(BaseModal[None]):
-    """A window with one text, which scrolls where it does not fit."""
+    """A window with a text, in one column or two, which scrolls where it does not fit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "scroll_by(1)", show=False),
@@ -23,8 +23,9 @@ class TextModal(BaseModal[None]):
     ]
 
     def action_scroll_by(self, by: int) -> None:
-        self.query_one(TextPane).scroll_lines(by)
+        for pane in self.query(TextPane):
+            pane.scroll_lines(by)
 
     def action_page(self, by: int) -> None:
         """One line of the page before stays in sight."""
-        self.action_scroll_by(by * max(1, self.query_one(TextPane).size.height - 1))
+        self.action_scroll_by(by * max(1, self.query(TextPane).first().size.height - 1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SuspendNotSupported
 
-from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name
+from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name, page_key
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
@@ -19,6 +19,7 @@ from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.column_layout import sort_keys
+from foretop_core.background import in_thread
 from foretop_core.config.config_reader import nearest
 from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.signed_out import signed_out
@@ -38,23 +39,35 @@ if TYPE_CHECKING:
 
 
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
-    """The pages, the commands that take a name, what can be done here, and what can be done to other objects."""
+    """What has no key of its own, the tabs, what can be done here, explanations, and what can be done elsewhere."""
     from foretop.dialogs.command_palette import PaletteEntry
 
-    pages = [PaletteEntry(f"go {page.id}", page.commands, page.title) for page in PAGES.values()]
-    others = [
+    pages = [
+        PaletteEntry(f"go {page.id}", page.commands, page.title, key if (key := page_key(page.id)).isdigit() else "")
+        for page in PAGES.values()
+    ]
+    names = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
         PaletteEntry("ctx", ("ctx ",), "show one context of the kubeconfig: ctx prod; ctx alone lists all"),
-        *(
-            PaletteEntry(f"explain {one.topic}", (f"explain {one.topic}",), f"explained: {one.title}")
-            for one in EXPLANATIONS.values()
-        ),
-        PaletteEntry("q", ("q", "quit"), "quit foretop"),
+    ]
+    quit = PaletteEntry("q", ("q", "quit"), "quit foretop")
+    explained = [
+        PaletteEntry(f"explain {one.topic}", (f"explain {one.topic}",), f"explained: {one.title}")
+        for one in EXPLANATIONS.values()
     ]
     here = [action for action in available if action.id not in ("palette", "escape", "back")]
     known = {action.id for action in here}
     elsewhere = [action for action in WRITE_ACTIONS if action.id not in known]
-    return [*pages, *others, *(_entry(action) for action in here), *(_entry(one, works=False) for one in elsewhere)]
+    return [
+        *(page for page in pages if not page.shown),
+        *names,
+        *(_entry(action) for action in here if action.id in _BY_NAME_ALONE),
+        quit,
+        *(page for page in pages if page.shown),
+        *(_entry(action) for action in here if action.id not in _BY_NAME_ALONE),
+        *explained,
+        *(_entry(one, works=False) for one in elsewhere),
+    ]
 
 
 def _entry(action: Action, *, works: bool = True) -> PaletteEntry:
@@ -89,6 +102,8 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     app.refresh()
 
 
+_BY_NAME_ALONE = frozenset({"windows", "upgrade", "handover", "messages"})
+"""Actions of the first lines of the palette: few know their keys, or they have none."""
 _MOST_WRITES = 20
 """So many of the last are listed with the messages; `foretop journal` has all."""
 
@@ -184,6 +199,26 @@ class ScreenActions:
             told = await handover_of(state, os.environ)
             text, markdown = (handover_text(told, state.zone, markdown=form) for form in (False, True))
             self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
+
+    async def do_upgrade(self) -> None:
+        """Which schedules the newest known release of Velero reads otherwise."""
+        from foretop.dialogs.upgrade_screen import UpgradeScreen
+        from foretop_core.rules.cron_dialects import NEWEST_KNOWN
+        from foretop_core.rules.upgrade_check import NEEDED, server_upgrades, target
+        from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade_lines
+
+        if (state := self.host.state) is None:
+            return
+        release, dialect = target(NEWEST_KNOWN)
+        snapshots = [(state.store.snapshot(context), state.now(context)) for context in state.contexts]
+
+        def look() -> list[str]:
+            servers = [server for snapshot, at in snapshots for server in server_upgrades(snapshot, dialect, at)]
+            unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in NEEDED]
+            return [*unknown_release_lines(servers), *upgrade_lines(servers, unseen, str(release))]
+
+        lines = await in_thread(look)
+        self.host.app.push_screen(UpgradeScreen(str(release), lines, self.host.display_options.ascii))
 
     def do_help(self) -> None:
         from foretop.dialogs.help_screen import HelpScreen

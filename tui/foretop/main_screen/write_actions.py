@@ -30,7 +30,6 @@ from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_line
-from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.results import Results
 from foretop_core.rules.triage import ungathered
 from foretop_core.rules.triage.drills import LEFT_OVER
@@ -396,10 +395,15 @@ def all_windows(state: DashboardState) -> list[tuple[str, PauseWindow]]:
 
 def why_no_window(state: DashboardState) -> str:
     """Who has paused what is paused though, and what unpauses it."""
-    paused = [item for context in state.contexts for item in state.store.all(context, Schedule) if item.spec.paused]
+    paused = [
+        found
+        for context in state.contexts
+        for item in state.store.all(context, Schedule)
+        if (found := state.render_context(context).schedule(item).pause) is not None
+    ]
     if not paused:
         return "No schedule is paused"
-    by = Counter(pause_info(item).who or "by somebody" for item in paused).most_common(3)
+    by = Counter(one.who or "by somebody" for one in paused).most_common(3)
     who = ", ".join(f"{count} {whom}" for whom, count in by)
     some = humanize.count(len(paused), "schedule")
     key = key_name(UNPAUSE.id)
