@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -16,13 +15,13 @@ import yaml
 
 from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_NAMES
 from foretop_core.config.settings import DEFAULT_SETTINGS, VARIABLES, ConfigSection, PageSettings, Settings, Version
+from foretop_core.errors import nearest
 from foretop_core.pages import MOST_TABS, PAGES
 from foretop_core.yaml_guard import check_yaml, scalar_value
 
 SettingPath = tuple[str, ...]
 """The names that lead to a setting."""
 _NULL = "tag:yaml.org,2002:null"
-_FEW = 9
 _LONGEST_SHOWN = 40
 _MOST_MISTAKES = 20
 """So many are told, each with the nearest right word, and of the rest how many there are."""
@@ -74,20 +73,6 @@ def read_settings(text: str) -> ConfigReading:
     if node is not None and not _is_null(node):
         _SettingsWalk(found).start(node)
     return found
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean X?`, or all possible words where none is close and they are few; else nothing."""
-    words = list(known)
-    folded = {_folded(one): one for one in words if len(one) <= _LONGEST_SHOWN}
-    close = get_close_matches(_folded(word), folded, 1, 0.6) if len(word) <= _LONGEST_SHOWN else []
-    if close:
-        return f"; did you mean {folded[close[0]]}?"
-    return f"; use {', '.join(words)}" if 0 < len(words) <= _FEW else ""
-
-
-def _folded(word: str) -> str:
-    return word.lower().replace("-", "").replace("_", "")
 
 
 def quoted(value: str) -> str:

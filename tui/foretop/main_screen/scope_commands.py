@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 
 from foretop.dialogs.choice_list import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
-from foretop_core.config.config_reader import nearest
 from foretop_core.dashboard.object_fetch import set_scope
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, nearest
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, ON_DEMAND
 from foretop_core.rules import humanize
 

@@ -20,16 +20,14 @@ from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.background import in_thread
-from foretop_core.config.config_reader import nearest
-from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, nearest
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
-from foretop_core.rules.pause_windows import window_line
+from foretop_core.rules.facts.pause_facts import window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
@@ -107,7 +105,7 @@ _BY_NAME_ALONE = frozenset({"windows", "upgrade", "handover", "messages"})
 _MOST_WRITES = 20
 """So many of the last are listed with the messages; `foretop journal` has all."""
 
-# Deferred imports: the hand-over is loaded when it is first asked for.
+# Deferred imports: the hand-over and the export are loaded when they are first asked for.
 
 
 class ScreenActions:
@@ -149,6 +147,8 @@ class ScreenActions:
         page = self.host.page
         if not isinstance(page, TablePage) or page.rows is None:
             return
+        from foretop_core.dashboard.export import ExportFormat, save
+
         rows = page.rows
 
         def chosen(place: int | None) -> None:
