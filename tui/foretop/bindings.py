@@ -276,6 +276,14 @@ ACTIONS: tuple[Action, ...] = (
         words=("pauses", "maintenance"),
     ),
     Action(
+        "upgrade",
+        (),
+        "",
+        "what an upgrade of Velero changes in the schedules",
+        ActionGroup.GO,
+        words=("upgrade-check", "release"),
+    ),
+    Action(
         "handover",
         ("ctrl+o",),
         "ctrl+o",
