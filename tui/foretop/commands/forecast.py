@@ -83,7 +83,7 @@ def _print(
     snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int, window: Window | None, zone: tzinfo, form: str
 ) -> int:
     found = [
-        (snapshot.context, outlook(night(snapshot, namespace, now, timedelta(hours=hours), zone=zone)))
+        (snapshot.context, outlook(night(snapshot, namespace, now, timedelta(hours=hours))))
         for snapshot, now in snapshots
         for namespace in snapshot.velero_namespaces
     ]

@@ -20,6 +20,7 @@ EXAMPLES = {
     "next": "foretop next '30 2 * * 1-5' --tz Europe/Berlin",
     "forecast": "foretop forecast --window 06:00-07:30",
     "whatif": "foretop whatif --move daily='30 2 * * *' --concurrent-backups 3",
+    "spread": "foretop spread --window 01:00-05:00 --keep daily -o yaml",
     "primer": "foretop primer '0 0 1 * *' --warmup 10",
     "get": "foretop get backups --field-selector phase=Failed -o custom-columns=NAME:.name,WHY:.failureReason",
     "describe": "foretop describe schedule velero/daily",

@@ -201,7 +201,7 @@ class CalendarPage(FilterablePage):
         began = time.thread_time()
         context, namespace = server
         now, snapshot = state.now(context), state.store.snapshot(context)
-        coming = Foresight(snapshot, namespace, now, length, state.zone)
+        coming = Foresight(snapshot, namespace, now, length)
         past = past_runs(snapshot, namespace, now - PAST)
         if length == _WEEK:
             timeline.take_week(ServerNight(context, coming.likely(), past))

@@ -35,6 +35,8 @@ class Move(msgspec.Struct, frozen=True):
 
     name: str
     expression: str
+    skips: bool = False
+    """Velero is told to skip what is due by the new expression at once."""
 
 
 class Pause(msgspec.Struct, frozen=True):
@@ -95,16 +97,23 @@ def what_if(
 ) -> NightComparison:
     """The coming hours of a server with and without changes; both are drawn from the same streams.
 
+    `zone` is that of a window: expressions without one run in the server's own.
     Raises BadInput for a change that cannot be, or that changes nothing.
     """
     if not changes:
         raise BadInput("Nothing to compare", "no change is given", "such as --move NAME='30 2 * * *'")
-    now_model = server_model(snapshot, namespace, now, now + length, zone)
+    now_model = server_model(snapshot, namespace, now, now + length)
     changed = _changed(snapshot, namespace, now, changes)
-    then = _model_changes(server_model(changed, namespace, now, now + length, zone), changes, zone)
+    then = _model_changes(server_model(changed, namespace, now, now + length), changes, zone)
     if then == now_model:
         raise BadInput("That changes nothing", "the coming runs are the same with it", "")
-    before, after = _outlook(now_model, draws), _outlook(then, draws)
+    return compared(now_model, then, draws)
+
+
+def compared(now_model: ServerModel, then: ServerModel, draws: int) -> NightComparison:
+    """Two servers played with the same draws."""
+    before = _outlook(now_model, draws)
+    after = before if then is now_model else _outlook(then, draws)
     return NightComparison(before, after, tuple(_differences(before, after)))
 
 
@@ -127,11 +136,12 @@ def _changed(snapshot: ClusterSnapshot, namespace: str, now: datetime, changes: 
                 if (server.concurrency or 1) == count:
                     raise BadInput("That changes nothing", f"Velero has {humanize.count(count, 'slot')}", "")
                 servers[namespace] = replace(server, concurrency=count)
-            case Move(name, text):
+            case Move(name, text, skips):
                 schedule = _known(schedules, name, namespace)
                 if schedule.spec.schedule.split() == text.split():
                     raise BadInput("That changes nothing", f"{name} has the expression {text!r}", "")
-                schedules[name] = _reread(_with(schedule, schedule=text))
+                fields = {"schedule": text, **({"skip_immediately": True} if skips else {})}
+                schedules[name] = _reread(_with(schedule, **fields))
                 _check(snapshot, schedules[name])
             case Pause(name) | Unpause(name):
                 schedule, paused = _known(schedules, name, namespace), isinstance(change, Pause)
