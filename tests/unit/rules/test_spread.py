@@ -188,8 +188,8 @@ def _is_same_rhythm(before: str, after: str, minutes: int, dialect: Dialect) -> 
 
 
 def _stays_in(window: Window, before: str, after: str) -> None:
-    inside = [window.has(run, UTC) for run in _runs(before, Dialect.NETRESEARCH, timedelta(days=1))]
-    then = [window.has(run, UTC) for run in _runs(after, Dialect.NETRESEARCH, timedelta(days=2))]
+    inside = [window.has(run) for run in _runs(before, Dialect.NETRESEARCH, timedelta(days=1))]
+    then = [window.has(run) for run in _runs(after, Dialect.NETRESEARCH, timedelta(days=2))]
     assert then[: len(inside)] == inside
     assert any(inside)
 

@@ -58,11 +58,10 @@ def command(
 
     Exit code: 0 no run would be lost, 1 a run would be lost even so, 2 bad input or nothing readable.
     """
-    stretch = None if window is None else read_window(window)
-    zone = argument_values.zone(zone_name)
+    stretch = None if window is None else read_window(window, argument_values.zone(zone_name))
 
     def judge(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> int:
-        found = spread(snapshot, namespace, now, stretch, keep, timedelta(hours=hours), zone)
+        found = spread(snapshot, namespace, now, stretch, keep, timedelta(hours=hours))
         if form == "text":
             _say(found)
         else:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from textual.app import App, SuspendNotSupported
 
 from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name
@@ -21,12 +22,13 @@ from foretop.widgets.column_layout import sort_keys
 from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import ForetopError
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
+from foretop_core.rules.night.window import read_window
 from foretop_core.rules.pause_windows import pause_windows, window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
@@ -44,6 +46,7 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     others = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
         PaletteEntry("ctx", ("ctx ",), "show one context of the kubeconfig: ctx prod; ctx alone lists all"),
+        PaletteEntry("window", ("window ",), "keep a stretch of the day free: window 06:00-07:30; window off"),
         *(
             PaletteEntry(f"explain {one.topic}", (f"explain {one.topic}",), f"explained: {one.title}")
             for one in EXPLANATIONS.values()
@@ -223,6 +226,8 @@ class ScreenActions:
                 await self.host.action_do(rest)
             case "ns" | "ctx" if self.host.state is not None:
                 await ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
+            case "window" if self.host.state is not None:
+                self._keep_free(self.host.state, rest.strip())
             case "explain" if rest in EXPLANATIONS:
                 from foretop.dialogs.explanation_screen import ExplanationScreen
 
@@ -233,6 +238,20 @@ class ScreenActions:
             case _:
                 self.host.app.notify(f"Unknown command {command!r}", severity="warning")
         self.host.pulse()
+
+    def _keep_free(self, state: DashboardState, text: str) -> None:
+        """`:window 06:00-07:30`, by the clocks on the screen; `:window off` for none, `:window` says which it is."""
+        window = state.thresholds.window
+        if text:
+            try:
+                window = None if text == "off" else read_window(text, state.zone)
+            except BadInput as problem:
+                self.host.app.notify(str(problem), severity="warning")
+                return
+            state.thresholds = replace(state.thresholds, window=window)
+            state.judge(at_once=True)
+        told = f"{window} is to be kept free of backups" if window is not None else "No window is to be kept free"
+        self.host.app.notify(told)
 
     def do_all_namespaces(self) -> None:
         if self.host.state is not None:

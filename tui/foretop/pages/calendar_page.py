@@ -143,6 +143,7 @@ class CalendarPage(FilterablePage):
             return
         self.timeline.pump(self.state.now())
         self._look_ahead(self.state, self.timeline)
+        self.lanes.window = self.state.thresholds.window
         self.lanes.draw(self.state.now(), self.state.zone)
         if not self.timeline.order:
             self.lanes.explain(self._why_empty(self.state, self.timeline))
@@ -306,14 +307,15 @@ class CalendarPage(FilterablePage):
         if night is None:
             return ()
         now = state.now(night.context)
-        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom)
+        window = state.thresholds.window
+        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window)
         if wanted != self._words_of:
             paused = [name for name, why in night.night.left_out.items() if why == "paused"]
             self._words_of = wanted
             self._words = (
                 week_words(night, now, state.zone)
                 if self.lanes.zoom is Zoom.WEEK
-                else night_words(night, now, state.zone, sorted(paused))
+                else night_words(night, now, state.zone, sorted(paused), window)
             )
         return self._words
 

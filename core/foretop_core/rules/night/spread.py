@@ -7,7 +7,7 @@ one that gains most is taken, until no further one is worth a change.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -123,12 +123,11 @@ def spread(
     window: Window | None = None,
     keep: Collection[str] = (),
     length: timedelta = DAY,
-    zone: tzinfo = UTC,
     draws: int = FEWEST_DRAWS,
 ) -> Spreading:
     """Proposes other minutes so that fewer runs wait and none is lost.
 
-    With a window, in `zone`, the runs that are due in it stay in it and may take any minute of it; without one each
+    With a window the runs that are due in it stay in it and may take any minute of it; without one each
     schedule keeps its hours. Those in `keep` stay as they are. Raises BadInput for a name that nobody has.
     """
     there = {schedule.name for schedule in snapshot.schedules_by_namespace.get(namespace, ())}
@@ -138,7 +137,7 @@ def spread(
     beat = snapshot.heartbeat(namespace)
     if beat.silence(now):
         raise BadInput("Nothing can be foreseen", f"Velero is {beat.silence_word(now)}", "")
-    search = _Search(snapshot, namespace, now, length, window, frozenset(keep), zone)
+    search = _Search(snapshot, namespace, now, length, window, frozenset(keep))
     found = search.chosen()
     before = after = search.strain((), draws)
     while found:
@@ -150,7 +149,7 @@ def spread(
         model = server_model(snapshot, namespace, now, now + length)
         same = compared(model, model, draws)
         return Spreading(same.before, same.after, before, before)
-    nights = what_if(snapshot, namespace, now, [shift.move for shift in found], length, zone, draws)
+    nights = what_if(snapshot, namespace, now, [shift.move for shift in found], length, draws)
     shifts = tuple(_with_warm_ups(snapshot, shift, found) for shift in found)
     return Spreading(nights.before, nights.after, before, after, shifts, nights.differences)
 
@@ -187,9 +186,8 @@ class _Search:
         length: timedelta,
         window: Window | None,
         keep: frozenset[str],
-        zone: tzinfo,
     ) -> None:
-        self.snapshot, self.window, self.zone, self.length = snapshot, window, zone, length.total_seconds()
+        self.snapshot, self.window, self.length = snapshot, window, length.total_seconds()
         # A run that moves out of the time that is judged is no gain: what lies beyond it is played too.
         beyond = timedelta(hours=1) if window is None else window.length
         self.model = server_model(snapshot, namespace, now, now + length + beyond)
@@ -387,12 +385,8 @@ class _Search:
     def _places(self, planned: PlannedSchedule) -> set[float]:
         """How many minutes after the beginning of the window its runs are due."""
         assert self.window is not None
-        found = set()
-        for due in planned.due:
-            local = (self.model.now + timedelta(seconds=due)).astimezone(self.zone)
-            since = timedelta(hours=local.hour, minutes=local.minute) - self.window.begins
-            found.add(since / timedelta(minutes=1) % _MINUTES_A_DAY)
-        return found
+        now, window, minute = self.model.now, self.window, timedelta(minutes=1)
+        return {window.since(now + timedelta(seconds=due)) / minute for due in planned.due}
 
     def _shift(self, one: _Movable, minutes: int, gain: Strain) -> Shift | None:
         """None where the server may read the new expression in another way."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from typing import TypeAlias, assert_never
 
 import msgspec
@@ -92,19 +92,17 @@ def what_if(
     now: datetime,
     changes: Sequence[Change],
     length: timedelta = DAY,
-    zone: tzinfo = UTC,
     draws: int = FEWEST_DRAWS,
 ) -> NightComparison:
     """The coming hours of a server with and without changes; both are drawn from the same streams.
 
-    `zone` is that of a window: expressions without one run in the server's own.
     Raises BadInput for a change that cannot be, or that changes nothing.
     """
     if not changes:
         raise BadInput("Nothing to compare", "no change is given", "such as --move NAME='30 2 * * *'")
     now_model = server_model(snapshot, namespace, now, now + length)
     changed = _changed(snapshot, namespace, now, changes)
-    then = _model_changes(server_model(changed, namespace, now, now + length), changes, zone)
+    then = _model_changes(server_model(changed, namespace, now, now + length), changes)
     if then == now_model:
         raise BadInput("That changes nothing", "the coming runs are the same with it", "")
     return compared(now_model, then, draws)
@@ -196,7 +194,7 @@ def _check(snapshot: ClusterSnapshot, schedule: Schedule) -> None:
         raise refused[-1]
 
 
-def _model_changes(model: ServerModel, changes: Iterable[Change], zone: tzinfo) -> ServerModel:
+def _model_changes(model: ServerModel, changes: Iterable[Change]) -> ServerModel:
     """What no object says: lengths, and a server that stands still."""
     lengths = {schedule.name: known for schedule, known in zip(model.schedules, model.lengths, strict=True)}
     state = model.state
@@ -206,7 +204,7 @@ def _model_changes(model: ServerModel, changes: Iterable[Change], zone: tzinfo) 
         elif isinstance(change, Add) and change.name in lengths:
             lengths[change.name] = Lengths((change.length.total_seconds(),), Source.OWN)
         elif isinstance(change, Stopped):
-            begins, ends = change.window.after(model.now, zone)
+            begins, ends = change.window.after(model.now)
             if begins >= model.now + timedelta(seconds=state.until):
                 raise BadInput("That changes nothing", "the window lies beyond the time that is foreseen", "")
             seconds = [max(0.0, (at - model.now).total_seconds()) for at in (begins, ends)]

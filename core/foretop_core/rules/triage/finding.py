@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from foretop_core.models.wire import ObjectRef, Time
+from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import Text
 from foretop_core.rules.severity import Severity
 
@@ -103,3 +104,5 @@ class Thresholds(msgspec.Struct, frozen=True):
     comes_after: timedelta = timedelta(seconds=5)
     """How long a finding must hold before it is shown; its rule has already waited where that matters."""
     goes_after: timedelta = timedelta(seconds=20)
+    window: Window | None = None
+    """A stretch of the day in which no backup should be at work."""
