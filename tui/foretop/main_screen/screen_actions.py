@@ -218,7 +218,7 @@ class ScreenActions:
         """A command of the palette: `go backups`, `do zone`, `ns team-a`, `ctx prod`, `q`."""
         verb, _, rest = command.partition(" ")
         match verb:
-            case "go" if rest in PAGES and not PAGES[rest].digit:
+            case "go" if rest in PAGES and not self.host.has_tab(rest):
                 await self.host.go(PageAddress(rest, jumped=True))
             case "go":
                 await self.host.action_tab(rest)

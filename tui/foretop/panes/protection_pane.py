@@ -18,7 +18,7 @@ _MOST_SCHEDULES = 4
 
 def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragraph, ...]:
     found, facts = row.protection, render.namespace(row.protection)
-    tone = protection_mark(facts.state).tone
+    tone = protection_mark(facts).tone
     said = [Paragraph((span(found.namespace, bold=True), span(": "), span(facts.why, tone)))]
     said += _copy_lines(facts, render)
     said += _cover_lines(facts, render)

@@ -18,7 +18,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects.readings import alike, expression
-from foretop_core.rules.cron_dialects.rewriting import with_times
+from foretop_core.rules.cron_dialects.upgrade_effect import with_times
 from foretop_core.rules.forecast import base_time
 from foretop_core.rules.night.course import NEVER, Course, PlannedSchedule, PlayedRun, play
 from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, SEED, Fate
