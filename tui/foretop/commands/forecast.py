@@ -73,11 +73,12 @@ def command(
 
 def _kept_free(window: str | None, zone_name: str | None, options: SessionOptions) -> Window | None:
     """The window that is asked for, else that of the configuration; `--window off` for none."""
+    zone = argument_values.zone(zone_name)
     if window == "off":
         return None
     if window is None:
         return configured_window(options.window, options.time_zone, os.environ)
-    return read_window(window, argument_values.zone(zone_name))
+    return read_window(window, zone)
 
 
 async def _of_clusters(session_options: SessionOptions, hours: int, window: Window | None, form: str) -> int:

@@ -58,7 +58,8 @@ def command(
 
     Exit code: 0 no run would be lost, 1 a run would be lost even so, 2 bad input or nothing readable.
     """
-    stretch = None if window is None else read_window(window, argument_values.zone(zone_name))
+    zone = argument_values.zone(zone_name)
+    stretch = None if window is None else read_window(window, zone)
 
     def judge(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> int:
         found = spread(snapshot, namespace, now, stretch, keep, timedelta(hours=hours))

@@ -75,6 +75,7 @@ def command(
 
     Exit code: 0 no run would be lost, 1 a run would be lost after the change, 2 bad input or nothing readable.
     """
+    zone = argument_values.zone(zone_name)
     changes: list[Change] = [
         *(Move(name, text) for name, text in map(_pair, moves)),
         *map(Pause, pauses),
@@ -85,7 +86,7 @@ def command(
     if slots is not None:
         changes.append(Slots(slots))
     if stopped is not None:
-        changes.append(Stopped(read_window(stopped, argument_values.zone(zone_name))))
+        changes.append(Stopped(read_window(stopped, zone)))
 
     def judge(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> int:
         found = what_if(snapshot, namespace, now, changes, timedelta(hours=hours))
