@@ -99,7 +99,7 @@ def _nights(snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[str, Nig
 
 
 def _schedules(snapshot: ClusterSnapshot, namespace: str, ahead: Night) -> Iterator[tuple[ScheduleOutlook, Schedule]]:
-    """Find the schedules with runs to come whose length is no guess; one that is always due has a finding of its own."""
+    """Find the schedules whose runs have a length that is no guess; one that is always due has its own finding."""
     by_name = {schedule.name: schedule for schedule in snapshot.schedules_by_namespace[namespace]}
     for coming in outlook(ahead).schedules:
         schedule = by_name.get(coming.name)
