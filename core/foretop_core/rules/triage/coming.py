@@ -82,7 +82,8 @@ def ageing_copies(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             if all(run.fate is Fate.MADE for run in coming.runs):
                 continue
             facts = schedule_facts(snapshot, schedule, now, limits.overdue)
-            if facts.parsed is None or facts.never_fires or _is_old_already(facts, limits):
+            # What goes wrong already is told by itself.
+            if facts.parsed is None or facts.never_fires or facts.faults_in_a_row or _is_old_already(facts, limits):
                 continue
             # Those that exist already too: one that is under way is a copy soon.
             runs = [run for run in ahead.runs if run.owner.kind is OwnerKind.SCHEDULE and run.owner.name == coming.name]
