@@ -79,7 +79,7 @@ def _say(found: Spreading) -> None:
         return
     table(
         ("SCHEDULE", "NOW", "PROPOSED", "BY", "GAINS"),
-        [(shift.ref.name, shift.before, shift.after, _by(shift.minutes), _gain(shift.gain)) for shift in found.shifts],
+        [(shift.ref.name, shift.before, shift.after, _by(shift.minutes), shift.gain.saved) for shift in found.shifts],
         indent="",
     )
     for shift in found.shifts:
@@ -99,15 +99,6 @@ def _say(found: Spreading) -> None:
 
 def _by(minutes: int) -> str:
     return f"{'+' if minutes > 0 else '-'}{humanize.duration(timedelta(minutes=abs(minutes)))}"
-
-
-def _gain(gain: Strain) -> str:
-    told = [
-        f"{number:.1f} fewer {word}" for number, word in ((gain.lost, "lost"), (gain.late, "late")) if number >= 0.05
-    ]
-    if gain.waits >= 30:
-        told.append(f"{humanize.duration(gain.wait)} less waiting")
-    return ", ".join(told)
 
 
 def _strain_words(one: Strain) -> str:

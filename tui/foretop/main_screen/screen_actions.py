@@ -28,7 +28,6 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
-from foretop_core.rules.night.window import read_window
 from foretop_core.rules.pause_windows import pause_windows, window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
@@ -241,6 +240,8 @@ class ScreenActions:
 
     def _keep_free(self, state: DashboardState, text: str) -> None:
         """`:window 06:00-07:30`, by the clocks on the screen; `:window off` for none, `:window` says which it is."""
+        from foretop_core.rules.night.window import read_window
+
         window = state.thresholds.window
         if text:
             try:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from foretop_core.models.wire import ObjectRef, Time
-from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import Text
 from foretop_core.rules.severity import Severity
+
+if TYPE_CHECKING:
+    from foretop_core.rules.night.window import Window
 
 __all__ = ["QUEUE", "Acknowledgement", "Finding", "Severity", "Thresholds"]
 QUEUE = ""

@@ -11,7 +11,7 @@ import msgspec
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
-from foretop_core.rules.night.outlook import wait_of
+from foretop_core.rules.night.outlook import Outlook, wait_of
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -164,6 +164,24 @@ def _paused(names: Sequence[str]) -> WordLine | None:
         return None
     told = f"{humanize.count(len(names), 'schedule')}: {humanize.join(list(names), 3)}"
     return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)
+
+
+def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
+    """A night in a few numbers, each with its label: two of them stand beside each other."""
+    now = one.night.now
+    wait = wait_of(one.longest_wait) if one.longest_wait is not None else None
+    done = one.done
+    return (
+        ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
+        ("Waiting", f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody"),
+        ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
+        ("Done", clock(done.likely, now, zone) if done else "not known"),
+        ("9 of 10", clock(latest(done), now, zone) if done else "not known"),
+        *(
+            (fate.value.capitalize(), str(sum(schedule.count(fate) for schedule in one.schedules)))
+            for fate in (Fate.LATE, Fate.LOST)
+        ),
+    )
 
 
 class LaneWords(msgspec.Struct, frozen=True):
