@@ -12,6 +12,7 @@ import click
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import example
 from foretop.commands.one_server import of_one_server
 from foretop.commands.output import emit, file_help, output_option, say, table
 from foretop.commands.whatif import night_item, say_nights
@@ -25,7 +26,7 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
-@click.command("spread")
+@click.command("spread", epilog=example("foretop spread --window 01:00-05:00 --keep daily -o yaml"))
 @connection_options
 @click.option(
     "-f", "--file", "source", metavar="FILE", help=f"Foresee from this file instead of a cluster. {file_help}"

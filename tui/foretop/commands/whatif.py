@@ -10,6 +10,7 @@ import click
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import example
 from foretop.commands.one_server import of_one_server
 from foretop.commands.output import emit, file_help, output_option, say
 from foretop_core.errors import BadInput
@@ -34,7 +35,7 @@ from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
-@click.command("whatif")
+@click.command("whatif", epilog=example("foretop whatif --move daily='30 2 * * *' --concurrent-backups 3"))
 @connection_options
 @click.option(
     "-f", "--file", "source", metavar="FILE", help=f"Foresee from this file instead of a cluster. {file_help}"
