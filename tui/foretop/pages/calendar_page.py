@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from foretop.dialogs.what_if_screen import PlannedChange
     from foretop_core.rules.night.spread import Spreading
 
+# Deferred imports: what-if and the search for other minutes are loaded when somebody asks for them.
+
 _WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 7, SizeClass.HUGE: 8}
 """Lines of words below the chart."""
 _LEAST_WITH_WORDS = 14

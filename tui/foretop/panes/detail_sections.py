@@ -147,7 +147,7 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
 
 def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> tuple[Paragraph, ...]:
     """As in the calendar, and what to do where something is wrong."""
-    # With the first job that is opened: the first row waits for no calendar.
+    # Deferred imports: the first row waits for no calendar.
     from foretop.panes.calendar_pane import lane_pane
 
     lane = timeline_item(key, job, lambda context, schedule: state.store.snapshot(context).readings(schedule))
