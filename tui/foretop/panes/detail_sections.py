@@ -46,6 +46,8 @@ from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.schedules import SchedulesView
 from foretop_core.tables.timeline.lanes import timeline_item
 
+# Deferred imports: the first row waits for no calendar.
+
 _LISTED = "Every object in it: :resources fetches the list from storage."
 SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
 _ONLY = {
@@ -147,7 +149,6 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
 
 def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> tuple[Paragraph, ...]:
     """As in the calendar, and what to do where something is wrong."""
-    # Deferred imports: the first row waits for no calendar.
     from foretop.panes.calendar_pane import lane_pane
 
     lane = timeline_item(key, job, lambda context, schedule: state.store.snapshot(context).readings(schedule))
