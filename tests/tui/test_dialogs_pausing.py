@@ -223,7 +223,7 @@ async def test_a_key_that_finds_nothing_to_do_says_so(tmp_path: Path, monkeypatc
         await at.shown.press("u")
         assert at.shown.app.told[-1][1] == "mail is not paused"
         await at.shown.press("U")
-        assert at.shown.app.told[-1][1] == "No schedule paused by foretop is still paused"
+        assert at.shown.app.told[-1][1] == "No schedule is paused"
         assert "unpause" not in at.shown.footer
         await at.shown.press("space", "u")
         assert at.shown.app.told[-1][1] == "None of the marked schedules is paused"

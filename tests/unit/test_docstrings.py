@@ -12,14 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 STILL_TO_DO = frozenset(
     {
-        "foretop.__main__",
         "foretop.app",
-        "foretop.cli",
-        "foretop.commands",
         "foretop.main_screen",
         "foretop.pages",
         "foretop.panes",
-        "foretop.startup",
         "foretop_core.dashboard",
         "foretop_core.rules.facts",
         "foretop_core.rules.night",

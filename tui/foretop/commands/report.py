@@ -14,11 +14,12 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn, without_controls
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.background import in_thread
-from foretop_core.config.thresholds_from_settings import thresholds_of
+from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.cron import shown
 from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.errors import Unreadable
@@ -54,7 +55,7 @@ from foretop_core.tables.resources.json_items import (
 )
 
 
-@click.command("report")
+@click.command("report", epilog=example("foretop report --prometheus > /var/lib/node_exporter/foretop.prom"))
 @connection_options
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Analyse this file instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Analyse as of this time instead of now.")
@@ -84,7 +85,8 @@ def command(
     given = session_options.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
-    limits = thresholds_of(session_options.thresholds)
+    window = configured_window(session_options.window, session_options.time_zone, os.environ)
+    limits = thresholds_of(session_options.thresholds, window)
     own = acknowledgements_of(os.environ).read()
     return report_snapshots([(snapshot, now)], read.unreadable, form, limits, own, apart=apart)
 

@@ -19,6 +19,8 @@ from foretop.widgets.option_list import PlainOptionList
 from foretop_core.tables.text.terminal_text import clean, width
 
 Answer = TypeVar("Answer")
+_WINDOWS = ((160, 120), (120, 100), (0, 78))
+"""From how many columns of the terminal on a window has how many."""
 
 
 class BaseModal(ModalScreen[Answer]):
@@ -38,13 +40,19 @@ class BaseModal(ModalScreen[Answer]):
         self.is_left = True
         self.dismiss(None)
 
+    @property
+    def window_cells(self) -> int:
+        """The width of its window, as the style sheet has it; the screen gets its class of size only after this."""
+        cells = self.app.size.width
+        return min(cells, next(wide for least, wide in _WINDOWS if cells >= least))
+
     def show_notice(self, text: str) -> bool:
         """Shows a message inside the window; False where it has no place for one, and the message waits."""
         return False
 
 
 class TextModal(BaseModal[None]):
-    """A window with one text, which scrolls where it does not fit."""
+    """A window with a text, in one column or two, which scrolls where it does not fit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "scroll_by(1)", show=False),
@@ -56,11 +64,12 @@ class TextModal(BaseModal[None]):
     ]
 
     def action_scroll_by(self, by: int) -> None:
-        self.query_one(TextPane).scroll_lines(by)
+        for pane in self.query(TextPane):
+            pane.scroll_lines(by)
 
     def action_page(self, by: int) -> None:
         """One line of the page before stays in sight."""
-        self.action_scroll_by(by * max(1, self.query_one(TextPane).size.height - 1))
+        self.action_scroll_by(by * max(1, self.query(TextPane).first().size.height - 1))
 
 
 _LEAST_WIDTH = 76
