@@ -56,7 +56,6 @@ class WhatIfScreen(DialogFrame):
     """Fields for one lane and its server; below them both nights and the difference."""
 
     verb = "Plan it"
-    dismissal = "Close"
 
     def __init__(
         self, state: DashboardState, key: ObjectRef, ascii: bool, take: Callable[[PlannedChange], None]
@@ -131,7 +130,7 @@ class WhatIfScreen(DialogFrame):
 
     def draw(self) -> None:
         name = self.key.name or "the server"
-        place = f"{self.key.context} {self.key.namespace}: nothing is written"
+        place = f"{self.key.context}, {self.key.namespace}: nothing is written"
         self.say(DialogText(f"What if: {name}", place, said=tuple(self._told())))
         planned = self._planned()
         self.go.say(self.verb if planned is None or not planned.schedule else "Edit schedule", dead=planned is None)
