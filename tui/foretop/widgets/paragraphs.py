@@ -11,7 +11,7 @@ from rich.style import Style
 
 from foretop.widgets.styles import BOLD, PLAIN, style_of
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.terminal_text import clean, width
+from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
 LABEL = 9
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -41,6 +41,8 @@ class Paragraph(msgspec.Struct, frozen=True):
     """Gives up its end where the others would not fit otherwise."""
     in_items: bool = False
     """A line is broken between items, which stand two or more spaces apart, and not within one that fits in a line."""
+    one_line: str = ""
+    """It takes one line, cut at its end, which then says this: how to see the whole."""
 
 
 def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
@@ -90,6 +92,8 @@ def _with_ellipsis(line: Line, cells: int) -> Line:
 @lru_cache(_KEPT_FOLDED)
 def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
     """Kept, because a pane is folded at every change and mostly says what it said before."""
+    if paragraph.one_line:
+        return (_cut_to_line(paragraph, cells),)
     indent = LABEL if paragraph.label else 0
     if paragraph.indent is not None:
         indent = paragraph.indent
@@ -118,6 +122,18 @@ def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
         lines[-1] += word
         used += size
     return tuple(_joined(line) for line in lines)
+
+
+def _cut_to_line(paragraph: Paragraph, cells: int) -> Line:
+    """Its beginning, and behind an ellipsis how to see the whole; nothing of that where all of it fits."""
+    label = Span(f"{paragraph.label:<{LABEL}}", BOLD)
+    room = max(8, cells - width(label.text))
+    whole = "".join(piece.text for piece in paragraph.spans)
+    if width(whole) <= room:
+        return label, *paragraph.spans
+    style = paragraph.spans[0].style
+    hint = Span(f"  {paragraph.one_line}", BOLD)
+    return label, Span(cut_end(whole, max(1, room - width(hint.text))), style), hint
 
 
 _Word = list[tuple[str, Style]]
