@@ -69,7 +69,7 @@ def first_pause(pauses: Iterable[PauseInfo]) -> datetime | None:
 
 def _since_first(pauses: Sequence[PauseInfo]) -> Text:
     first, differ = first_pause(pauses), len({one.since for one in pauses}) > 1
-    return sentence("since ", first, " and later" if differ else "") if first else "at an unknown time"
+    return sentence("since ", first, " (the first of them)" if differ else "") if first else "at an unknown time"
 
 
 def pause_note(paused: PauseInfo) -> Text:

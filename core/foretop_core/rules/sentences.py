@@ -85,7 +85,11 @@ def with_keys(text: Text, key_name: Callable[[str], str]) -> Text:
     """The same with the key of each action behind what it does: `Resume the window (U).`"""
     if isinstance(text, str):
         return text
-    return sentence(*(f" ({key_name(part.action)})" if isinstance(part, Key) else part for part in text.parts))
+    keys = {action: key_name(action) for action in keys_in(text)}
+    said = (
+        part if not isinstance(part, Key) else f" ({key})" if (key := keys[part.action]) else "" for part in text.parts
+    )
+    return sentence(*said)
 
 
 def keys_in(text: Text) -> tuple[str, ...]:

@@ -56,11 +56,11 @@ def test_several_are_paused_since_the_first_of_them_and_each_since_its_own_time(
         paused(name, since=f"2026-11-15T{at}:00Z") for name, at in (("a", "01:20"), ("b", "01:10"), ("c", "01:30"))
     ]
     (window,) = pause_windows(items)
-    assert "3 schedules since 01:10:00Z and later by maria: CHG-4711" in window_line(window, NOW)
+    assert "3 schedules since 01:10:00Z (the first of them) by maria: CHG-4711" in window_line(window, NOW)
     late, everything = findings(location(), *items)
     assert everything.since == at("01:10:00")
     for found in (late, everything):
-        assert "since 01:10:00Z and later by maria: CHG-4711" in render(found.evidence, NOW)
+        assert "since 01:10:00Z (the first of them) by maria: CHG-4711" in render(found.evidence, NOW)
 
 
 def test_a_window_without_an_end_never_overruns() -> None:

@@ -113,7 +113,7 @@ def test_of_all_pauses_is_told_who_made_how_many_and_since_when() -> None:
     ]
     told = render(only(location(), *made).evidence, NOW)
     assert (
-        "Paused: 2 schedules since 12 Nov 02:14Z and later by maria, no reason given; "
+        "Paused: 2 schedules since 12 Nov 02:14Z (the first of them) by maria, no reason given; "
         "a since 12 Nov 03:00Z with kubectl, no reason given." in told
     )
 

@@ -5,7 +5,7 @@ The other half, with the page's names and its view, is its record in `foretop_co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -28,6 +28,7 @@ from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableM
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGES, PageConflict, PageRecord
 from foretop_core.rules.facts.schedule_runs import RUN_WORDS
+from foretop_core.rules.sentences import keys_in
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
 from foretop_core.tables.engine.view import TableView, UnreadableRow, View, table_view
@@ -75,6 +76,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of the page from which on it has a pane below its table."""
     shows_keys: bool = False
     """Whether the pane ends with the keys that act on the row."""
+    named_keys: Callable[[Any], Collection[str]] = lambda entry: ()
+    """The actions that the pane of a row names: their keys come first."""
 
     @property
     def view(self) -> TableView[Any]:
@@ -110,6 +113,7 @@ _RECORDS = (
         empty=calm,
         least_with_pane=_ANY_LINES,
         shows_keys=True,
+        named_keys=lambda finding: keys_in(finding.remedy),
         signs=(
             *_status(broken="an error", look="a warning", waiting="a note"),
             Sign("└", "one of the findings that the line above gathers, or that follow from it"),

@@ -88,8 +88,8 @@ def _starts(facts: ScheduleFacts, render: RenderContext, run: datetime) -> str:
     start = facts.expected_start
     if start is None:
         waiting = facts.unfinished
-        held = f", or when {waiting.name} has ended if that is running then" if waiting is not None else ""
-        return f"starts within a minute after that{held}"
+        held = f"; if {waiting.name} still runs then, when it has ended" if waiting is not None else ""
+        return f"starts within a minute of that{held}"
     at = render.time(start, facts.schedule)
     if at == render.time(run, facts.schedule):
         return f"starts {humanize.duration(start - run)} later (Velero's reconcile offset)"

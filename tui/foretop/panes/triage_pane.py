@@ -46,13 +46,13 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
         _statement(finding, render),
         *acknowledged,
         *because,
-        paragraph(render.text(with_keys(finding.remedy, key_name)), label="Do", bold=True),
+        paragraph(render.text(with_keys(finding.remedy, key_name)), label="Do", bold=True, yields=True, least=1),
         *(
             Paragraph((Span(key_name(key), BOLD), span(f" {does}")), label=" ")
             for key, does in _KEYS_FOR.get(finding.code, ())
         ),
         *_since(finding, render),
-        *((paragraph(render.text(finding.hits), label="Hits", yields=True),) if finding.hits else ()),
+        *((paragraph(render.text(finding.hits), label="Hits", yields=True, least=1),) if finding.hits else ()),
         *_raw(finding),
     )
 
@@ -62,13 +62,15 @@ def _statement(finding: Finding, render: RenderContext) -> Paragraph:
     told = render.text(finding.evidence)
     lead, stop, rest = told.partition(". ")
     tone = severity_mark(finding.severity).tone if finding.acknowledged is None else Tone.DIM
-    return Paragraph((span(f"{lead}{stop.strip()}", tone, bold=True), span(f" {rest}" if rest else "")), yields=True)
+    spans = (span(f"{lead}{stop.strip()}", tone, bold=True), span(f" {rest}" if rest else ""))
+    return Paragraph(spans, yields=True, least=1)
 
 
 def _since(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
     if finding.since is None:
         return ()
-    return (paragraph(render.text(sentence(finding.since, ", for ", render.now - finding.since)), label="Since"),)
+    told = render.text(sentence(finding.since, ", for ", render.now - finding.since))
+    return (paragraph(told, label="Since", yields=True, least=0),)
 
 
 def _raw(finding: Finding) -> tuple[Paragraph, ...]:

@@ -16,7 +16,6 @@ from foretop_core.tables.text.terminal_text import clean, cut_end, width
 LABEL = 9
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WORD_OR_SPACES = re.compile(r" +|[^ ]+")
-_LEAST_LINES = 2
 _KEPT_FOLDED = 512
 """Paragraphs, with the width that they were folded to."""
 
@@ -39,6 +38,8 @@ class Paragraph(msgspec.Struct, frozen=True):
     indent: int | None = None
     yields: bool = False
     """Gives up its end where the others would not fit otherwise."""
+    least: int = 2
+    """The lines that it keeps then; one that may keep none goes before any other is cut."""
     in_items: bool = False
     """A line is broken between items, which stand two or more spaces apart, and not within one that fits in a line."""
     one_line: str = ""
@@ -52,26 +53,32 @@ def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
 
 
 def paragraph(
-    text: str, tone: Tone = Tone.PLAIN, *, label: str = "", bold: bool = False, yields: bool = False
+    text: str, tone: Tone = Tone.PLAIN, *, label: str = "", bold: bool = False, yields: bool = False, least: int = 2
 ) -> Paragraph:
-    return Paragraph((span(text, tone, bold=bold),), label, yields=yields)
+    return Paragraph((span(text, tone, bold=bold),), label, yields=yields, least=least)
 
 
 def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) -> list[Line]:
     """The lines of the paragraphs in this width; those that yield are cut where there are more than `lines`."""
     parts = [(paragraph, _fold(paragraph, max(10, cells))) for paragraph in paragraphs]
     excess = 0 if lines is None else sum(len(folded) for _, folded in parts) - lines
+    given = [0] * len(parts)
+    for at in sorted(range(len(parts)), key=lambda at: (parts[at][0].least > 0, -at)):
+        paragraph, folded = parts[at]
+        if excess > 0 and paragraph.yields:
+            given[at] = max(0, min(excess, len(folded) - paragraph.least))
+            excess -= given[at]
     shown: list[Line] = []
-    for paragraph, folded in parts:
-        given = max(0, min(excess, len(folded) - _LEAST_LINES)) if paragraph.yields else 0
-        excess -= given
-        shown += _without_end(folded, given) if given else folded
+    for (_, folded), fewer in zip(parts, given, strict=True):
+        shown += _without_end(folded, fewer) if fewer else folded
     return shown
 
 
 def _without_end(folded: tuple[Line, ...], lines: int) -> list[Line]:
     """So many lines fewer: the last one ends with an ellipsis, and what is gone can be scrolled to."""
     kept = folded[: len(folded) - lines]
+    if not kept:
+        return []
     longest = max(sum(width(piece.text) for piece in line) for line in folded)
     return [*kept[:-1], _with_ellipsis(kept[-1], longest)]
 
