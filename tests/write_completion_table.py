@@ -16,7 +16,7 @@ import msgspec
 from foretop.bindings import ACTIONS, WRITE_ACTIONS_FILE, Action, ActionGroup
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
-from foretop.commands.output_form import OutputFormType
+from foretop.commands.get import OutputFormType
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE

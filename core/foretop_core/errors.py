@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+
+# Deferred imports: words are compared only where one is wrong.
+
+_FEW = 9
+_LONGEST_COMPARED = 40
 
 
 class ForetopError(Exception):
@@ -34,3 +40,19 @@ def let_through(problem: Exception) -> None:
     """
     if os.environ.get("FORETOP_STRICT") == "1" and not isinstance(problem, ForetopError):
         raise problem
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean X?`, or all possible words where none is close and they are few; else nothing."""
+    from difflib import get_close_matches
+
+    words = list(known)
+    folded = {_folded(one): one for one in words if len(one) <= _LONGEST_COMPARED}
+    close = get_close_matches(_folded(word), folded, 1, 0.6) if len(word) <= _LONGEST_COMPARED else []
+    if close:
+        return f"; did you mean {folded[close[0]]}?"
+    return f"; use {', '.join(words)}" if 0 < len(words) <= _FEW else ""
+
+
+def _folded(word: str) -> str:
+    return word.lower().replace("-", "").replace("_", "")

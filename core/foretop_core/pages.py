@@ -7,10 +7,11 @@ screen's half of a page is its record in `foretop.panes.page_records`.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 DETAIL = "detail"
 """The page of one object; it is reached from a row and has no record here."""
@@ -29,11 +30,13 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[str, ...]
     """What one types after the colon."""
     digit: int = 0
-    """The key of its tab; a page without one is reached by a command, and escape leads back from it."""
-    name: str = ""
+    """The key of its tab where the configuration has no `tabs`; a page without one is reached by a command."""
+    name: str
     """On its tab."""
-    short: str = ""
+    short: str
     """On its tab, where there is little room."""
+    shortest: str = ""
+    """On its tab, where a page without a tab stands beside all of them; "" for the short one."""
     view: str = ""
     """The module in `tables/resources` and the view in it; none for a page without columns."""
     get: tuple[tuple[str, str], ...] = ()
@@ -42,11 +45,6 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The kinds whose objects a jump shows here."""
     first_kind: str = ""
     """The kind whose first rows are not kept waiting by the others; without one all kinds are needed."""
-
-    @property
-    def brief_title(self) -> str:
-        """In a word or two, as its tab has it or its title begins."""
-        return self.name or self.title.partition(":")[0]
 
     def load_view(self) -> Any:
         """The class of its view; the module is imported now."""
@@ -136,6 +134,7 @@ _RECORDS = (
         digit=7,
         name="Backups",
         short="Backups",
+        shortest="Backup",
         commands=("backups", "backup"),
         view="runs:BackupsView",
         get=(
@@ -151,6 +150,7 @@ _RECORDS = (
         digit=8,
         name="Restores",
         short="Restores",
+        shortest="Restore",
         commands=("restores", "restore"),
         view="runs:RestoresView",
         get=(
@@ -161,9 +161,19 @@ _RECORDS = (
         first_kind="Restore",
     ),
     PageRecord(
+        id="protection",
+        title="Protection: can each namespace be brought back, and from what",
+        digit=9,
+        name="Protection",
+        short="Protect",
+        commands=("protection", "namespaces"),
+        view="protection:ProtectionView",
+        get=(("protection", ""),),
+        home_of=("Namespace",),
+    ),
+    PageRecord(
         id="storage",
         title="Storage locations",
-        digit=9,
         name="Storage",
         short="Storage",
         commands=("bsl", "storage"),
@@ -182,6 +192,8 @@ _RECORDS = (
     PageRecord(
         id="pods",
         title="Pods: the Velero server, its node agents and data movers",
+        name="Pods",
+        short="Pods",
         commands=("pods", "po"),
         view="pods:PodsView",
         get=(
@@ -192,6 +204,8 @@ _RECORDS = (
     PageRecord(
         id="movements",
         title="Data movements: volumes on their way, with the time left",
+        name="Movements",
+        short="Moves",
         commands=("movements", "datauploads", "datadownloads", "podvolumebackups", "podvolumerestores"),
         view="movements:MovementsView",
         get=(("movements", ""),),
@@ -199,18 +213,12 @@ _RECORDS = (
     PageRecord(
         id="repositories",
         title="Repositories: volume data by namespace and storage location",
+        name="Repositories",
+        short="Repos",
         commands=("repositories", "backuprepositories"),
         view="repositories:RepositoriesView",
         get=(("repositories", ""),),
         home_of=("BackupRepository",),
-    ),
-    PageRecord(
-        id="protection",
-        title="Protection: can each namespace be brought back, and from what",
-        commands=("protection", "namespaces"),
-        view="protection:ProtectionView",
-        get=(("protection", ""),),
-        home_of=("Namespace",),
     ),
 )
 
@@ -230,14 +238,23 @@ def check_pages(pages: Iterable[PageRecord]) -> None:
             if one in owners:
                 raise PageConflict(f"pages {owners[one]} and {page.id} both have {one}")
             owners[one] = page.id
-        if page.digit and not (page.name and page.short):
-            raise PageConflict(f"page {page.id} is a tab and lacks its name or the short one")
 
 
 check_pages(_RECORDS)
 PAGES: Mapping[str, PageRecord] = {page.id: page for page in _RECORDS}
 """By id, in the order of the tabs."""
 TABS: tuple[PageRecord, ...] = tuple(page for page in PAGES.values() if page.digit)
+MOST_TABS = 9
+"""There is a digit for each."""
+
+
+def chosen_tabs(names: Sequence[str]) -> tuple[PageRecord, ...]:
+    """The pages as tabs in this order, each with its digit; without names the usual ones."""
+    if not names:
+        return TABS
+    return tuple(replace(PAGES[name], digit=place) for place, name in enumerate(names[:MOST_TABS], 1))
+
+
 PAGE_OF: Mapping[str, str] = {kind: page.id for page in PAGES.values() for kind in page.home_of}
 """By kind, the page that shows its objects."""
 GET_TABLES: Mapping[str, tuple[PageRecord, str]] = {

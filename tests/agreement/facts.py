@@ -22,6 +22,7 @@ from tests.agreement.statements import (
     ago,
     at,
     clock,
+    estimated,
     find,
     find_all,
     not_before,
@@ -738,7 +739,7 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("queue").items():
         if start := find(rf"Expected to start about ({CLOCK})", text):
-            yield _subject(key), clock(start, seen.now)
+            yield _subject(key), estimated(start, seen.now)
 
 
 @states("expected start", "get queue -o json")
@@ -769,6 +770,94 @@ def _(seen: Surfaces) -> Stated:
         for run in server["open"]:
             if run["start"] and not run["isRunning"] and run["fate"] != "refused":
                 yield (BACKUP.name, server["namespace"], run["backup"]), at(run["start"]["likely"])
+
+
+@states("start of the next backup", "pane of schedules")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("schedules").items():
+        if start := find(rf"; starts ({CLOCK}) \(Velero's", _line(text, "Next run", "Due since")):
+            yield _subject(key), clock(start, seen.now)
+
+
+@states("start of the next backup", "get schedules -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("schedules").items():
+        if item["expectedStart"]:
+            yield _subject(key), at(item["expectedStart"])
+
+
+@states("start of the next backup", "report -o json")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.report["schedules"]:
+        if item["expectedStart"]:
+            yield _of_item(item), at(item["expectedStart"])
+
+
+@states("start of the next backup", "forecast -f")
+def _(seen: Surfaces) -> Stated:
+    """A look that has just come may still make it: it is then made now, by the same rule a moment ago."""
+    for server in seen.foreseen:
+        told: set[str] = set()
+        for run in server["runs"]:
+            if run["schedule"] not in told and run["submitted"]:
+                found = at(run["submitted"])
+                low = found.low - 5 if found.low <= seen.now.timestamp() else found.low
+                yield _schedule(server["namespace"], run["schedule"]), Span(low, found.high)
+            told.add(run["schedule"])
+
+
+_MADE_NOW = ("made now",)
+
+
+@states("start of a backup made now", "dialog")
+def _(seen: Surfaces) -> Stated:
+    if seen.back_up_now is not None:
+        _, said, _ = seen.back_up_now
+        if "one backup starts at once" in said:
+            yield _MADE_NOW, Span(seen.now.timestamp(), seen.now.timestamp() + 2)
+        elif start := find(rf"it starts about ({CLOCK})", said):
+            yield _MADE_NOW, estimated(start, seen.now)
+
+
+@states("start of a backup made now", "page of the queue")
+def _(seen: Surfaces) -> Stated:
+    if seen.back_up_now is not None:
+        key, _, then = seen.back_up_now
+        if minute := find(r"^~(\d\d:\d\d)", then.rows("queue")[key]["when"]):
+            yield _MADE_NOW, rounded_minute(minute, seen.now)
+
+
+@states("start of a backup made now", "get queue -o json")
+def _(seen: Surfaces) -> Stated:
+    if seen.back_up_now is not None:
+        key, _, then = seen.back_up_now
+        if start := then.items("queue")[key]["expectedStart"]:
+            yield _MADE_NOW, at(start)
+
+
+@states("what becomes of a backup made now", "dialog")
+def _(seen: Surfaces) -> Stated:
+    if seen.back_up_now is not None:
+        _, said, _ = seen.back_up_now
+        if "is created but" in said:
+            yield _MADE_NOW, word("held by a silent server")
+        elif "Velero refuses it" in said:
+            yield _MADE_NOW, word("refused")
+        else:
+            yield _MADE_NOW, word("starts" if re.search("starts at once|it starts about", said) else "not known")
+
+
+@states("what becomes of a backup made now", "get queue -o json")
+def _(seen: Surfaces) -> Stated:
+    if seen.back_up_now is not None:
+        key, _, then = seen.back_up_now
+        item = then.items("queue")[key]
+        if item["state"] in ("server_silent", "storage_hangs"):
+            yield _MADE_NOW, word("held by a silent server")
+        elif item["refusal"]:
+            yield _MADE_NOW, word("refused")
+        else:
+            yield _MADE_NOW, word("starts" if item["expectedStart"] else "not known")
 
 
 @states("whether a start is expected", "page of the queue")
@@ -812,7 +901,7 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("queue").items():
         if end := find(rf"(?:Expected to end|are moved by) about ({CLOCK})", text):
-            yield _subject(key), clock(end, seen.now)
+            yield _subject(key), estimated(end, seen.now)
 
 
 @states("expected end", "get queue -o json")
@@ -919,7 +1008,7 @@ def _(seen: Surfaces) -> Stated:
 
 @states("whether Velero is alive", "header")
 def _(seen: Surfaces) -> Stated:
-    if found := re.search(r"Velero [\d.]*\s*(✗|●) (\w+)", seen.header):
+    if found := re.search(r"Velero [\d.]*\s*(✗|●)", seen.header):
         yield _ALL, word(found[1] == "●")
 
 
@@ -974,6 +1063,25 @@ def _(seen: Surfaces) -> Stated:
         for key, item in seen.items(page).items():
             if "severity" in item:
                 yield _subject(key), word(item["severity"] or "none")
+
+
+@states("whether a namespace in need is told as gravely", "page of protection")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("protection").items():
+        if row["glyph"] == "✗":
+            yield _subject(key), word("error")
+
+
+@states("whether a namespace in need is told as gravely", "Triage")
+def _(seen: Surfaces) -> Stated:
+    """By a line about it, or about a schedule, a location or a server that it depends on."""
+    told = {_subject(key) for key, severity in seen.severity_by_object.items() if severity == "error"}
+    shared = any(kind not in (NAMESPACE.name, SCHEDULE.name) for kind, _, _ in told)
+    for key, item in seen.items("protection").items():
+        if seen.rows("protection")[key]["glyph"] == "✗":
+            covers = {_schedule(one["namespace"], one["name"]) for one in item["schedules"]}
+            is_told = shared or not told.isdisjoint({_subject(key), *covers})
+            yield _subject(key), word("error" if is_told else "less")
 
 
 @states("how grave a finding is", "Triage, sign")

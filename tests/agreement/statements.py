@@ -79,6 +79,12 @@ def clock(text: str, now: datetime) -> Span:
     return Span(found.timestamp(), found.timestamp() + (0 if second else 59))
 
 
+def estimated(text: str, now: datetime) -> Span:
+    """An estimate from a sentence, to the nearest minute."""
+    found = clock(text, now).low
+    return Span(found - 30, found + 30)
+
+
 def rounded_minute(text: str, now: datetime) -> Span:
     """An estimate to the minute, `02:33`: the nearest moment of that time of day."""
     hour, minute = map(int, text.split(":"))

@@ -16,7 +16,7 @@ import msgspec
 from click.testing import CliRunner
 
 from foretop.commands import forecast, next_runs, report
-from foretop.commands.report_metrics import metrics_text
+from foretop.commands.report import metrics_text
 from foretop.dialogs.pause_dialogs import choice_summary
 from foretop.main_screen.status_line_text import status
 from foretop.panes.calendar_pane import lane_pane
@@ -38,7 +38,7 @@ from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.models import Backup, Restore, Schedule
+from foretop_core.models import Backup, Restore, Schedule, from_builtins
 from foretop_core.models.kinds import KINDS, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
@@ -270,12 +270,25 @@ class Surfaces:
         return choice_summary([schedule_facts(snapshot, item, self.now) for item in paused], choice)
 
     @cached_property
-    def back_up_now(self) -> Mapping[ObjectRef, str]:
-        """The forecast in the dialog that backs up now, of some schedules."""
+    def back_up_now(self) -> tuple[ObjectRef, str, Surfaces] | None:
+        """A backup that is made now from some schedule, what the dialog says of it, and all that is shown then.
+
+        Under a name of its own: one that is named like a scheduled backup tells of a look of Velero that was none.
+        """
         snapshot = self.state.store.snapshot(CONTEXT)
-        some: Iterable[Schedule] = self._some(list(snapshot.schedules))
-        plans = {snapshot.ref(item): plan_back_up_now(snapshot, [item], self.now).steps for item in some}
-        return {key: steps[0].forecast for key, steps in plans.items() if steps}
+        if not snapshot.schedules:
+            return None
+        chosen: Schedule = self._chance.choice(snapshot.schedules)
+        (step,) = plan_back_up_now(snapshot, [chosen], self.now, "by-hand").steps
+        body = msgspec.json.decode(msgspec.json.encode(step.write.body))
+        body["metadata"]["creationTimestamp"] = rfc3339(self.now)
+        made = from_builtins(Backup, {part: body[part] for part in ("metadata", "spec")})
+        then = msgspec.structs.replace(
+            self.situation,
+            objects=(*self.situation.objects, made),
+            manifests=(*self.situation.manifests, body),
+        )
+        return snapshot.ref(made), step.forecast, Surfaces(then, self._chance)
 
 
 def text_of(paragraphs: Iterable[Paragraph]) -> str:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -157,6 +157,33 @@ LIVE = (
 """Situations that need a cluster behind them: dialogs, and what is read only when it is looked at."""
 
 
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A moving picture: a scene, and steps of keys with what is then on the screen and how many seconds it is shown."""
+
+    name: str
+    scene: str
+    steps: tuple[tuple[tuple[str, ...], str, float], ...]
+    size: tuple[int, int] = SMALL
+
+
+FILM = Film(
+    "unpausing",
+    "maintenance",
+    (
+        (("2",), "sessions-15m", 2.5),
+        (("/",), "", 0.3),
+        *(((letter,), "", 0.15) for letter in "sess"),
+        (("enter",), "", 1.5),
+        (("u",), "Unpause", 4.5),
+        (("enter",), "", 1.5),
+        (("enter",), "Velero picked it up", 4.5),
+        (("enter",), "", 3.0),
+    ),
+)
+"""Unpausing with skip: the choices, and what Velero made of it."""
+
+
 @cache
 def _objects(scene: str) -> tuple[Resource, ...]:
     if not scene:
@@ -173,7 +200,7 @@ async def looking_at(picture: Picture) -> AsyncIterator[Screen]:
         environ.delenv("NO_COLOR", raising=False)
         if not picture.colour:
             environ.setenv("NO_COLOR", "1")
-        async with screen(source, picture.size, picture.display_options) as shown:
+        async with screen(source, picture.size, picture.display_options, painted=True) as shown:
             shown.app.show_theme(picture.theme)
             await shown.press(*picture.keys)
             await shown.settle()
@@ -197,6 +224,46 @@ async def draw_live(picture: Picture, folder: Path) -> str:
             await at.shown.press(*picture.after)
             await at.shown.settle()
             return _CHANCE.sub("terminal-", _FONTS.sub("", at.shown.app.export_screenshot(title="foretop")))
+
+
+async def draw_film(film: Film, folder: Path) -> str:
+    """The film as one SVG: its frames lie upon one another, and a style sheet shows one at a time."""
+    frames: list[str] = []
+    with pytest.MonkeyPatch.context() as environ:
+        environ.delenv("NO_COLOR", raising=False)
+        async with stand(film.scene, folder, environ, size=film.size, painted=True) as at:
+            for keys, awaited, _ in film.steps:
+                await at.shown.press(*keys)
+                await at.shown.until(partial(_shows, at.shown, awaited))
+                await at.shown.settle()
+                drawn = _FONTS.sub("", at.shown.app.export_screenshot(title="foretop"))
+                frames.append(_CHANCE.sub(f"frame-{len(frames)}-", drawn))
+    return _joined(frames, [seconds for _, _, seconds in film.steps])
+
+
+def _shows(shown: Screen, words: str) -> bool:
+    return words in shown.text
+
+
+def _joined(frames: Sequence[str], seconds: Sequence[float]) -> str:
+    length, begins = sum(seconds), 0.0
+    opening = frames[0][: frames[0].index(">", frames[0].index("<svg")) + 1]
+    rules: list[str] = []
+    for number, lasts in enumerate(seconds):
+        shown, gone = (100 * at / length for at in (begins, begins + lasts))
+        rules.append(
+            f"@keyframes show-{number} {{ 0% {{ visibility: hidden }} {shown:.2f}% {{ visibility: visible }}"
+            f" {gone:.2f}% {{ visibility: hidden }} }}"
+            f" #show-{number} {{ animation: show-{number} {length:g}s step-end infinite }}"
+        )
+        begins += lasts
+    whole = [f'<g id="show-{number}">{_inside(frame)}</g>' for number, frame in enumerate(frames)]
+    return "\n".join((opening, "<style>", *rules, "</style>", *whole, "</svg>\n"))
+
+
+def _inside(frame: str) -> str:
+    opened = frame.index(">", frame.index("<svg")) + 1
+    return frame[opened : frame.rindex("</svg>")]
 
 
 async def kept(picture: Picture) -> str:
@@ -243,6 +310,9 @@ def main(arguments: Sequence[str]) -> None:
         with TemporaryDirectory() as private:
             (folder / f"{picture.name}.svg").write_text(asyncio.run(draw_live(picture, Path(private))))
         print(picture.name, flush=True)
+    with TemporaryDirectory() as private:
+        (folder / f"{FILM.name}.svg").write_text(asyncio.run(draw_film(FILM, Path(private))))
+    print(FILM.name, flush=True)
 
 
 if __name__ == "__main__":

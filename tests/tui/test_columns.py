@@ -63,7 +63,7 @@ async def test_storage_has_mode_default_and_the_cause_of_an_error_at_80_columns(
     why = 'BackupStorageLocation "s3-us" is unavailable: rpc error: code = Unknown desc = 404: NoSuchBucket'
     broken = location("s3-us", "Unavailable", message=why)
     async with screen(FilledSource([*calm(), broken])) as shown:
-        await shown.press("9")
+        await shown.press(":", *"storage", "enter")
         assert all(title in shown.lines[2] for title in ("CHECKED", "SYNCED", "MODE", "DEFAULT", "WHAT"))
         line = next(line for line in shown.lines if "s3-us" in line)
         assert line.split()[-1] == "NoSuchBucket"

@@ -41,7 +41,7 @@ async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest
         disabled_reason = at.shown.app.main_screen.disabled_reason
         assert disabled_reason("restore") == "Restore from it: only for Backup"
         assert disabled_reason("logs") == "Fetch its logs: only for Backup, Restore, NonAdminBackup and NonAdminRestore"
-        assert disabled_reason("horizon") == "How far ahead: only in the calendar (5)"
+        assert disabled_reason("horizon") == "How far ahead: only in the calendar (:calendar)"
         assert disabled_reason("clear_marks") == "Nothing is marked"
         assert disabled_reason("run-again") == ""
         assert disabled_reason("pause") == ""

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from foretop.main_screen.tab_bar_text import tabs
+from foretop.widgets.line_widgets import StyledLine
 from foretop.widgets.paragraphs import Line
 from foretop.widgets.styles import CURSOR
+from foretop_core.config.settings import Settings
 from foretop_core.dashboard.session_protocol import DisplayOptions
-from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.models.kinds import BACKUP, KINDS, SCHEDULE, STORAGE
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS, SCHEDULE, STORAGE
 from foretop_core.pages import TABS
+from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from tests.objects import NOW, schedule
 from tests.tui.fake_source import FilledSource, calm, troubled
-from tests.tui.pilot import screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
+from tests.tui.test_stale import wait_until_judged
 
 OPENSHIFT = "openshift-adp/api-prod-eu-example-com:6443/kube:admin"
 
@@ -25,10 +31,10 @@ def text_of(line: Line) -> str:
 
 async def test_a_silent_velero_is_not_live() -> None:
     async with screen(FilledSource(calm())) as shown:
-        assert "API ● live   Velero 1.18 ● active" in shown.status
+        assert "API ●  Velero ●  " in shown.status
         shown.source.manual.advance(timedelta(minutes=12))
         await shown.tick()
-        assert "API ● live   Velero 1.18 ✗ silent 12m" in shown.status
+        assert "API ●  Velero ✗ silent 12m" in shown.status
 
 
 async def test_where_velero_is_not_installed_the_header_says_so() -> None:
@@ -36,7 +42,7 @@ async def test_where_velero_is_not_installed_the_header_says_so() -> None:
     for kind in (SCHEDULE, BACKUP, STORAGE):
         source.fare(kind, WatchState.NOT_INSTALLED)
     async with screen(source) as shown:
-        assert "API ● live   Velero ✗ not installed" in shown.status
+        assert "API ●  Velero ✗ not installed" in shown.status
 
 
 async def test_a_cluster_that_was_never_reached_is_not_stale() -> None:
@@ -50,32 +56,146 @@ async def test_a_cluster_that_was_never_reached_is_not_stale() -> None:
         assert "Cannot connect for 40 seconds: the connection was refused" in shown.text
 
 
+def held(count: int, until: str = "2026-11-15T04:30:00Z", window: str = "ab12cd", why: str = "CHG-4711") -> list[Any]:
+    """Schedules of one pause window, none of which has missed a run."""
+    notes = {PAUSED_BY: "maria", PAUSED_WHY: why, PAUSED_UNTIL: until, PAUSED_BATCH: window}
+    return [
+        schedule(f"{window}-{number}", "0 4 * * *", last="2026-11-14T04:00:03Z", paused=True, annotations=notes)
+        for number in range(count)
+    ]
+
+
+def between(line: str) -> list[str]:
+    """The items of the line, whatever is between them."""
+    return [item.strip() for item in line.split("  ") if item.strip()]
+
+
+WIDE_REST = ["slots ▁▁▁ 0/3", "API ●", "Velero 1.18 ●", "02:41:07Z"]
+NARROW_REST = ["slots 0/3", "API ●", "Velero ●", "02:41:07Z"]
+
+
 @pytest.mark.parametrize(
-    ("columns", "header"),
+    ("paused", "wide", "narrow"),
     [
-        (120, " prod-eu   all namespaces"),
-        (80, " prod-eu   all ns     ‖ 2/6, 1 over   API ● live   Velero ●   ✗5 ▲3   02:41:07Z"),
-        (40, " prod-eu    ‖ 2/6, 1 over  API ●  ✗5 ▲3"),
+        ([], [], []),
+        (held(5), ["‖ CHG-4711: 5 paused until 04:30"], ["‖ 5 until 04:30"]),
+        (held(5, why=""), ["‖ 5 paused until 04:30"], ["‖ 5 until 04:30"]),
+        (held(5, until=""), ["‖ CHG-4711: 5 paused"], ["‖ 5 paused"]),
+        (held(5, until="2026-11-16T04:30:00Z"), ["‖ CHG-4711: 5 paused until 16 Nov"], ["‖ 5 until 16 Nov"]),
+        ([*held(5), *held(4, window="x")], ["‖ 2 windows, 9 paused, first 04:30"], ["‖ 9, first 04:30"]),
+        (held(5, until="2026-11-15T02:29:00Z"), ["‖ 5 paused, 12m over"], ["‖ 5, 12m over"]),
+    ],
+    ids=["none", "window", "no reason", "no end", "another day", "two", "over its end"],
+)
+async def test_a_pause_window_is_in_the_header_until_somebody_resumes_it(
+    paused: list[Any], wide: list[str], narrow: list[str]
+) -> None:
+    cluster = "prod-eu ▲1" if "over" in "".join(wide) else "prod-eu ●"
+    async with screen(FilledSource([*calm(), *paused]), MIDDLE) as shown:
+        assert between(shown.lines[0]) == [cluster, "all ns", *wide, *WIDE_REST]
+    async with screen(FilledSource([*calm(), *paused])) as shown:
+        assert between(shown.lines[0]) == [cluster, "all ns", *narrow, *NARROW_REST]
+
+
+async def test_what_is_overdue_goes_before_a_window_and_what_a_window_holds_is_not_meant() -> None:
+    late = schedule("late", "0 * * * *", last="01:00:03", paused=True)
+    async with screen(FilledSource([*calm(), *held(5), late]), LARGE) as shown:
+        assert "‖ 6 of 7 paused, 1 overdue  ‖ CHG-4711: 5 paused until 04:30" in shown.status
+    async with screen(FilledSource([*calm(), *held(5), late])) as shown:
+        assert "‖ 6/7, 1 over  ‖ 5 until 04:30" in shown.status
+    notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T04:30:00Z", PAUSED_BATCH: "ab12cd"}
+    missing = schedule("etcd", "0 * * * *", last="01:00:03", paused=True, annotations=notes)
+    async with screen(FilledSource([*calm(), missing])) as shown:
+        assert "‖ 1 until 04:30" in shown.status
+
+
+async def test_each_cluster_has_its_own_counts_and_slots() -> None:
+    source = FilledSource(troubled(), ("prod-eu",))
+    source.contexts = ("prod-eu", "prod-us")
+    for kind in (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT):
+        source.store.sink(WatchScope("prod-us", kind), source.manual).health(WatchHealth(WatchState.LIVE, NOW))
+    source.store.fill("prod-us", calm(), source.manual)
+    async with screen(source, MIDDLE) as shown:
+        assert shown.lines[0].startswith(" prod-eu ✗5 ▲3 · prod-us ●")
+        assert "slots 3/3 · 0/3" in shown.status
+        await shown.press(":", *"ctx prod-us", "enter")
+        assert shown.lines[0].startswith(" prod-us ●   ")
+        assert "slots ▁▁▁ 0/3" in shown.status
+
+
+async def test_a_cluster_that_is_lost_says_so_where_its_counts_were() -> None:
+    async with screen(FilledSource(troubled(), ("prod-eu", "prod-us")), LARGE) as shown:
+        for kind in KINDS:
+            shown.source.fare(kind, WatchState.STALE, "the connection was refused", ("prod-us",))
+        await shown.tick()
+        assert " prod-eu ✗5 ▲3 · prod-us ✗ unreachable, seen 40s ago   all namespaces" in shown.lines[0]
+        assert "slots 3/3 · ?   API ✗ 1 of 2 " in shown.status
+
+
+async def test_many_clusters_are_counted_together() -> None:
+    async with screen(FilledSource(troubled(), ("a", "b", "c", "d"))) as shown:
+        assert shown.lines[0].startswith(" 4 clusters ✗20 ▲12  ")
+        assert "slots 12/12" in shown.status
+
+
+async def test_what_is_not_all_seen_is_not_well() -> None:
+    async with screen(FilledSource(calm())) as shown:
+        assert shown.lines[0].startswith(" prod-eu ●  ")
+        shown.source.fare(BACKUP, WatchState.FORBIDDEN)
+        await wait_until_judged(shown)
+        assert shown.lines[0].startswith(" prod-eu ○  ")
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_the_speed_of_the_demo_is_always_told(size: tuple[int, int]) -> None:
+    """At sixty times the speed a clock that nobody explains looks broken."""
+    source = FilledSource([*troubled(), *held(5)])
+    async with screen(source, size, display_options=DisplayOptions(flash=False, speed=60.0)) as shown:
+        assert "demo ×60  " in shown.lines[0]
+
+
+async def test_a_plain_terminal_gets_plain_blocks() -> None:
+    display_options = DisplayOptions(flash=False, ascii=True)
+    async with screen(FilledSource(troubled()), MIDDLE, display_options=display_options) as shown:
+        assert "slots ### 3/3" in shown.status
+    async with screen(FilledSource(calm()), MIDDLE, display_options=display_options) as shown:
+        assert "slots ... 0/3" in shown.status
+
+
+async def test_a_beat_that_changes_nothing_draws_only_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    async with screen(FilledSource([*calm(), *held(5)])) as shown:
+        monkeypatch.setattr(StyledLine, "refresh", lambda line, *_args, **_more: drawn.append(line.id or ""))
+        shown.source.manual.advance(timedelta(seconds=1))
+        await shown.tick()
+        assert drawn == ["clock"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "items"),
+    [
+        (120, ["prod-eu ✗5 ▲3", "all ns", "‖ 2 of 6 paused, 1 overdue", "slots ███ 3/3", "API ●", "Velero 1.18 ●"]),
+        (80, ["prod-eu ✗5 ▲3", "all ns", "‖ 2/6, 1 over", "slots 3/3", "API ●", "Velero ●"]),
+        (60, ["prod-eu ✗5 ▲3", "‖ 2/6, 1 over", "slots 3/3", "API ●"]),
+        (40, ["prod-eu ✗5 ▲3", "‖1", "API ●"]),
     ],
 )
-async def test_whole_items_are_left_out_the_least_important_first(columns: int, header: str) -> None:
+async def test_whole_items_are_left_out_the_least_important_first(columns: int, items: list[str]) -> None:
     async with screen(size=(columns, 12)) as shown:
-        assert shown.lines[0].startswith(header)
-        assert "✗5 ▲3" in shown.lines[0], "what is wrong is always counted"
+        assert between(shown.lines[0]) == [*items, "02:41:07Z"]
 
 
 @pytest.mark.parametrize(
     ("columns", "header"),
     [
-        (160, f" {OPENSHIFT}   all namespaces "),
-        (80, " prod-eu-example-com   "),
-        (40, " prod-eu…-com          ‖1  API ●  ✗5 ▲3"),
+        (200, f" {OPENSHIFT} ✗5 ▲3   all namespaces "),
+        (80, " prod-eu-example-com ✗5 ▲3  "),
+        (40, " prod-eu…-com ✗5 ▲3  "),
     ],
 )
 async def test_a_long_context_is_shortened_to_its_cluster(columns: int, header: str) -> None:
     async with screen(FilledSource(troubled(), (OPENSHIFT,)), size=(columns, 12)) as shown:
         assert shown.lines[0].startswith(header)
-        assert "✗5 ▲3" in shown.lines[0]
 
 
 @pytest.mark.parametrize("columns", [40, 47, 55, 64, 72, 80, 93, 101, 120])
@@ -85,24 +205,16 @@ async def test_no_item_is_crushed_at_any_width(columns: int, monkeypatch: pytest
     async with screen(
         FilledSource(troubled(), ("a", "b", "c")), size=(columns, 12), display_options=display_options
     ) as shown:
-        items = {item.strip() for item in shown.lines[0].split("  ") if item.strip()}
+        items = set(between(shown.lines[0]))
         assert items <= {
-            *(
-                "3 contexts",
-                "all namespaces",
-                "all ns",
-                "API ● 3 of 3 live",
-                "API ● 3/3",
-                "Velero 1.18 ● active",
-                "Velero ● active",
-            ),
-            *("‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 over", "‖3"),
-            *("Velero ●", "✗15 ▲9", "READ-ONLY", "RO", "local clock 6h12m slow", "clock 6h12m slow", "02:41:07Z"),
+            *("a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9", "all ns", "API ●", "Velero 1.18 ●", "Velero ●"),
+            *("‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 over", "‖3", "slots 3/3 · 3/3 · 3/3", "3/3 · 3/3 · 3/3"),
+            *("READ-ONLY", "RO", "local clock 6h12m slow", "clock 6h12m slow", "02:41:07Z", "02:41:07"),
         }
-        assert {"3 contexts", "✗15 ▲9"} <= items
-        assert items & {"API ● 3 of 3 live", "API ● 3/3"}
+        assert items & {"a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9"}
         assert items & {"READ-ONLY", "RO"}
         assert items & {"‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 over", "‖3"}
+        assert items & {"02:41:07Z", "02:41:07"}
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 100, 120, 200])
@@ -119,6 +231,42 @@ def test_the_current_tab_is_marked_at_every_width(columns: int, tab: object) -> 
 def test_tabs_have_their_full_names_where_there_is_room() -> None:
     assert "2 Schedules  3 NonAdmin  4 Queue  5 Calendar" in text_of(tabs(TABS, "triage", 120))
     assert "2Sched 3NonAdm 4Queue 5Cal" in text_of(tabs(TABS, "triage", 80))
+
+
+async def test_storage_has_no_digit_and_stands_last_while_it_is_shown() -> None:
+    async with screen() as shown:
+        assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backups 8Restores 9Protect"
+        await shown.press(":", *"storage", "enter")
+        assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backup 8Restore 9Protect  :Storage"
+        await shown.press("escape")
+        assert shown.page == "triage"
+
+
+async def test_the_first_9_says_once_where_storage_is() -> None:
+    async with screen() as shown:
+        await shown.press("9")
+        assert shown.page == "protection"
+        await shown.press("1", "9")
+        assert [text for _, text in shown.app.told if ":storage" in text] == [
+            "9 is Protection; storage locations: :storage, or tabs in the configuration"
+        ]
+
+
+async def test_the_configuration_chooses_and_orders_the_tabs() -> None:
+    async with screen() as shown:
+        shown.app.main_screen.configure(Settings(tabs=("storage", "triage", "pods")))
+        await shown.tick()
+        assert shown.lines[1] == " 1 Storage  2 Triage  3 Pods"
+        await shown.press("1")
+        assert shown.page == "storage"
+        await shown.press("3", "7")
+        assert shown.page == "pods"
+        assert shown.app.told[-1][1] == "No tab has the digit 7: tabs in the configuration lists 3 pages"
+        await shown.press(":", *"queue", "enter")
+        assert shown.lines[1] == " 1 Storage  2 Triage  3 Pods  :Queue"
+        await shown.press("escape")
+        assert shown.page == "pods"
+        shown.app.main_screen.configure(Settings())
 
 
 @pytest.mark.parametrize(("size", "fits"), [((40, 10), True), ((39, 24), False), ((80, 9), False), ((20, 4), False)])

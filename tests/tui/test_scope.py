@@ -36,7 +36,7 @@ def told(shown: Screen) -> str:
 
 async def test_an_operator_who_asks_for_one_team_sees_the_queue_that_it_waits_in(tmp_path: Path) -> None:
     async with box() as running, before(running, tmp_path, "admin", "team-pay") as shown:
-        assert "namespace team-pay" in shown.status
+        assert "ns team-pay" in shown.status
         await shown.press("4")
         assert shown.names() == ["at-work"]
         await shown.press("3")
@@ -67,9 +67,9 @@ async def test_a_tenant_who_started_without_a_namespace_gets_in_with_ns(tmp_path
         assert ":ns NAME opens a namespace that you can read; foretop -n NAME starts there" in told(shown)
         await shown.press(":", *"ns team-pay", "enter")
         await shown.until(lambda: "ledger" in shown.text)
-        assert "namespace team-pay" in shown.status
+        assert "ns team-pay" in shown.status
         await shown.press("0")
-        assert "namespace team-pay" in shown.status, "all that this person sees is still this one"
+        assert "ns team-pay" in shown.status, "all that this person sees is still this one"
 
 
 async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:

@@ -45,7 +45,8 @@ async def test_while_nothing_comes_in_the_rows_stand_still_and_say_as_of_when_th
         await shown.tick()
         later = [row for row in shown.table.window if not row.key.name.startswith("velero-out")]
         assert later == frozen[: len(later)]
-        assert "stale 20m, trying" in shown.status
+        assert " prod-eu ✗ unreachable, seen 20m ago  " in shown.status
+        assert "API ▲ trying" in shown.status
         assert "03:01:07Z" in shown.status, "the clock goes on"
         assert "seen 20m ago" in shown.rule
         assert "the connection was refused" in " ".join(shown.pane.split())
@@ -64,12 +65,12 @@ async def test_rows_count_on_when_the_cluster_is_back() -> None:
         assert "overdue 1h1m" in shown.text
 
 
-async def test_one_who_is_signed_out_keeps_scope_and_counts_and_reads_the_sentence_below() -> None:
+async def test_one_who_is_signed_out_reads_it_beside_the_cluster_and_the_sentence_below() -> None:
     async with screen() as shown:
         lose(shown.source, WatchState.SIGNED_OUT, LOGIN)
         await wait_until_judged(shown)
-        assert shown.status.startswith(" prod-eu   all ns")
-        assert "API ▲ signed out   ✗6 ▲3" in shown.status
+        assert shown.status.startswith(" prod-eu ✗ signed out, seen 51s ago  ")
+        assert "API ▲ signed out" in shown.status
         assert "context prod-eu" in shown.text
         await shown.press("2")
         assert LOGIN in " ".join(shown.pane.split())
@@ -79,7 +80,8 @@ async def test_a_dead_cluster_among_several_is_a_finding_of_its_own() -> None:
     async with screen(FilledSource(troubled(), ("prod-eu", "prod-us"))) as shown:
         lose(shown.source, WatchState.STALE, REFUSED, "prod-us")
         await wait_until_judged(shown)
-        assert "▲ 1 of 2 live" in shown.status
+        assert "eu ✗5 ▲3 · us ✗ unreachable" in shown.status.replace("prod-", "")
+        assert "API ✗ " in shown.status
         rows = [row for row in shown.table.window if "context prod-us" in row.cells[3].text]
         assert [row.cells[4].text for row in rows] == ["the connection was refused"]
         assert [row.cells[2].text for row in rows] == ["51s"]
@@ -130,7 +132,7 @@ async def test_kinds_that_stand_still_are_named_and_their_rows_alone_are_faded()
 async def test_a_wrong_local_clock_is_told_in_words(seconds: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(seconds=seconds))
     async with screen() as shown:
-        assert f"   {words}   " in shown.status
+        assert f"{words}  " in shown.status
     async with screen(size=MIDDLE) as shown:
         assert f"   local {words}   " in shown.status
 

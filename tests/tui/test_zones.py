@@ -57,7 +57,7 @@ async def test_z_goes_from_utc_to_mine_to_the_expressions_and_round_again(monkey
             ("02:41:07Z ", "Times in UTC"),
         ):
             await shown.press("Z")
-            assert shown.status.endswith(f"   {clock}")
+            assert shown.status.endswith(f"  {clock}")
             assert shown.app.told[-1][1].startswith(said)
 
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from foretop.cli import COMMANDS, foretop, run
-from foretop.commands.exit_codes import EXIT_CODES, exit_code_table
+from foretop.commands.explain import EXIT_CODES, exit_code_table
 from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES, example_of
 from foretop_core.tables.text.explanations import EXPLANATIONS
 
@@ -301,7 +301,14 @@ def test_primer_prints_text(capsys: pytest.CaptureFixture[str]) -> None:
         (["next", "-f", "/no/such/file"], ["/no/such/file cannot be read", "No such file"]),
         (["report", "-f", "/no/such/file"], ["cannot be read"]),
         (["sail"], ["No such command 'sail'"]),
-        (["--wind"], ["No such option"]),
+        (["--wind"], ["No such option --wind (see foretop --help)"]),
+        (["reprot"], ["No such command 'reprot'; did you mean report? (see foretop --help)"]),
+        (["schedule", "pauze"], ["No such command 'pauze'; did you mean pause? (see foretop schedule --help)"]),
+        (["schedule"], ["Missing command; use create, delete, edit, pause, unpause (see foretop schedule --help)"]),
+        (["get", "--contxt", "a"], ["No such option --contxt; did you mean --context? (see foretop get --help)"]),
+        (["get", "bakups"], ["foretop: 'bakups' is not valid for get; did you mean backups? (see foretop get --help)"]),
+        (["get"], ["foretop: get needs one of findings, schedules"]),
+        (["get", "backups", "-o", "jsn"], ["Invalid value for --output: 'jsn' is not a form; did you mean json?"]),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_two(
@@ -406,7 +413,7 @@ def test_a_topic_is_explained_in_a_screenful(capsys: pytest.CaptureFixture[str],
 def test_the_topics_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == list(EXPLANATIONS)
-    assert "'wind' is not one of 'due'" in refusal(capsys, "explain", "wind")
+    assert "'wind' is not valid for explain; use due, skip" in refusal(capsys, "explain", "wind")
 
 
 def test_the_manual_page_has_every_command_topic_and_exit_code(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from foretop.commands.output import emit, without_controls
-from foretop.commands.report_metrics import metrics_text
+from foretop.commands.report import metrics_text
 from foretop_core.config.config_reader import read_settings
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions

@@ -11,7 +11,7 @@ from foretop_core.pages import PAGES, PageConflict, PageRecord, check_pages
 from foretop_core.tables.engine.view import table_view
 
 QUEUE, BACKUPS = PAGES["queue"], PAGES["backups"]
-NEW = PageRecord(id="new", title="New", commands=("new",))
+NEW = PageRecord(id="new", title="New", name="New", short="New", commands=("new",))
 
 
 def test_every_kind_in_a_record_is_one_that_foretop_knows() -> None:
@@ -39,7 +39,6 @@ def test_every_view_gives_up_and_cuts_columns_that_it_has() -> None:
         (replace(NEW, commands=("bsl",)), "pages storage and new both have command :bsl"),
         (replace(NEW, get=(("nab", ""),)), "pages nonadmin and new both have get nab"),
         (replace(NEW, home_of=("Backup",)), "pages backups and new both have kind Backup"),
-        (replace(NEW, digit=10), "page new is a tab and lacks its name or the short one"),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )

@@ -85,8 +85,11 @@ def test_a_missing_right_refuses_every_write(
         (("schedule", "pause", "nightly"), "give --yes"),
         (("schedule", "pause", "nightly", "--until", "2020-01-01T00:00:00Z", "--yes"), "is in the past"),
         (("schedule", "unpause", "resting", "--skip-immediately", "--yes"), "--skip-immediately"),
-        (("schedule", "unpause", "resting", "--skip-immediately=maybe", "--yes"), "'maybe' is not one of"),
-        (("schedule", "pause", "nightly", "--dry-run=maybe"), "'maybe' is not one of"),
+        (
+            ("schedule", "unpause", "resting", "--skip-immediately=maybe", "--yes"),
+            "'maybe' is not valid for --skip-immediately; use true, false",
+        ),
+        (("schedule", "pause", "nightly", "--dry-run=maybe"), "'maybe' is not valid for --dry-run; use client, server"),
         (("schedule", "create", "x", "--schedule", "0 25 * * *", "--yes"), "in the field hour, at character 3"),
         (("schedule", "create", "x", "--schedule", "@daily", "--ttl", "30d", "--yes"), "is not a valid duration"),
         (("schedule", "create", "x", "--yes"), "--schedule is missing"),

@@ -170,7 +170,7 @@ def test_no_token_is_ever_printed(box: LocalApiServer, config: str, capsys: pyte
     ("arguments", "words"),
     [
         (["get", "schedules", "--kubeconfig", "/no/such"], "Cannot read the kubeconfig /no/such"),
-        (["get", "sails"], "'sails' is not one of"),
+        (["get", "sails"], "'sails' is not valid for get; use findings, schedules"),
         (["doctor", "--kubeconfig", "/no/such"], "Cannot read the kubeconfig"),
     ],
 )

@@ -124,8 +124,9 @@ async def test_the_release_of_kubernetes_is_shown_where_the_server_names_it(vers
     [
         (5, "agrees with the server's"),
         (-5, "agrees with the server's"),
-        (6, "the server is 6 s ahead of this machine"),
-        (-6, "the server is 6 s behind this machine"),
+        (6, "the server is 6 seconds ahead of this machine"),
+        (-6, "the server is 6 seconds behind this machine"),
+        (-129_668, "the server is 1 day and 12 hours behind this machine"),
     ],
 )
 async def test_a_clock_that_differs_by_more_than_five_seconds_is_a_note(seconds: int, found: str) -> None:

@@ -140,14 +140,14 @@ def test_a_field_selector_keeps_rows_of_every_form(config: str, capsys: pytest.C
         (("get", "backups", "-o", "jsonpath={..name}"), "the recursive .. is not supported"),
         (("get", "backups", "-o", "jsonpath"), "jsonpath needs a template"),
         (("get", "backups", "-o", "custom-columns=NAME"), "'NAME' is not HEADER:PATH"),
-        (("get", "backups", "-o", "table"), "'table' is not one of text, wide"),
+        (("get", "backups", "-o", "table"), "'table' is not a form; use text, wide"),
         (("get", "backups", "--field-selector", "wind=north"), "'wind' is not a field here"),
         (("get", "backups", "--sort-by", "wind"), "no item has the field {.wind}"),
         (("get", "backups", "--plain"), "--plain goes with findings"),
         (("get", "backups", "--watch", "-o", "name"), "--watch goes with text, wide and json"),
         (("report", "--prometheus", "-o", "json"), "give --prometheus or -o, not both"),
         (("describe", "schedule", "nothing"), "Schedule nothing not found"),
-        (("describe", "pod", "x"), "'pod' is not one of"),
+        (("describe", "pod", "x"), "'pod' is not valid for describe; "),
     ],
 )
 def test_what_cannot_be_printed_is_one_line(

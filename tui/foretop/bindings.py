@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.models.kinds import POD, SCHEDULE
+from foretop_core.pages import PAGES, TABS, PageRecord
 
 Handler = Callable[[], Awaitable[None] | None]
 """Carries an action out; what takes its time is waited for."""
@@ -169,7 +170,7 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.PAGE,
         "night 24h 7d",
         2,
-        disabled_reason="How far ahead: only in the calendar (5)",
+        disabled_reason="How far ahead: only in the calendar (:calendar)",
     ),
     Action(
         "collisions",
@@ -180,7 +181,7 @@ ACTIONS: tuple[Action, ...] = (
         "together",
         3,
         ("collide",),
-        disabled_reason="Who starts together: only in the calendar (5)",
+        disabled_reason="Who starts together: only in the calendar (:calendar)",
     ),
     Action("move_in_time", (), "left right", "earlier and later", ActionGroup.PAGE, "move in time", 4),
     Action("edit", (), "enter", "edit the expression; esc closes the field", ActionGroup.PAGE, "edit", 1),
@@ -339,6 +340,7 @@ ACTIONS: tuple[Action, ...] = (
 
 BY_ID = {action.id: action for action in ACTIONS}
 _keys_in_use = {action.id: action.shown for action in ACTIONS}
+_digits_in_use = {tab.id: f"{tab.digit}" for tab in TABS}
 
 _KEYS_OF_THE_TABLE = frozenset(("j", "k", "g", "G", "up", "down", "left", "right", *"123456789"))
 RESERVED_LETTERS = frozenset("G").union(*(action.keys for action in ACTIONS if action.takes_letter))
@@ -356,6 +358,17 @@ UNLISTED = (
 def use_keys(actions: Iterable[Action]) -> None:
     """From now on sentences name these keys; there is one dashboard in a process."""
     _keys_in_use.update({action.id: action.shown for action in actions})
+
+
+def use_tabs(tabs: Iterable[PageRecord]) -> None:
+    """From now on sentences name the digits of these tabs."""
+    _digits_in_use.clear()
+    _digits_in_use.update({tab.id: f"{tab.digit}" for tab in tabs})
+
+
+def page_key(page_id: str) -> str:
+    """The digit of a page's tab, or the command that leads to it."""
+    return _digits_in_use.get(page_id) or f":{PAGES[page_id].commands[0]}"
 
 
 def key_name(action_id: str) -> str:

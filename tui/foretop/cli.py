@@ -33,13 +33,16 @@ COMMANDS = {
     "schedule": ("foretop.commands.schedule", "Pause, unpause, create, edit and delete schedules."),
     "backup": ("foretop.commands.backup", "Create, delete and cancel backups, and read their logs and results."),
     "restore": ("foretop.commands.restore", "Restore from a backup, and read the log and results of a restore."),
-    "nab": ("foretop.commands.nab", "Delete non-admin backups, and read their logs and results."),
+    "nab": ("foretop.commands.nonadmin:nab", "Delete non-admin backups, and read their logs and results."),
     "drill": ("foretop.commands.drill", "Restore a namespace beside it on trial, compare, and delete it again."),
-    "nar": ("foretop.commands.nar", "Delete non-admin restores, and read their results."),
+    "nar": ("foretop.commands.nonadmin:nar", "Delete non-admin restores, and read their results."),
     "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
-    "acknowledge": ("foretop.commands.acknowledge", "Acknowledge findings: they are known, and no longer count."),
-    "unacknowledge": ("foretop.commands.unacknowledge", "Let acknowledged findings count again."),
+    "acknowledge": (
+        "foretop.commands.acknowledge:acknowledge",
+        "Acknowledge findings: they are known, and no longer count.",
+    ),
+    "unacknowledge": ("foretop.commands.acknowledge:unacknowledge", "Let acknowledged findings count again."),
     "handover": ("foretop.commands.handover", "Print the hand-over to the next shift, as text or Markdown."),
     "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
     "explain": ("foretop.commands.explain", "Explain when schedules run, skips, the queue, phases, cron dialects."),
@@ -47,8 +50,7 @@ COMMANDS = {
     "completion": ("foretop.commands.completion", "Print the completion script of a shell."),
     "report": ("foretop.commands.report", "Report next runs, queue and findings of a cluster or of a file."),
 }
-
-
+"""The module of each command, with the name of its function where that is not `command`, and its help in a line."""
 HIDDEN = {REFRESH: "foretop.commands.completion_names"}
 """Commands that foretop calls itself."""
 _SILENT = frozenset({REFRESH, "completion", "demo"})
@@ -79,7 +81,9 @@ class LazyCommands(click.Group):
         module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else HIDDEN.get(cmd_name)
         if module is None:
             return None
-        return with_examples(cmd_name, cast(click.Command, importlib.import_module(module).command))
+        path, _, name = module.partition(":")
+        command = getattr(importlib.import_module(path), name or "command")
+        return with_examples(cmd_name, cast(click.Command, command))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):
@@ -148,7 +152,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except click.UsageError as problem:
         where = problem.ctx.command_path if problem.ctx else "foretop"
-        return _refuse(f"{problem.format_message().rstrip('.')} (see {where} --help)")
+        return _refuse(f"{_usage_text(problem).rstrip('.')} (see {where} --help)")
     except click.ClickException as problem:
         return _refuse(problem.format_message())
     except click.Abort:
@@ -176,6 +180,38 @@ def _program() -> str:
     """How it was called: kubectl and oc start a plugin by the name of its file."""
     called, dash, rest = Path(sys.argv[0]).name.partition("-")
     return f"{called} {rest}" if dash and called in ("kubectl", "oc") else "foretop"
+
+
+def _usage_text(problem: click.UsageError) -> str:
+    """The error in one short line, with the nearest right word, or the possible ones once."""
+    from foretop_core.errors import nearest
+
+    context = problem.ctx
+    if isinstance(problem, click.BadParameter) and problem.param is not None and context is not None:
+        return _parameter_text(problem, problem.param, context)
+    if isinstance(problem, click.NoSuchOption) and context is not None:
+        options = [max(param.opts, key=len) for param in context.command.params if isinstance(param, click.Option)]
+        return f"No such option {problem.option_name}{nearest(problem.option_name, options)}"
+    group = context.command if context is not None else None
+    commands = group.list_commands(context) if context is not None and isinstance(group, click.Group) else []
+    if isinstance(problem, click.exceptions.NoSuchCommand):
+        return f"No such command {problem.command_name!r}{nearest(problem.command_name, commands)}"
+    if isinstance(problem, click.exceptions.NoArgsIsHelpError):
+        return f"Missing command; use {', '.join(commands)}"
+    return problem.format_message()
+
+
+def _parameter_text(problem: click.BadParameter, param: click.Parameter, context: click.Context) -> str:
+    from foretop_core.errors import nearest
+
+    name = max(param.opts, key=len) if isinstance(param, click.Option) else context.info_name
+    words = [str(word) for word in param.type.choices] if isinstance(param.type, click.Choice) else []
+    given = problem.message.rpartition(" is not one of ")[0]
+    if words and isinstance(problem, click.MissingParameter):
+        return f"{name} needs one of {', '.join(words)}"
+    if words and given:
+        return f"{given} is not valid for {name}{nearest(given[1:-1], words) or '; use ' + ', '.join(words)}"
+    return f"Invalid value for {name}: {problem.message}" if problem.message else problem.format_message()
 
 
 def _refuse(line: str) -> int:

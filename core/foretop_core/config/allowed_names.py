@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from foretop_core.pages import PAGES, TABS
+from foretop_core.pages import PAGES
 
 ACTION_NAMES_FILE = Path(__file__).with_name("action_names.json")
-TAB_NAMES: tuple[str, ...] = tuple(page.id for page in TABS)
+PAGE_NAMES: tuple[str, ...] = tuple(PAGES)
 ThemeTone = Literal[
     "foreground",
     "background",
@@ -34,13 +34,10 @@ ThemeTone = Literal[
 BUILT_IN_THEMES = ("terminal", "dark", "light", "high-contrast", "colour-blind")
 
 if TYPE_CHECKING:
-    TabName: TypeAlias = str
     PageName: TypeAlias = str
     ActionName: TypeAlias = str
 else:
-    TabName = Literal[TAB_NAMES]
-    """A page that the screen can start on."""
-    PageName = Literal[tuple(PAGES)]
-    """A page whose columns can be chosen."""
+    PageName = Literal[PAGE_NAMES]
+    """A page to start on, to have a tab, or whose columns are chosen."""
     ActionName = Literal[tuple(msgspec.json.decode(ACTION_NAMES_FILE.read_bytes()))]
     """What a key can be given to, as the palette names it; esc, ctrl+c and the keys of fields stay as they are."""

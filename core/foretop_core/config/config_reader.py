@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 import yaml
 
-from foretop_core.config.allowed_names import BUILT_IN_THEMES, TAB_NAMES
+from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_NAMES
 from foretop_core.config.settings import DEFAULT_SETTINGS, VARIABLES, ConfigSection, PageSettings, Settings, Version
-from foretop_core.pages import PAGES
+from foretop_core.errors import nearest
+from foretop_core.pages import MOST_TABS, PAGES
 from foretop_core.yaml_guard import check_yaml, scalar_value
 
 SettingPath = tuple[str, ...]
 """The names that lead to a setting."""
 _NULL = "tag:yaml.org,2002:null"
-_FEW = 9
 _LONGEST_SHOWN = 40
 _MOST_MISTAKES = 20
 """So many are told, each with the nearest right word, and of the rest how many there are."""
@@ -74,20 +73,6 @@ def read_settings(text: str) -> ConfigReading:
     if node is not None and not _is_null(node):
         _SettingsWalk(found).start(node)
     return found
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean X?`, or all possible words where none is close and they are few; else nothing."""
-    words = list(known)
-    folded = {_folded(one): one for one in words if len(one) <= _LONGEST_SHOWN}
-    close = get_close_matches(_folded(word), folded, 1, 0.6) if len(word) <= _LONGEST_SHOWN else []
-    if close:
-        return f"; did you mean {folded[close[0]]}?"
-    return f"; use {', '.join(words)}" if 0 < len(words) <= _FEW else ""
-
-
-def _folded(word: str) -> str:
-    return word.lower().replace("-", "").replace("_", "")
 
 
 def quoted(value: str) -> str:
@@ -246,9 +231,22 @@ def check_settings(found: ConfigReading) -> None:
     if not settings.shift_ends:
         found.note_setting(("shiftEnds",), "must name at least one time of day such as '06:00'")
         settings = msgspec.structs.replace(settings, shift_ends=DEFAULT_SETTINGS.shift_ends)
+    settings = msgspec.structs.replace(settings, tabs=_tabs(found, settings.tabs))
     pages = {page: _page(found, page, one) for page, one in settings.pages.items()}
     found.settings = msgspec.structs.replace(settings, pages=pages)
     found.mistakes.sort(key=lambda mistake: mistake.line)
+
+
+def _tabs(found: ConfigReading, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Each page once, and no more than there are digits."""
+    once = tuple(dict.fromkeys(names))
+    for name in once:
+        if names.count(name) > 1:
+            found.note_setting(("tabs",), f"{name} is there twice; a page has one tab")
+    if len(once) > MOST_TABS:
+        left = ", ".join(once[MOST_TABS:])
+        found.note_setting(("tabs",), f"{len(once)} pages, and there are {MOST_TABS} digits; left out: {left}")
+    return once[:MOST_TABS]
 
 
 def theme_problem(settings: Settings, name: str) -> str:
@@ -321,7 +319,7 @@ def _value(setting: str, text: str) -> Any:
 def _problem(found: ConfigReading, setting: str, text: str) -> str:
     match setting:
         case "page":
-            return "" if text in TAB_NAMES else f"page {quoted(text)} does not exist{nearest(text, TAB_NAMES)}"
+            return "" if text in PAGE_NAMES else f"page {quoted(text)} does not exist{nearest(text, PAGE_NAMES)}"
         case "theme":
             return theme_problem(found.settings, text)
         case "timeZone":

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from foretop_core.config.allowed_names import ActionName, PageName, TabName, ThemeTone
+from foretop_core.config.allowed_names import ActionName, PageName, ThemeTone
 
 Duration = Annotated[
     str,
@@ -105,7 +105,8 @@ class NotifySettings(ConfigSection, frozen=True):
 class Settings(ConfigSection, frozen=True):
     """The whole file."""
 
-    page: TabName = "triage"
+    page: PageName = "triage"
+    tabs: tuple[PageName, ...] = ()
     default_contexts: tuple[Name, ...] = ()
     groups: dict[Name, tuple[Name, ...]] = {}
     contexts: dict[Name, ContextSettings] = {}

@@ -229,10 +229,11 @@ class DashboardState:
         """What is paused and overdue in a cluster, as of the last look at it."""
         return self._pauses.get(context, PauseSummary())
 
-    def severities(self) -> Mapping[Severity, int]:
-        """How many of each, in the namespace and the cluster that are looked at."""
+    def severities(self, context: str = "") -> Mapping[Severity, int]:
+        """How many of each, in the namespace and the cluster that are looked at, or in one cluster of them."""
         shown = ungathered(self.findings) if self.focus.namespace else self.findings
-        found = [one for one in shown if self.focus.keeps(one.context, one.subject.kind, one.subject.home)]
+        among = [one for one in shown if one.context == context] if context else shown
+        found = [one for one in among if self.focus.keeps(one.context, one.subject.kind, one.subject.home)]
         return {grade: sum(finding.severity is grade for finding in found) for grade in Severity}
 
     def judge(self, *, at_once: bool = False) -> None:
@@ -254,7 +255,10 @@ class DashboardState:
     @property
     def has_judged(self) -> bool:
         """Whether every cluster was judged once; before that nothing is known to be well."""
-        return all(context in self._settled or context in self._failed_judging for context in self.contexts)
+        return all(map(self.was_judged, self.contexts))
+
+    def was_judged(self, context: str) -> bool:
+        return context in self._settled or context in self._failed_judging
 
     @property
     def has_loaded(self) -> bool:

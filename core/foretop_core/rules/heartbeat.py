@@ -29,6 +29,8 @@ from foretop_core.rules.sentences import Text, sentence
 
 PERIOD = timedelta(minutes=1)
 SILENT_PERIODS = 3
+LOOK_LASTS = timedelta(seconds=5)
+"""For so long after its second of the minute, what a look of Velero did may not be seen yet: it is slow under load."""
 _HALF_LIFE = timedelta(minutes=3)
 _SYNC, _RUN, _VALIDATION = 1.5, 1.0, 0.5
 _CERTAIN = 2 / 3
@@ -183,6 +185,10 @@ class Heartbeat(msgspec.Struct, frozen=True):
         if self.still_works(now):
             return f"created then, but {self.holds_back(now)}"
         return f"but it is not created until {self.awaited(now)}"
+
+    def coming_look(self, now: datetime) -> datetime | None:
+        """The look that comes next, or that has just come: what it did may not be seen yet."""
+        return self.first_look(now - LOOK_LASTS)
 
     def first_look(self, at: datetime) -> datetime | None:
         """The first look at the schedules at or after a moment."""

@@ -19,6 +19,11 @@ class Moment(msgspec.Struct, frozen=True):
     """Without its seconds, also on the reader's own day."""
 
 
+def estimate(at: datetime) -> Moment:
+    """A moment that is about right: the nearest minute, the same in a row, a pane and a command."""
+    return Moment((at + timedelta(seconds=30)).replace(second=0, microsecond=0), to_the_minute=True)
+
+
 class Key(msgspec.Struct, frozen=True):
     """The key of an action within a sentence: a screen writes the one that it has, anything else leaves it out."""
 

@@ -117,6 +117,13 @@ def cancelled_upload() -> DataUpload:
 
 
 RUNNING = backup("running", "InProgress", started="02:00:03")
+SHOP = backup("shop", "InProgress", started="02:00:03", spec={"includedNamespaces": ["shop"]})
+HOURLY = backup("hourly-02", "InProgress", started="02:30:00", of="hourly")
+HOURS = [
+    backup(f"hourly-0{hour}", created=f"0{hour}:00:00", started=f"0{hour}:00:00", ended=f"0{hour}:30:00", of="hourly")
+    for hour in (0, 1)
+]
+_NOT_KNOWN = "; when is not known: the end of running is not known: created by hand, no earlier runs to compare"
 QUEUED = backup("queued", "Queued")
 FINISHING = backup("finishing", "Finalizing", started="01:00:03")
 ENDED = backup("ended", ended="02:01:00")
@@ -128,19 +135,43 @@ ENDED = backup("ended", ended="02:01:00")
         ((), None, "one backup starts at once"),
         ((ENDED,), None, "one backup starts at once"),
         ((FINISHING,), None, "one backup starts at once"),
-        ((RUNNING,), None, "one backup, after 1 unfinished backup ahead of it"),
-        ((RUNNING, ENDED), 2, "one backup starts at once"),
-        ((RUNNING, backup("more", "ReadyToStart")), 2, "one backup, after 2 unfinished backups ahead of it"),
-        ((RUNNING, QUEUED, FINISHING), 3, "one backup, after 2 unfinished backups ahead of it"),
-        ((QUEUED,), None, "one backup, after 1 unfinished backup ahead of it"),
+        ((RUNNING,), None, f"one backup, after 1 unfinished backup ahead of it{_NOT_KNOWN}"),
+        ((SHOP,), 2, "one backup starts at once"),
+        # Velero works on no two that share a namespace, however many slots are free.
+        ((RUNNING, ENDED), 2, f"one backup, after 1 unfinished backup ahead of it{_NOT_KNOWN}"),
+        (
+            (HOURLY, *HOURS),
+            1,
+            "one backup, after 1 unfinished backup ahead of it; it starts about 03:00Z, in 18 minutes",
+        ),
+        (
+            (RUNNING, backup("more", "ReadyToStart")),
+            2,
+            f"one backup, after 2 unfinished backups ahead of it{_NOT_KNOWN}",
+        ),
+        ((RUNNING, QUEUED, FINISHING), 3, f"one backup, after 2 unfinished backups ahead of it{_NOT_KNOWN}"),
+        (
+            (QUEUED,),
+            None,
+            f"one backup, after 1 unfinished backup ahead of it{_NOT_KNOWN.replace('running', 'queued')}",
+        ),
     ],
 )
 def test_a_backup_by_hand_says_when_it_starts(others: tuple[Backup, ...], slots: int | None, said: str) -> None:
-    item = schedule()
+    item = schedule(template={"includedNamespaces": ["mail"]})
     servers = {"velero": VeleroInfo(version="1.18.3", concurrency=slots)}
     snapshot = ClusterSnapshot("prod", schedules=(item,), backups=others, servers=servers)
     (step,) = plan_back_up_now(snapshot, [item], NOW).steps
     assert step.forecast == f"{said}; the next run of nightly does not change"
+
+
+def test_of_several_backups_by_hand_each_says_its_own_start() -> None:
+    """All are made at once, and one slot is free: it was said of each that it starts at once."""
+    items = [schedule(name, template={"includedNamespaces": [name]}) for name in ("mail", "shop")]
+    servers = {"velero": VeleroInfo(version="1.18.3", concurrency=1)}
+    first, second = plan_back_up_now(ClusterSnapshot(schedules=tuple(items), servers=servers), items, NOW).steps
+    assert first.forecast.startswith("one backup starts at once;")
+    assert second.forecast.startswith("one backup, after 1 unfinished backup ahead of it;")
 
 
 def test_a_failed_backup_is_run_again_with_the_same_spec_under_a_new_name() -> None:

@@ -10,18 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from foretop.bindings import ACTIONS, KeyConflict, check_keys, check_letters, footer_order
-from foretop.commands import (
-    acknowledge,
-    backup,
-    drill,
-    nab,
-    nar,
-    restore,
-    schedule,
-    server,
-    storage_request,
-    unacknowledge,
-)
+from foretop.cli import COMMANDS, foretop
 from foretop.commands.write_command import WriteCommand
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.confirm_dialog import ConfirmDialog
@@ -139,15 +128,14 @@ def test_the_doctor_checks_the_declared_permissions() -> None:
 
 
 def test_write_commands_and_records_match_one_to_one() -> None:
-    groups: list[click.Group] = [one.command for one in (backup, nab, nar, restore, schedule, server, storage_request)]
-    there = {
+    context = click.Context(foretop)
+    every = [command for name in COMMANDS if (command := foretop.get_command(context, name)) is not None]
+    there = {str(command.name) for command in every if isinstance(command, WriteCommand)} | {
         f"{group.name} {name}"
-        for group in groups
+        for group in every
+        if isinstance(group, click.Group)
         for name, command in group.commands.items()
         if isinstance(command, WriteCommand)
-    }
-    there |= {
-        str(one.command.name) for one in (acknowledge, drill, unacknowledge) if isinstance(one.command, WriteCommand)
     }
     assert there == {line.words for intent in RECORDS for line in intent.commands}
     assert {intent.id for intent in RECORDS if not intent.commands} == {i.id for i in RECORDS if i.fetches}

@@ -149,7 +149,7 @@ def test_a_tenant_gets_a_role_in_each_namespace(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["somebody"], "'somebody' is not one of"),
+        (["somebody"], "'somebody' is not valid for --roles; did you mean"),
         (["oadp-tenant"], "--roles oadp-tenant needs the tenant's namespace: give it with -n"),
         (["oadp-tenant", "-n", "a b"], "'a b' is not a valid name of a namespace"),
         (["velero-admin", "--velero-namespace", "Velero"], "'Velero' is not a valid name of a namespace"),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from foretop.cli import run
+from foretop.commands.config import TEMPLATE
 from foretop_core.config.config_file import read_config
-from foretop_core.config.template import TEMPLATE
 from foretop_core.config.thresholds_from_settings import thresholds_of
 from foretop_core.rules.triage import Thresholds
 

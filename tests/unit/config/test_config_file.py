@@ -24,6 +24,12 @@ BROKEN = {
     "a misspelled setting": ("them: dark", "2: unknown setting 'them'; did you mean theme?"),
     "an unknown setting": ("colour: red", "2: unknown setting 'colour'"),
     "a misspelled value": ("page: backup", "2: page: 'backup' is not valid; did you mean backups?"),
+    "a tab that does not exist": ("tabs: [triage, bakups]", "2: tabs.1: 'bakups' is not valid; did you mean backups?"),
+    "a tab that is there twice": ("tabs: [pods, pods]", "2: tabs: pods is there twice; a page has one tab"),
+    "more tabs than digits": (
+        "tabs: [triage, schedules, nonadmin, queue, calendar, primer, backups, restores, protection, storage, pods]",
+        "2: tabs: 11 pages, and there are 9 digits; left out: storage, pods",
+    ),
     "a theme that does not exist": ("theme: darc", "2: theme: theme 'darc' does not exist; did you mean dark?"),
     "text for a number": ("thresholds: {mostCollisions: many}", "2: thresholds.mostCollisions: must be a number"),
     "a number below the least": ("thresholds: {mostCollisions: 0}", "2: thresholds.mostCollisions: must be a number"),
@@ -177,8 +183,8 @@ def test_many_mistakes_cost_no_more_than_their_lines(
         asked.append(word)
         return []
 
-    monkeypatch.setattr("foretop_core.config.config_reader.get_close_matches", counted)
-    found = _read(tmp_path, "".join(shape.format(number) for number in range(8_000)))
+    monkeypatch.setattr("difflib.get_close_matches", counted)
+    found = _read(tmp_path, "".join(shape.format(number) for number in range(2_000)))
     assert found.protects_all
     assert len(found.mistakes) <= 22
     assert found.mistakes[-2].endswith("more mistakes")

@@ -9,9 +9,14 @@ import pytest
 
 from foretop_core.cron import CronSchedule, Dialect
 from foretop_core.rules.cron_dialects import alike, expression
-from foretop_core.rules.cron_dialects.rewriting import instead_of
 from foretop_core.rules.cron_dialects.run_counts import first_difference, runs_within
-from foretop_core.rules.cron_dialects.upgrade_effect import UpgradeEffect, UpgradeKind, next_dialect, upgrade_effect
+from foretop_core.rules.cron_dialects.upgrade_effect import (
+    UpgradeEffect,
+    UpgradeKind,
+    instead_of,
+    next_dialect,
+    upgrade_effect,
+)
 
 ROBFIG1, ROBFIG, NETRESEARCH = Dialect
 NEW_YEAR = datetime(2026, 12, 31, 23, 59, 59, tzinfo=UTC)

@@ -91,7 +91,7 @@ def test_a_backup_in_the_queue_is_refused_when_it_is_its_turn_and_the_next_may_w
     assert [row[1] for row in shown.text("when")][1:] == ["refused", "~03:03 held"]
     context = shown.render_context()
     told = render(context.facts(waits).told, NOW, UTC)
-    assert told == f"Velero refuses it when it is its turn about 03:02:14Z, in 21 minutes, while {WHY}."
+    assert told == f"Velero refuses it when it is its turn about 03:02Z, in 21 minutes, while {WHY}."
     items = {item["name"]: item for item in shown.items()}
     assert (items["copy-2"]["expectedStart"], items["copy-2"]["refusal"]) == (None, WHY)
     assert items["after"]["refusal"] is None

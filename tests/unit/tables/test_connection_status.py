@@ -51,7 +51,7 @@ def test_the_status_line_counts_the_live_ones_of_many_clusters() -> None:
     contexts = {f"c{number}": ContextHealth(WatchState.LIVE) for number in range(38)}
     assert status_line(contexts, NOW) == (StatusGlyph.HEALTHY, "38 of 38 live")
     contexts |= {"stale": ContextHealth(WatchState.STALE), "out": ContextHealth(WatchState.SIGNED_OUT)}
-    assert status_line(contexts, NOW) == (StatusGlyph.LOOK, "38 of 40 live")
+    assert status_line(contexts, NOW) == (StatusGlyph.BROKEN, "38 of 40 live")
 
 
 def test_a_cluster_that_was_never_reached_is_not_stale() -> None:

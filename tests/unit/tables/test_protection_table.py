@@ -9,11 +9,10 @@ from typing import Any
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, BackupRepository, Namespace, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAMESPACE, SCHEDULE
-from foretop_core.rules.facts.namespace_facts import ProtectionState
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
 from foretop_core.tables.engine.rows import ObjectRows
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.resources.protection import ProtectionView, protection_mark
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.protection import ProtectionView
 from tests.objects import NOW
 from tests.unit.rules.test_protection import copy, location, nab, namespace, restore, schedule, wire
 from tests.unit.tables.test_views import Shown
@@ -335,9 +334,10 @@ def test_a_namespace_that_cannot_be_read_has_a_row_from_the_start() -> None:
     assert sorted(key.name for key, _ in fresh) == ["odd", "shop"]
 
 
-def test_every_state_has_a_sign() -> None:
-    assert {state.value: protection_mark(state) for state in ProtectionState if state.value in ("late", "partial")} == {
-        "late": StatusGlyph.BROKEN,
-        "partial": StatusGlyph.LOOK,
-    }
-    assert all(protection_mark(state) for state in ProtectionState)
+def test_a_late_copy_is_as_grave_as_the_runs_that_should_have_made_it() -> None:
+    """Its schedule has a warning in Triage for its partial runs, and that line tells of the namespace too."""
+    late = (*covered("late"), copy("l1", "late", age=4 * _DAY))
+    partly = (*covered("partly"), copy("p1", "partly", age=4 * _DAY), copy("p2", "partly", phase="PartiallyFailed"))
+    table = shown(location(), *late, *partly)
+    assert table.text("name", "state") == [["✗", "late", "late"], ["▲", "partly", "late"]]
+    assert {item["name"]: item["severity"] for item in table.items()} == {"late": "error", "partly": "warning"}

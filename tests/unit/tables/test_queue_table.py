@@ -66,7 +66,7 @@ def test_a_run_that_waits_for_a_slot_has_an_expected_start() -> None:
     table = Shown("queue", [*_running(), backup("next", "Queued", created="02:40:00", queuePosition=1, spec=_WIKI)])
     assert _eta(table, "next") == (
         "~02:46",
-        "Expected to start about 02:46:07Z, in 5 minutes.",
+        "Expected to start about 02:46Z, in 5 minutes.",
         "a free slot",
     )
 
@@ -78,7 +78,7 @@ def test_a_run_that_waits_for_a_namespace_is_held() -> None:
     )
     assert _eta(table, "next") == (
         "~02:46 held",
-        "Expected to start about 02:46:07Z, in 5 minutes.",
+        "Expected to start about 02:46Z, in 5 minutes.",
         "daily: same namespace shop",
     )
 
@@ -114,7 +114,7 @@ def test_a_run_that_velero_will_refuse_has_no_start() -> None:
     )
     assert _eta(table, "next") == (
         "refused",
-        "Velero refuses it when it is its turn about 02:46:07Z, in 5 minutes, while its storage location lost is "
+        "Velero refuses it when it is its turn about 02:46Z, in 5 minutes, while its storage location lost is "
         "Unavailable.",
         "a free slot",
     )
@@ -131,9 +131,9 @@ def test_a_run_that_velero_will_refuse_has_no_start() -> None:
 @pytest.mark.parametrize(
     ("now", "short", "told"),
     [
-        ("02:41:07", "5m → 02:46", "Expected to end about 02:46:07Z, from its last 3 runs."),
-        ("02:46:06", "9m → 02:46", "Expected to end about 02:46:07Z, from its last 3 runs."),
-        ("02:46:07", "10m → 02:49?", "Expected to end about 02:49:07Z, a guess: already longer than the last 3 runs."),
+        ("02:41:07", "5m → 02:46", "Expected to end about 02:46Z, from its last 3 runs."),
+        ("02:46:06", "9m → 02:46", "Expected to end about 02:46Z, from its last 3 runs."),
+        ("02:46:07", "10m → 02:49?", "Expected to end about 02:49Z, a guess: already longer than the last 3 runs."),
     ],
 )
 def test_the_end_of_a_run_that_takes_longer_than_those_before_it_is_a_guess_and_says_so(

@@ -1,9 +1,9 @@
-"""`foretop acknowledge`: findings that are known, for oneself or for everybody."""
+"""`foretop acknowledge` and `unacknowledge`: findings that are known, for oneself or for everybody."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,6 @@ import click
 from msgspec.structs import replace
 
 from foretop.commands.connection import config_of, connection_options
-from foretop.commands.finding_selection import select_findings
 from foretop.commands.output import emit, say
 from foretop.commands.write_command import (
     DONE,
@@ -26,22 +25,27 @@ from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.planners.acknowledging import (
     ACKNOWLEDGE,
     SHIFT,
+    UNACKNOWLEDGE,
     AcknowledgeRequest,
     acknowledgement_end,
     plan_acknowledge,
+    plan_unacknowledge,
     shared_subjects,
 )
 from foretop_core.actions.plans import Plan
+from foretop_core.background import in_thread
 from foretop_core.clock import display_zone
 from foretop_core.dashboard.drill_journal import DrillJournal
+from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Finding, triage
+from foretop_core.rules.triage import Finding, triage, with_acknowledgements
 from foretop_core.session import WATCHED
 from foretop_core.tables.resources.findings import finding_item, subject_text
 from foretop_core.tables.resources.json_items import as_list
+from foretop_core.tables.resources.ticket_text import DESCRIBED
 
 
 @verb_of(None, ACKNOWLEDGE)
@@ -53,7 +57,7 @@ from foretop_core.tables.resources.json_items import as_list
 @click.option("--shared", is_flag=True, help="As an annotation on the object, which everybody sees.")
 @connection_options
 @unchecked_acting_options
-def command(
+def acknowledge(
     names: tuple[str, ...],
     how_long: str,
     reason: str,
@@ -125,3 +129,75 @@ def _print(findings: Sequence[Finding], now: datetime, write_options: WriteOptio
         known = finding.acknowledged
         until = f"until {humanize.time(known.until, now)}" if known and known.until else "until it changes"
         say(f"✓ {subject_text(finding)}: {render(finding.what, now)}: {word} {until}, for you only")
+
+
+_HINT = "run foretop get findings -o custom-columns=ID:.id,WHAT:.what"
+
+
+def select_findings(findings: Sequence[Finding], names: Iterable[str]) -> tuple[Finding, ...]:
+    """Of those found, the ones that are named, each once; a name that fits none is refused."""
+    chosen: dict[str, Finding] = {}
+    for name in names:
+        fitting = [finding for finding in findings if name == finding.id or _is_about(finding, name)]
+        if not fitting:
+            raise BadInput(f"There is no finding {name}", "", _HINT)
+        chosen |= {finding.id: finding for finding in fitting}
+    return tuple(chosen.values())
+
+
+def _is_about(finding: Finding, name: str) -> bool:
+    """`schedule/daily`, `schedule/velero/daily`, and the kind as the API spells it."""
+    kind, slash, rest = name.partition("/")
+    if not slash or not rest:
+        return False
+    word = DESCRIBED.get(kind.lower())
+    wanted = word.name if word is not None else kind
+    subject = finding.subject
+    if subject.kind.lower() != wanted.lower():
+        return False
+    return rest in (subject.name, f"{subject.namespace}/{subject.name}")
+
+
+@verb_of(None, UNACKNOWLEDGE)
+@click.argument("names", nargs=-1, required=True, metavar="FINDING|KIND/NAME...")
+@connection_options
+@unchecked_acting_options
+def unacknowledge(names: tuple[str, ...], session_options: SessionOptions, write_options: WriteOptions) -> int:
+    """Let findings count again, that you or somebody else has acknowledged.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+    return run_async(_unacknowledge(session_options, write_options, names))
+
+
+async def _unacknowledge(session_options: SessionOptions, write_options: WriteOptions, names: tuple[str, ...]) -> int:
+    """Own ones at once; those that everybody sees by a plan that is shown and asked about."""
+    own = acknowledgements_of(os.environ)
+    async with open_session(replace(session_options, with_velero=True), WATCHED, write_options) as at:
+        chosen = select_findings(findings_in(at), names)
+        known = await in_thread(own.read)
+        mine = [finding for finding in chosen if (finding.context, finding.id) in known]
+        shared = [
+            finding
+            for finding in with_acknowledgements(chosen, {}, at.snapshot.find, lambda _: at.now)
+            if finding.acknowledged is not None
+        ]
+        if not mine and not shared:
+            raise BadInput("None of these findings is acknowledged")
+        if shared:
+            write_options.check()
+        if mine and not write_options.dry_run:
+            await own.remove_in_thread([(finding.context, finding.id) for finding in mine], at.now)
+        if write_options.form == "text":
+            word = "would count again" if write_options.dry_run else "counts again"
+            for finding in mine:
+                say(f"✓ {subject_text(finding)}: {render(finding.what, at.now)}: {word}")
+        if not shared and write_options.form == "text":
+            return DONE
+
+        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+            return plan_unacknowledge(snapshot, some, shared, now)
+
+        objects = dict.fromkeys(finding.subject for finding in shared)
+        items = [item for ref in objects if (item := at.snapshot.find(ref)) is not None]
+        return await at.run(planner, items)

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from foretop.commands.argument_values import moment
 from foretop.commands.connection import connection_options
-from foretop.commands.log_output import LogOptions, log_options, show_log
+from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, select_one
-from foretop.commands.results_output import add_results
 from foretop.commands.write_command import (
     CommandSession,
     acting_options,
@@ -128,15 +127,11 @@ async def extend(at: CommandSession, selection: ObjectSelection, wanted: NewLife
     return await at.run(chosen(plan_extend, request=wanted), items)
 
 
-@command.command("logs")
-@click.argument("name")
-@log_options
-@connection_options
-@in_session(KINDS)
-async def logs(at: CommandSession, name: str, wanted: LogOptions) -> int:
-    """Print the log of a backup, or what Velero's own log has of it where the whole cannot be had."""
-    return await show_log(at, select_one(at.snapshot, BACKUP, at.snapshot.backups, name), wanted)
-
-
+add_logs(
+    command,
+    BACKUP,
+    KINDS,
+    "Print the log of a backup, or what Velero's own log has of it where the whole cannot be had.",
+)
 add_plain_verbs(command, KINDS)
-add_results(command, BACKUP, lambda snapshot: snapshot.backups, KINDS, "a backup, by namespace and resource")
+add_results(command, BACKUP, KINDS, "a backup, by namespace and resource")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -14,12 +15,11 @@ from click.core import ParameterSource
 from foretop.commands.connection import config_of, session_options_of
 from foretop.commands.output import emit, output_option, say, table
 from foretop.commands.start_dashboard import display_flags_of
-from foretop_core.config.config_file import config_path
-from foretop_core.config.effective import EffectiveSetting, effective_settings
+from foretop_core.config.config_file import ConfigFile, config_path
 from foretop_core.config.live_config import with_flags
 from foretop_core.config.protection import NO_PROTECTION, Protection
-from foretop_core.config.settings import Settings
-from foretop_core.config.template import TEMPLATE
+from foretop_core.config.settings import VARIABLES, Settings
+from foretop_core.config.thresholds_from_settings import duration_text, thresholds_of
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client_factory import known_protections
 from foretop_core.kube.connection.config import SessionOptions
@@ -156,3 +156,146 @@ def _text(value: Any) -> str:
 
 def _item(setting: EffectiveSetting) -> dict[str, Any]:
     return {"name": setting.name, "value": setting.value, "from": setting.origin}
+
+
+class EffectiveSetting(msgspec.Struct, frozen=True):
+    """`origin` is a flag, a variable of the environment, a line of the file, or the default."""
+
+    name: str
+    value: Any
+    origin: str
+
+
+def effective_settings(config: ConfigFile, settings: Settings, flags: Collection[str]) -> Iterator[EffectiveSetting]:
+    """`settings` are those of the config with the flags over them; `flags` names the settings that flags give."""
+    for field in msgspec.structs.fields(Settings):
+        value = getattr(settings, field.name)
+        if field.name == "thresholds":
+            limits = thresholds_of(value)
+            names = {one.name: one.encode_name for one in msgspec.structs.fields(value)}
+            for name, told in names.items():
+                limit = getattr(limits, name)
+                yield _setting(config, flags, (field.encode_name, told), _shown(limit))
+        elif isinstance(value, msgspec.Struct):
+            for one in msgspec.structs.fields(value):
+                yield _setting(config, flags, (field.encode_name, one.encode_name), _shown(getattr(value, one.name)))
+        elif isinstance(value, dict):
+            for name, inner in value.items():
+                yield _setting(config, flags, (field.encode_name, name), _shown(inner))
+        else:
+            yield _setting(config, flags, (field.encode_name,), _shown(value))
+
+
+def _setting(config: ConfigFile, flags: Collection[str], path: tuple[str, ...], value: Any) -> EffectiveSetting:
+    return EffectiveSetting(".".join(path), value, _origin(config, flags, path))
+
+
+def _origin(config: ConfigFile, flags: Collection[str], path: tuple[str, ...]) -> str:
+    if path[0] in flags or ".".join(path) in flags:
+        return "flag"
+    if path[0] in config.from_environment:
+        return VARIABLES[path[0]]
+    return f"line {config.lines[path]}" if path in config.lines else "default"
+
+
+def _shown(value: Any) -> Any:
+    return duration_text(value) if isinstance(value, timedelta) else msgspec.to_builtins(value)
+
+
+TEMPLATE = """\
+# Configuration of foretop. Remove the # before a setting to use it.
+# Flags go over the environment, which goes over this file; neither allows a write that this file refuses.
+# A running dashboard takes changes up by itself. With a mistake in this file every context is read-only.
+# foretop config show   prints what is in effect and where it comes from.
+
+# The page to start on: triage, schedules, nonadmin, queue, calendar, primer, backups, restores, protection, storage,
+# pods, movements, repositories.
+#page: triage
+
+# The pages that have a tab, up to nine, in the order of their digits; all others are reached by a command (:storage).
+#tabs: [triage, schedules, nonadmin, queue, calendar, primer, backups, restores, protection]
+
+# What to connect to when no --context is given: names of contexts or groups.
+#defaultContexts: [prod]
+
+# Names for several contexts: foretop --context prod opens both.
+#groups:
+#  prod: [prod-eu, prod-us]
+
+# By context: readOnly refuses every write; production asks for the name of the context before a write. Both protect
+# the cluster, by whatever name it is reached; clusterUid tells it for certain, and foretop doctor prints it.
+# veleroVersion is the release to assume where it cannot be detected.
+#contexts:
+#  prod-eu: {production: true, clusterUid: 0b6c1f1e-7f0e-4c5d-9a51-6f4f2f6d2a10}
+#  prod-us: {readOnly: true, veleroVersion: 1.16.2}
+
+# Refuse every write in every context.
+#readOnly: false
+
+# Only these namespaces, as -n does.
+#namespaces: [team-pay]
+
+# Velero: its namespace and release, instead of searching for them.
+#veleroNamespace: velero
+#veleroVersion: 1.18.3
+
+# UTC, local, expression (that of each cron expression), or a name such as Europe/Berlin.
+#timeZone: UTC
+
+# When shifts end, in this time zone: a finding can be acknowledged until then.
+#shiftEnds: ['06:00', '14:00', '22:00']
+
+# The warm-up time that the primer starts with.
+#warmUpMinutes: 10
+
+# The mouse; it disables the terminal's own selection.
+#mouse: false
+
+# terminal (its own sixteen colours), dark, light, high-contrast, colour-blind, or a skin from below.
+#theme: terminal
+
+# Your own themes: colours for foreground, background, border, dim, bright, faint, raised, good, running, waiting,
+# paused, warn, bad. What a skin leaves out is taken from dark; bright (focus), faint (tracks of bars) and raised (the
+# row under the cursor) are derived from its foreground and background.
+#skins:
+#  midnight: {background: '#10141c', foreground: '#d0d0d0', bad: '#ff5f5f', warn: '#ffd75f'}
+
+# When triage reports something; these are the defaults.
+#thresholds:
+#  overdue: 2m
+#  forgottenPause: 1d
+#  nothingMoved: 15m
+#  movementWaiting: 15m
+#  readyToStart: 2m
+#  queueIdle: 2m
+#  deleting: 10m
+#  expired: 2h
+#  notSyncedPeriods: 5
+#  recentFailure: 1d
+#  recentRestart: 1h
+#  storageRequest: 10m
+#  positionOff: 10s
+#  expiringSoon: 1d
+#  gap: 30m
+#  mostCollisions: 5
+#  fewestPaused: 3
+#  ignoredNamespaces: []   # patterns of namespaces that need no backup, as kube-* and openshift-* do not
+#  comesAfter: 5s
+#  goesAfter: 20s
+
+# By page: the columns in their order, and the column to sort by.
+#pages:
+#  backups: {columns: [name, phase, started, took], sort: started, reverse: true}
+
+# By action: another key. The palette (:) lists the names of the actions.
+#keys:
+#  copy-name: ctrl+y
+
+# What the terminal is told of a new finding of at least this severity (error, warning or note):
+# the bell, a desktop notification (osc9 or osc777), and the number of findings in the window title.
+#notify:
+#  severity: error
+#  bell: false
+#  desktop: osc777
+#  title: false
+"""

@@ -8,14 +8,13 @@ import click
 
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
-from foretop.commands.log_output import LogOptions, log_options, show_log
+from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import (
     label_selector,
     listed,
     pairs,
     select_one,
 )
-from foretop.commands.results_output import add_results
 from foretop.commands.write_command import (
     CommandSession,
     acting_options,
@@ -103,15 +102,11 @@ async def create(at: CommandSession, from_backup: str, request: RestoreRequest) 
     return await at.run(chosen(plan_restore, request=request, existing=existing), [backup])
 
 
-@command.command("logs")
-@click.argument("name")
-@log_options
-@connection_options
-@in_session(KINDS)
-async def logs(at: CommandSession, name: str, wanted: LogOptions) -> int:
-    """Print the log of a restore, or what Velero's own log has of it where the whole cannot be had."""
-    return await show_log(at, select_one(at.snapshot, RESTORE, at.snapshot.restores, name), wanted)
-
-
+add_logs(
+    command,
+    RESTORE,
+    KINDS,
+    "Print the log of a restore, or what Velero's own log has of it where the whole cannot be had.",
+)
 add_plain_verbs(command, KINDS)
-add_results(command, RESTORE, lambda snapshot: snapshot.restores, KINDS, "a restore, by namespace and resource")
+add_results(command, RESTORE, KINDS, "a restore, by namespace and resource")

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop.commands.connection import config_of
-from foretop_core.config.allowed_names import BUILT_IN_THEMES, TAB_NAMES
+from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_NAMES
 from foretop_core.config.config_file import read_config
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.dashboard.session_protocol import ClusterSession
@@ -27,7 +27,7 @@ _OPTIONS = (
     click.option("--calm", is_flag=True, help="Do not flash changed cells (the default over SSH)."),
     click.option("--flash", is_flag=True, help="Flash changed cells, even over SSH."),
     click.option("--mouse", is_flag=True, help="Enable the mouse; this disables the terminal's own selection."),
-    click.option("--page", type=click.Choice(TAB_NAMES), help="The page to start on."),
+    click.option("--page", type=click.Choice(PAGE_NAMES), help="The page to start on."),
     click.option("--bell", is_flag=True, help="Ring the terminal's bell on a new error."),
     click.option("--title", is_flag=True, help="Show the number of findings in the window title."),
     click.option(

@@ -114,8 +114,9 @@ class ResourceRows(PrintedTable):
     def _plain(self, row: Row, entry: Any) -> Row:
         """A name that a script reads has no sign before it; why a tenant's object does not get on stands last."""
         cells = list(row.cells[self._model.many :])
-        if self._name_at is not None and not sys.stdout.isatty():
-            cells[self._name_at] = Cell(clean(row.key.name))
+        name = clean(row.key.name)
+        if self._name_at is not None and not sys.stdout.isatty() and cells[self._name_at].text.endswith(name):
+            cells[self._name_at] = Cell(name)
         if self._with_reason:
             cells.append(Cell(clean(entry.reason) if isinstance(entry, NonAdminRow) else ""))
         return replace(row, cells=tuple(cells))

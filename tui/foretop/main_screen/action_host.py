@@ -71,6 +71,9 @@ class ActionHost(PageHost, Protocol):
     def available(self) -> list[Action]:
         """What would do something here and now."""
 
+    def has_tab(self, page_id: str) -> bool:
+        """Whether a page has a tab; from one without, escape leads back."""
+
     async def action_tab(self, page_id: str) -> None: ...
 
     async def action_do(self, action_id: str) -> None: ...

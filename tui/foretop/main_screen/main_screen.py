@@ -18,7 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
-from foretop.bindings import ACTIONS, Action, Handler, KeyHints, footer_order, use_keys
+from foretop.bindings import ACTIONS, Action, Handler, KeyHints, footer_order, use_keys, use_tabs
 from foretop.main_screen import tab_bar_text
 from foretop.main_screen.page_history import PageHistory
 from foretop.pages.page import Page
@@ -28,7 +28,7 @@ from foretop.widgets.paragraphs import Line
 from foretop.widgets.styles import style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError, let_through
-from foretop_core.pages import DETAIL, PAGES, TABS
+from foretop_core.pages import DETAIL, MOST_TABS, PAGES, TABS, chosen_tabs
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
@@ -69,7 +69,7 @@ def _bindings() -> list[BindingType]:
         for action in ACTIONS
         if action.keys
     ]
-    tabs = [Binding(str(tab.digit), f"tab('{tab.id}')", tab.title, show=False, id=f"tab-{tab.id}") for tab in TABS]
+    tabs = [Binding(f"{digit}", f"digit({digit})", show=False) for digit in range(1, MOST_TABS + 1)]
     return [*keys, *tabs]
 
 
@@ -89,6 +89,9 @@ class MainScreen(Screen[None]):
         self.actions: tuple[Action, ...] = ACTIONS
         use_keys(ACTIONS)
         """With the keys of the person's own configuration."""
+        self.tabs = TABS
+        self._knows_storage = False
+        """Whether it was said where Storage is, which had the last digit for years."""
         self.settings: Settings | None = None
         self.trouble: ForetopError | None = None
         """What keeps the session from being opened."""
@@ -171,6 +174,8 @@ class MainScreen(Screen[None]):
     def configure(self, settings: Settings) -> None:
         """The person's configuration, at the start and whenever it changes."""
         self.settings = settings
+        self.tabs = chosen_tabs(settings.tabs)
+        use_tabs(self.tabs)
         for page in self.pages.values():
             page.configure(settings)
         self._version = None
@@ -234,11 +239,16 @@ class MainScreen(Screen[None]):
 
     def _tab_line(self, cells: int) -> Line:
         shown = PAGES.get(self._tab)
-        return tab_bar_text.tabs(TABS, self._tab, cells, shown.brief_title if shown and not shown.digit else "")
+        return tab_bar_text.tabs(
+            self.tabs, self._tab, cells, shown.name if shown and not self.has_tab(self._tab) else ""
+        )
+
+    def has_tab(self, page_id: str) -> bool:
+        return any(tab.id == page_id for tab in self.tabs)
 
     @on(StyledLine.Clicked, "#tabs")
     async def _tab_clicked(self, event: StyledLine.Clicked) -> None:
-        page_id = tab_bar_text.tab_at(self._tab_line(self.size.width), TABS, event.x)
+        page_id = tab_bar_text.tab_at(self._tab_line(self.size.width), self.tabs, event.x)
         if page_id:
             await self.action_tab(page_id)
 
@@ -341,6 +351,17 @@ class MainScreen(Screen[None]):
             else:
                 self._explain(page, self.trouble)
         return self.pages[page_id]
+
+    async def action_digit(self, digit: int) -> None:
+        """To the tab of a digit; once a session it is said where the page has gone that had the last one."""
+        tab = next((tab for tab in self.tabs if tab.digit == digit), None)
+        if tab is None:
+            self.app.notify(f"No tab has the digit {digit}: tabs in the configuration lists {len(self.tabs)} pages")
+            return
+        await self.action_tab(tab.id)
+        if tab.id == "protection" and digit == MOST_TABS and not self._knows_storage and not self.has_tab("storage"):
+            self._knows_storage = True
+            self.app.notify("9 is Protection; storage locations: :storage, or tabs in the configuration")
 
     async def action_tab(self, page_id: str) -> None:
         if self.current != page_id:

@@ -27,7 +27,7 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
-from foretop_core.rules.pause_windows import pause_windows, window_line
+from foretop_core.rules.facts.pause_facts import pause_windows, window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
@@ -215,7 +215,7 @@ class ScreenActions:
         """A command of the palette: `go backups`, `do zone`, `ns team-a`, `ctx prod`, `q`."""
         verb, _, rest = command.partition(" ")
         match verb:
-            case "go" if rest in PAGES and not PAGES[rest].digit:
+            case "go" if rest in PAGES and not self.host.has_tab(rest):
                 await self.host.go(PageAddress(rest, jumped=True))
             case "go":
                 await self.host.action_tab(rest)

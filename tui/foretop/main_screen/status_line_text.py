@@ -1,19 +1,22 @@
-"""The status line: clusters, connection state, state of Velero, and number of findings."""
+"""The status line: each cluster with its findings, pause windows, slots, connection, Velero and the time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from foretop.pages.size_classes import HUGE, WIDE
 from foretop.widgets.line_widgets import line_width
 from foretop.widgets.paragraphs import Line, Span, span
-from foretop.widgets.styles import BOLD, PLAIN, style_of
+from foretop.widgets.styles import BOLD, DIM, FAINT, PLAIN, style_of
 from foretop_core.config.protection import Protection
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.pause_facts import PauseSummary
 from foretop_core.rules.triage import Severity
-from foretop_core.tables.engine.context_names import brief_name
+from foretop_core.tables.engine.context_names import brief_name, short_names
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.resources.connection_status import VeleroServers, status_line, velero_status
 from foretop_core.tables.text import times
@@ -22,15 +25,22 @@ from foretop_core.tables.text.time_zones import TimeZoneMode
 
 SKEWED = timedelta(seconds=5)
 _GRADES = ((Severity.ERROR, StatusGlyph.BROKEN), (Severity.WARNING, StatusGlyph.LOOK))
-_ROOMY = 60
-"""From this width on three spaces stand between two items."""
-_LEFT, _RIGHT = ("context", "scope"), ("pauses", "api", "velero", "counts", "read_only", "production", "speed", "skew")
+_MOST_CLUSTERS = 3
+"""More than so many are counted together."""
+_MOST_BLOCKS = 6
+"""More slots than this are numbers alone."""
+_REASON = 24
+"""Cells of the reason of a pause window, which a person has written."""
+_LEFT = ("context", "scope")
+_RIGHT = ("pauses", "slots", "api", "velero", "read_only", "production", "skew", "speed")
 _YIELDING = (
-    *("velero", "pauses", "scope", "velero", "production", "speed", "scope", "skew", "velero", "context", "api"),
-    *("clock", "api", "scope", "context", "context", "scope", "production", "read_only", "pauses", "skew", "velero"),
-    "api",
+    *(("velero", 1), ("scope", 1), ("context", 1), ("pauses", 1), ("slots", 1), ("scope", 2), ("velero", 3)),
+    *(("production", 1), ("slots", 2), ("slots", 3), ("speed", 1), ("skew", 1), ("api", 1), ("api", 2)),
+    *(("context", 2), ("pauses", 2), ("scope", 3), ("production", 2), ("context", 3), ("read_only", 1)),
+    *(("api", 3), ("pauses", 3), ("context", 4), ("skew", 2), ("scope", 4), ("clock", 1), ("velero", 4)),
+    *(("clock", 2), ("context", 5)),
 )
-"""Which item is shortened next where there is no room for all: the least important first."""
+"""Which item is shortened next to which form where there is no room for all: the least important first."""
 
 Forms = tuple[Line, ...]
 """An item in full, then in fewer and fewer words; an empty line leaves it out."""
@@ -43,23 +53,25 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
     """
     if not state.contexts:
         return (Span(" foretop", BOLD), span("   no context to look at")), ()
-    gap = 3 if cells >= _ROOMY else 2
+    gap = 3 if cells >= WIDE else 2
     speed = display_options.speed
     clusters = state.source.clusters
     protections = {name: clusters[name].client.protection for name in _looked_at(state) if name in clusters}
     is_read_only = display_options.read_only or any(one.read_only for one in protections.values())
     items = {
-        "context": _context(state),
+        "context": _clusters(state),
         "scope": _scope(scope, narrowed=bool(state.focus.namespace or state.source.namespaces)),
         "pauses": _pauses(state),
+        "slots": _slots(state, display_options.ascii),
         "api": _api(state),
         "velero": _velero(state),
-        "counts": (_gravest(state),),
         "read_only": ((Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)) if is_read_only else ((),),
         "production": ((),) if is_read_only else _production(protections),
-        "speed": ((span(f"demo ×{speed:g}", Tone.RUNNING),), ()) if speed != 1.0 else ((),),
+        "speed": tuple((span(text, Tone.RUNNING),) for text in (f"demo ×{speed:g}", f"×{speed:g}"))
+        if speed != 1.0
+        else ((),),
         "skew": ((),) if speed != 1.0 else _skew(state),
-        "clock": (_time_there(state), ()),
+        "clock": _time_there(state),
     }
     shown = fitted(items, cells, gap)
     left = _joined([shown[name] for name in _LEFT], gap)
@@ -70,18 +82,27 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
 
 
 def fitted(items: Mapping[str, Forms], cells: int, gap: int) -> dict[str, Line]:
-    """Each item in the longest form for which there is room; the least important ones yield first."""
-    forms = dict.fromkeys(items, 0)
+    """Each item in the longest form for which there is room; the least important ones yield first.
 
-    def taken() -> int:
-        sizes = [size for name, form in forms.items() if (size := line_width(items[name][form]))]
-        return sum(sizes) + gap * (len(sizes) - 1) + 2
+    A narrow terminal begins with short forms, so that the line does not change with every number in it. Room that the
+    last one to yield has left goes back to the most important of those that have yielded before.
+    """
+    begun = () if cells >= HUGE else ("scope",) if cells >= WIDE else ("context", "scope", "velero", "pauses", "slots")
+    forms = {name: min(name in begun, len(items[name]) - 1) for name in items}
+    yielded: list[tuple[str, int]] = []
 
-    for name in _YIELDING:
-        if taken() <= cells:
+    def fits(**tried: int) -> bool:
+        sizes = [size for name, form in (forms | tried).items() if (size := line_width(items[name][form]))]
+        return sum(sizes) + gap * (len(sizes) - 1) + 2 <= cells
+
+    for name, form in _YIELDING:
+        if fits():
             break
-        if name in forms:
-            forms[name] = min(forms[name] + 1, len(items[name]) - 1)
+        yielded.append((name, forms[name]))
+        forms[name] = max(forms[name], min(form, len(items[name]) - 1))
+    for name, before in reversed(yielded):
+        if fits(**{name: before}):
+            forms[name] = before
     return {name: items[name][form] for name, form in forms.items()}
 
 
@@ -93,12 +114,66 @@ def _joined(items: Sequence[Line], gap: int) -> Line:
     return tuple(joined)
 
 
-def _context(state: DashboardState) -> Forms:
-    """Which cluster it is matters most: its name is shortened, never left out."""
-    one = state.contexts[0] if len(state.contexts) == 1 else state.focus.context
-    name = span(one or f"{len(state.contexts)} contexts").text
-    brief = brief_name(name)
-    return tuple((Span(text, BOLD),) for text in (name, brief, cut(brief, 20), cut(brief, 12)))
+def _clusters(state: DashboardState) -> Forms:
+    """Each cluster with what is wrong in it; its name and its counts are shortened, never left out."""
+    contexts = _looked_at(state)
+    if len(contexts) > _MOST_CLUSTERS:
+        return (_all_clusters(state),)
+    found = {context: _standing(state, context) for context in contexts}
+    full = {context: span(context).text for context in contexts}
+    brief = {context: brief_name(name) for context, name in full.items()}
+    parts = short_names(brief.values())
+    short = {context: parts[name] for context, name in brief.items()}
+    forms = [_named(names, found) for names in (full, brief)]
+    if len(contexts) > 1:
+        return (*forms, _named(short, found), _named(short, found, brief=True), _all_clusters(state))
+    cuts = [{context: cut(name, cells) for context, name in brief.items()} for cells in (20, 12)]
+    return (*forms, _named(cuts[0], found), *(_named(names, found, brief=True) for names in cuts))
+
+
+def _named(names: Mapping[str, str], found: Mapping[str, tuple[Line, Line]], *, brief: bool = False) -> Line:
+    pieces: list[Span] = []
+    for context, name in names.items():
+        pieces += [Span(" · ", DIM)] if pieces else []
+        pieces += [Span(name, BOLD), Span(" "), *found[context][brief]]
+    return tuple(pieces)
+
+
+def _all_clusters(state: DashboardState) -> Line:
+    counts = _counts(state.severities()) or _calm(state, _looked_at(state))
+    return (Span(f"{len(_looked_at(state))} clusters", BOLD), Span(" "), *counts)
+
+
+def _standing(state: DashboardState, context: str) -> tuple[Line, Line]:
+    """The number of findings, or the sign that there are none; why nothing new comes in, where that is so.
+
+    The second form is the shorter one.
+    """
+    health = state.health(context)
+    if health.lost_at is None:
+        counts = _counts(state.severities(context)) or _calm(state, (context,))
+        return counts, counts
+    why = health.state.value if health.state is WatchState.SIGNED_OUT else "unreachable"
+    seen = f", seen {times.age(health.lost_at, state.clock(context))} ago" if state.store.revision(context) else ""
+    lost = f"{StatusGlyph.BROKEN.value} {why}"
+    return (span(f"{lost}{seen}", Tone.BAD),), (span(lost, Tone.BAD),)
+
+
+def _counts(found: Mapping[Severity, int]) -> Line:
+    counted = [(mark, found[grade]) for grade, mark in _GRADES if found[grade]]
+    return tuple(
+        Span(f"{' ' if place else ''}{mark.value}{count}", style_of(mark.tone))
+        for place, (mark, count) in enumerate(counted)
+    )
+
+
+def _calm(state: DashboardState, contexts: Sequence[str]) -> Line:
+    """The sign of a cluster without errors and warnings: good only where everything was seen and judged."""
+    if not all(map(state.was_judged, contexts)):
+        mark = StatusGlyph.RUNNING
+    else:
+        mark = StatusGlyph.WAITING if any(gap.context in contexts for gap in state.unseen) else StatusGlyph.HEALTHY
+    return (Span(mark.value, style_of(mark.tone)),)
 
 
 def _scope(scope: str, *, narrowed: bool) -> Forms:
@@ -109,29 +184,102 @@ def _scope(scope: str, *, narrowed: bool) -> Forms:
 
 
 def _api(state: DashboardState) -> Forms:
+    """What is well needs no word."""
     boards = {context: state.health(context) for context in _looked_at(state)}
     unreached = frozenset(context for context in boards if not state.store.revision(context))
     mark, said = status_line(boards, state.clock(state.focus.context), unreached)
-    first = said.partition(",")[0]
-    brief = "" if mark is StatusGlyph.HEALTHY and len(boards) == 1 else first.removesuffix(" live").replace(" of ", "/")
-    return tuple(_labelled("API", (mark, word)) for word in (said, first, brief))
+    if mark is StatusGlyph.HEALTHY:
+        well = _labelled("API", (mark, ""))
+        return well, well, well, ()
+    if len(boards) == 1 and not unreached and any(health.lost_at for health in boards.values()):
+        # Since when it is lost stands beside the name of the cluster.
+        said = said.partition(", ")[2] or said
+    first = said.partition(",")[0].removesuffix(" live")
+    return tuple(_labelled("API", (mark, word)) for word in (said.removesuffix(" live"), first, ""))
 
 
 def _pauses(state: DashboardState) -> Forms:
-    """Schedules that are paused and overdue, or a window that should have ended; it is never left out."""
-    found = [state.pauses(context) for context in _looked_at(state)]
-    total, paused, overdue = (sum(getattr(one, name) for one in found) for name in ("total", "paused", "overdue"))
+    """Schedules that are paused and overdue, and pause windows with their ends."""
+    found = [(context, state.pauses(context)) for context in _looked_at(state)]
+    overdue, windows = _overdue(found), _windows(state, found)
+    if overdue and windows:
+        both = [(*late, Span("  "), *window) for late, window in zip(overdue[:2], windows[:2], strict=True)]
+        return (*both, *overdue[2:])
+    return overdue or windows or ((),)
+
+
+def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
+    """What is overdue though no open window holds it, or a window that should have ended."""
     mark = StatusGlyph.PAUSED.value
-    if overdue:
-        texts = f"{mark} {paused} of {total} paused, {overdue} overdue", f"{mark} {paused}/{total}, {overdue} over"
-        return tuple((span(text, Tone.WARN),) for text in (*texts, f"{mark}{overdue}"))
-    over = [one for one in found if one.overrun is not None]
+    if sum(one.unheld for _, one in found):
+        total, paused, late = (sum(getattr(one, name) for _, one in found) for name in ("total", "paused", "overdue"))
+        texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} over"
+        return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], f"{mark}{late}"))
+    over = [(one.overrun, one.in_overrun) for _, one in found if one.overrun is not None]
     if not over:
+        return ()
+    longest, many = times.short(max(by for by, _ in over)), sum(count for _, count in over)
+    texts = f"{mark} {many} paused, {longest} over", f"{mark} {many}, {longest} over"
+    return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], f"{mark}{many}"))
+
+
+def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]]) -> Forms:
+    """The pause windows that are open: how many schedules they hold, until when and why."""
+    held = [(context, window) for context, pauses in found for window in pauses.windows]
+    if not held:
+        return ()
+    many = sum(len(window.schedules) for _, window in held)
+    ends = [(window.pause.until, context) for context, window in held if window.pause.until is not None]
+    until = _end(state, *min(ends)) if ends else ""
+    mark = StatusGlyph.PAUSED.value
+    brief = f"{mark} {many} until {until}" if until else f"{mark} {many} paused"
+    if len(held) > 1:
+        first = f", first {until}" if until else ""
+        full = f"{mark} {len(held)} windows, {many} paused{first}"
+        brief = f"{mark} {many}{first}" if until else brief
+    else:
+        why = cut_end(span(held[0][1].pause.why).text, _REASON)
+        full = f"{mark} {f'{why}: ' if why else ''}{many} paused{f' until {until}' if until else ''}"
+    style = style_of(Tone.PAUSED) + BOLD
+    return tuple((Span(text, style),) for text in (full, brief, brief, f"{mark}{many}"))
+
+
+def _end(state: DashboardState, until: datetime, context: str) -> str:
+    """`04:30`, and with its day where that is another."""
+    now, zone = state.now(context), state.zone
+    if until.astimezone(zone).date() == now.astimezone(zone).date():
+        return times.minute(until, zone, named=state.zoning.is_named)
+    return times.time_of_day(until, now, zone, named=state.zoning.is_named)
+
+
+def _slots(state: DashboardState, ascii: bool) -> Forms:
+    """How many backups Velero works on, of how many at a time; a question mark for a cluster that is not seen."""
+    used: list[tuple[int, int] | None] = []
+    for context in _looked_at(state):
+        if state.health(context).lost_at is not None:
+            used.append(None)
+            continue
+        servers = _servers(state, context).servers
+        used += [(server.busy, server.slots) for server in servers if server.slots is not None]
+    if not any(used):
         return ((),)
-    late = times.short(max(one.overrun for one in over if one.overrun is not None))
-    many = sum(one.in_overrun for one in over)
-    texts = f"{mark} {many} paused, {late} over", f"{mark} {many}, {late} over"
-    return tuple((span(text, Tone.WARN),) for text in (*texts, f"{mark}{many}"))
+    numbers: list[Span] = []
+    for one in used:
+        numbers += [Span(" · ", DIM)] if numbers else []
+        numbers += [Span(f"{one[0]}", style_of(Tone.RUNNING)), Span(f"/{one[1]}")] if one else [Span("?", DIM)]
+    if len(used) > _MOST_CLUSTERS:
+        known = [one for one in used if one]
+        numbers = [Span(f"{sum(one[0] for one in known)}", style_of(Tone.RUNNING))]
+        numbers.append(Span(f"/{sum(one[1] for one in known)}"))
+    brief = (Span("slots "), *numbers)
+    if len(used) > 1:
+        return brief, brief, tuple(numbers), ()
+    busy, limit = used[0] or (0, 0)
+    if limit > _MOST_BLOCKS or busy > limit:
+        return brief, brief, ()
+    taken, free = ("#", ".") if ascii else ("█", "▁")
+    blocks = (Span(taken * busy, style_of(Tone.RUNNING)), Span(free * (limit - busy), FAINT), Span(" "))
+    return (Span("slots "), *blocks, *numbers), brief, ()
 
 
 def _velero(state: DashboardState) -> Forms:
@@ -142,9 +290,10 @@ def _velero(state: DashboardState) -> Forms:
     found = velero_status(clusters)
     if found is None:
         return ((Span(f"Velero {release}"),), ()) if release else ((),)
-    full = _labelled(f"Velero {release}".strip(), found)
-    said, alone = _labelled("Velero", found), _labelled("Velero", (found[0], ""))
-    return (full, said) if found[0] is StatusGlyph.BROKEN else (full, said, alone, ())
+    told = (found[0], "") if found[0] is StatusGlyph.HEALTHY else found
+    full, said = _labelled(f"Velero {release}".strip(), told), _labelled("Velero", told)
+    alone = _labelled("Velero", (found[0], ""))
+    return (full, said, said, said, alone) if found[0] is StatusGlyph.BROKEN else (full, said, alone, ())
 
 
 def _production(protections: Mapping[str, Protection]) -> Forms:
@@ -176,15 +325,6 @@ def _looked_at(state: DashboardState) -> tuple[str, ...]:
     return (state.focus.context,) if state.focus.context else state.contexts
 
 
-def _gravest(state: DashboardState) -> Line:
-    counts = state.severities()
-    found = [pair for pair in _GRADES if counts[pair[0]]]
-    return tuple(
-        Span(f"{' ' if place else ''}{mark.value}{counts[grade]}", style_of(mark.tone))
-        for place, (grade, mark) in enumerate(found)
-    )
-
-
 def _skew(state: DashboardState) -> Forms:
     skews = [skew for context in state.contexts if (skew := state.source.skew(context)) is not None]
     worst = max(skews, key=abs, default=timedelta())
@@ -194,9 +334,10 @@ def _skew(state: DashboardState) -> Forms:
     return (span(f"local clock {said}", Tone.WARN),), (span(f"clock {said}", Tone.WARN),), ()
 
 
-def _time_there(state: DashboardState) -> Line:
+def _time_there(state: DashboardState) -> Forms:
     others = " cron" if state.zoning.told is TimeZoneMode.EXPRESSION else ""
-    return (Span(f"{clock(state.clock().astimezone(state.zone))}{others}", PLAIN),)
+    at = state.clock().astimezone(state.zone)
+    return (Span(f"{clock(at)}{others}", PLAIN),), (Span(f"{at:%H:%M:%S}", PLAIN),), ()
 
 
 def clock(at: datetime) -> str:

@@ -39,8 +39,12 @@ def tabs(pages: tuple[PageRecord, ...], current: str, cells: int, beside: str = 
 
 def _fitting(pages: tuple[PageRecord, ...], current: str, cells: int) -> Line:
     full, short = [tab.name for tab in pages], [tab.short for tab in pages]
+    shortest = [tab.shortest or tab.short for tab in pages]
     alone = [tab.short if tab.id == current else "" for tab in pages]
-    layouts = ((full, " ", "  "), (full, "", "  "), (full, "", " "), (short, " ", "  "), (short, "", " "))
+    layouts = (
+        *((full, " ", "  "), (full, "", "  "), (full, "", " "), (short, " ", "  "), (short, "", " ")),
+        (shortest, "", " "),
+    )
     for names, between, after in layouts:
         line = _tabs(pages, names, current, between, after)
         if line_width(line) <= cells:

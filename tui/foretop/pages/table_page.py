@@ -208,7 +208,7 @@ class TablePage(FilterablePage):
         assert self.rows is not None
         counts = self._state_counts(self.rows)
         states = [Span(f" {mark.value}{number}", style_of_mark(mark)) for mark, number in counts.items()]
-        return (Span(PAGES[self.page_id].brief_title, BOLD), Span(f" {len(self.rows.table):,} ", DIM), *states)
+        return (Span(PAGES[self.page_id].name, BOLD), Span(f" {len(self.rows.table):,} ", DIM), *states)
 
     def _state_counts(self, rows: TableModel) -> Mapping[StatusGlyph, int]:
         table, now = rows.table, rows.state.now()

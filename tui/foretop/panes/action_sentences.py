@@ -64,12 +64,8 @@ def action_keys_line(
     """
     subject = next((item.keys for item in actions if item.action.id == "open"), ())
     told = sorted(
-        (
-            item
-            for item in actions
-            if _is_told(item, subject) and (_is_named(item, named) or item.action.id not in _ONLY_NAMED)
-        ),
-        key=lambda item: (not _is_named(item, named), _ORDER.index(item.action.id)),
+        (item for item in actions if _is_told(item, subject, named)),
+        key=lambda item: (item.action.id not in named, _ORDER.index(item.action.id)),
     )
     spans: list[Span] = []
     for item in told:

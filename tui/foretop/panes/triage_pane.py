@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop.bindings import key_name
+from foretop.bindings import key_name, page_key
 from foretop.panes.empty_state import coming_in, why_lost
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
@@ -170,7 +170,8 @@ def _healthy(state: DashboardState, context: str) -> list[str]:
     also = f", {pauses.paused} paused{late}" if pauses.paused else ""
     healthy = f"{name}{humanize.count(len(active), 'schedule')} healthy{also}"
     if _is_asleep(snapshot):
-        healthy = f"{name}all schedules are paused ({pauses.paused}, {pauses.overdue} overdue); 2 opens them"
+        healthy = f"{name}all schedules are paused ({pauses.paused}, {pauses.overdue} overdue)"
+        healthy = f"{healthy}; {page_key('schedules')} opens them"
     if coming is not None:
         healthy = f"{healthy}; next {coming[1]} in {humanize.duration(coming[0] - now)}"
     runs: tuple[Run, ...] = (*snapshot.backups, *snapshot.restores)

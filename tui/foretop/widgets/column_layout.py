@@ -26,7 +26,7 @@ _NAME = 26
 K9S_LETTERS = {
     "N": ("name", "subject"),
     "P": ("namespace",),
-    "A": ("age", "started", "since", "last", "checked"),
+    "A": ("age", "started", "since", "last", "checked", "newest"),
     "S": ("phase", "severity"),
 }
 """What everybody knows: name, namespace, age and status; of several columns the first that the view has."""

@@ -27,14 +27,13 @@ from foretop_core.models.kinds import (
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize, phases
+from foretop_core.rules.facts.run_facts import RunFacts, has_ended, planned_runs
 from foretop_core.rules.last_copies import namespaces_losing_all_together, namespaces_losing_last_copy
 from foretop_core.rules.pauses import ANNOTATIONS
-from foretop_core.rules.queue import has_ended
-from foretop_core.rules.sentences import render
+from foretop_core.rules.sentences import estimate, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_refusal import storage_refusal
 
 BACKUP_UID_LABEL = "velero.io/backup-uid"
 _CONTROLLERS_OWN = ("velero.io/", "openshift.io/oadp")
@@ -58,8 +57,11 @@ def plan_back_up_now(
     if name:
         validation.name(name, "backup")
     stamp = f"{(named_at or now).astimezone(UTC):%Y%m%d%H%M%S}"
-    steps = tuple(_from_schedule(snapshot, one, now, name or f"{one.name}-{stamp}", labels or {}) for one in schedules)
-    return Plan(BACK_UP_NOW, now, steps)
+    asked = tuple(schedules)
+    planned = [_of_schedule(one, now, name or f"{one.name}-{stamp}", labels or {}) for one in asked]
+    starts = _starts(snapshot, planned, now)
+    steps = [_from_schedule(snapshot, *one, labels or {}) for one in zip(asked, planned, starts, strict=True)]
+    return Plan(BACK_UP_NOW, now, tuple(steps))
 
 
 def plan_run_again(
@@ -69,21 +71,18 @@ def plan_run_again(
 
     A second Backup with the UUID of a NAB would be taken for the NAB's own.
     """
+    asked = tuple(backups)
+    refused = [
+        Refusal(snapshot.ref(one), f"it has not ended ({one.phase or 'New'})") for one in asked if not has_ended(one)
+    ]
+    repeated = [one for one in asked if has_ended(one)]
+    planned = [_same_as(one, now, named_at or now) for one in repeated]
     steps: list[PlanStep] = []
-    refused: list[Refusal] = []
-    for backup in backups:
-        if not has_ended(backup):
-            refused.append(Refusal(snapshot.ref(backup), f"it has not ended ({backup.phase or 'New'})"))
-            continue
-        where = ObjectRef(snapshot.context, BACKUP.name, backup.namespace, stamped(backup.name, named_at or now))
-        schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
-        meta = {
-            "labels": {**_without_controllers(backup.metadata.labels), **schedule},
-            "annotations": _without_controllers(backup.metadata.own_annotations),
-        }
-        changes = (f"{where} is created with the spec of {backup.name} ({backup.phase})",)
-        forecast = _start(snapshot, backup.namespace, backup.spec.storage_location, now)
-        steps.append(create_step(where, wire(backup.spec), changes, forecast, warnings=_not_of_nab(backup), meta=meta))
+    for old, new, start in zip(repeated, planned, _starts(snapshot, planned, now), strict=True):
+        where = ObjectRef(snapshot.context, BACKUP.name, new.namespace, new.name)
+        changes = (f"{where} is created with the spec of {old.name} ({old.phase})",)
+        meta = {"labels": new.metadata.labels, "annotations": new.metadata.annotations}
+        steps.append(create_step(where, wire(new.spec), changes, start, warnings=_not_of_nab(old), meta=meta))
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
@@ -144,15 +143,38 @@ def replan_cancel(snapshot: ClusterSnapshot, movements: Iterable[DataMovement], 
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps))
 
 
+def _of_schedule(schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]) -> Backup:
+    own = schedule.spec.template.metadata.get("labels") or schedule.metadata.labels
+    notes = schedule.metadata.own_annotations
+    made = Metadata(
+        name=named,
+        namespace=schedule.namespace,
+        creation_timestamp=now.replace(microsecond=0),
+        labels={**own, SCHEDULE_LABEL: schedule.name, **labels},
+        annotations={key: text for key, text in notes.items() if not key.startswith(ANNOTATIONS)},
+    )
+    return Backup(metadata=made, spec=schedule.spec.template)
+
+
+def _same_as(backup: Backup, now: datetime, named_at: datetime) -> Backup:
+    schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
+    made = Metadata(
+        name=stamped(backup.name, named_at),
+        namespace=backup.namespace,
+        creation_timestamp=now.replace(microsecond=0),
+        labels={**_without_controllers(backup.metadata.labels), **schedule},
+        annotations=_without_controllers(backup.metadata.own_annotations),
+    )
+    return Backup(metadata=made, spec=backup.spec)
+
+
 def _from_schedule(
-    snapshot: ClusterSnapshot, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]
+    snapshot: ClusterSnapshot, schedule: Schedule, made: Backup, start: str, labels: Mapping[str, str]
 ) -> PlanStep:
-    template = schedule.spec.template
+    template, named = made.spec, made.name
     where = ObjectRef(snapshot.context, BACKUP.name, schedule.namespace, named)
-    own = template.metadata.get("labels") or schedule.metadata.labels
-    given = schedule.metadata.own_annotations
-    notes = {key: text for key, text in given.items() if not key.startswith(ANNOTATIONS)}
-    meta: dict[str, Any] = {"labels": {**own, SCHEDULE_LABEL: schedule.name, **labels}, "annotations": notes}
+    given, notes = schedule.metadata.own_annotations, made.metadata.annotations
+    meta: dict[str, Any] = {"labels": made.metadata.labels, "annotations": notes}
     if schedule.spec.use_owner_references_in_backup:
         owner = {"apiVersion": SCHEDULE.api_version, "kind": SCHEDULE.name, "name": schedule.name}
         meta["ownerReferences"] = [{**owner, "uid": schedule.metadata.uid, "controller": True}]
@@ -160,27 +182,33 @@ def _from_schedule(
     # Velero's own command copies all annotations and gives no further labels: where that differs, the object is shown.
     command = line if not labels and notes == given else ""
     changes = (f"{where} is created from the template of {schedule.name}",)
-    start = _start(snapshot, schedule.namespace, template.storage_location, now)
     forecast = f"{start}; the next run of {schedule.name} does not change"
     return create_step(where, wire(template), changes, forecast, command, meta=meta)
 
 
-def _start(snapshot: ClusterSnapshot, namespace: str, location: str, now: datetime) -> str:
-    """When a backup that is made now comes to its turn, and whether it is then refused."""
-    beat = snapshot.heartbeat(namespace)
-    refusal = storage_refusal(snapshot, namespace, location)
+def _starts(snapshot: ClusterSnapshot, planned: Sequence[Backup], now: datetime) -> list[str]:
+    """When each of the backups comes to its turn, all of them made now, and whether it is then refused."""
+    return [_start(snapshot, facts, now) for facts in planned_runs(snapshot, planned, now)]
+
+
+def _start(snapshot: ClusterSnapshot, facts: RunFacts, now: datetime) -> str:
+    """In the words of the queue, where it will be seen next."""
+    run = facts.run
+    assert facts.item is not None
+    refusal = facts.item.refusal
+    beat = snapshot.heartbeat(run.namespace)
     if silence := beat.silence(now):
         then = f"; Velero refuses it while {refusal}" if refusal else ""
         return f"one backup is created but {beat.holds_back(now)}: {render(silence, now)}{then}"
     if refusal:
         return f"one backup is created, and Velero refuses it while {refusal}"
-    unfinished = [run for run in snapshot.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
-    ahead = [run for run in unfinished if run.phase not in phases.FINISHING]
-    holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
-    slots = snapshot.server(namespace).concurrency or 1
-    if len(holding) < slots and len(ahead) == len(holding):
+    if facts.starts_at_once(now):
         return "one backup starts at once"
-    return f"one backup, after {humanize.count(len(ahead), 'unfinished backup')} ahead of it"
+    after = f", after {humanize.count(facts.ahead, 'unfinished backup')} ahead of it" if facts.ahead else ""
+    if (at := facts.expected_start) is not None:
+        return render(sentence(f"one backup{after}; it starts about ", estimate(at), ", in ", at - now), now)
+    why = f"; when is not known: {render(facts.item.note, now)}" if facts.item.note else ""
+    return f"one backup{after}{why}"
 
 
 def _without_controllers(marks: Mapping[str, str]) -> dict[str, str]:

@@ -138,7 +138,7 @@ def _skew(client: ApiClient) -> Check:
     if abs(skew) <= LARGE_SKEW:
         return Check("clock", CheckStatus.OK, "agrees with the server's")
     side = "ahead of" if skew > timedelta() else "behind"
-    found = f"the server is {abs(skew).total_seconds():.0f} s {side} this machine"
+    found = f"the server is {humanize.duration(abs(skew))} {side} this machine"
     return Check("clock", CheckStatus.NOTE, found, "foretop uses the server's time; correct this machine's clock")
 
 

@@ -28,7 +28,6 @@ from foretop_core.rules.severity import Severity
 
 __all__ = [
     "IGNORED_NAMESPACES",
-    "SEVERITIES",
     "Extent",
     "LastingNamespaceFacts",
     "NamespaceCover",
@@ -64,7 +63,7 @@ class ProtectionState(StrEnum):
     PROTECTED = "protected"
 
 
-SEVERITIES = {
+_SEVERITIES = {
     ProtectionState.UNREACHABLE: Severity.ERROR,
     ProtectionState.UNCOVERED: Severity.WARNING,
     ProtectionState.LATE: Severity.ERROR,
@@ -287,8 +286,19 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
 
     @property
     def severity(self) -> Severity | None:
-        """How grave its state is; None where there is nothing to do about it."""
-        return SEVERITIES.get(self.state)
+        """How grave its state is; None where there is nothing to do about it.
+
+        A late copy is as grave as the runs that should have made it: with a partial one in its place, a warning.
+        """
+        if self.state is ProtectionState.LATE and self._has_promised_part:
+            return Severity.WARNING
+        return _SEVERITIES.get(self.state)
+
+    @property
+    def _has_promised_part(self) -> bool:
+        since, newest = self.promise.since, self.protection.copies.newest_partial
+        made = began(newest) if newest is not None else None
+        return since is not None and made is not None and made >= since
 
     @property
     def word(self) -> str:
@@ -303,7 +313,8 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
             case ProtectionState.LATE if self.newest_copy is None:
                 return "it has no copy, though its schedules promise one"
             case ProtectionState.LATE:
-                return "its newest copy is older than its schedules promise"
+                which = "complete " if self._has_promised_part else ""
+                return f"its newest {which}copy is older than its schedules promise"
             case ProtectionState.REPOSITORY_NOT_READY:
                 gone = "it no longer exists, and " if self.protection.exists is False else ""
                 return f"{gone}its volumes cannot be moved: {unready_names(self.protection.unready)}"

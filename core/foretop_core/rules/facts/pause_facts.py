@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 
@@ -11,8 +11,23 @@ from foretop_core.models import Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
 from foretop_core.rules.forecast import GRACE
-from foretop_core.rules.pause_windows import pause_windows
+from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_windows, window_line
 from foretop_core.rules.snapshot import ClusterSnapshot
+
+__all__ = [
+    "PauseSummary",
+    "PauseWindow",
+    "UnpauseCounts",
+    "count_unpause",
+    "next_to_be_missed",
+    "pause_note",
+    "pause_summary",
+    "pause_windows",
+    "skipped_ages",
+    "window_line",
+]
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class UnpauseCounts(msgspec.Struct, frozen=True):
@@ -51,6 +66,10 @@ class PauseSummary(msgspec.Struct, frozen=True):
     """How long ago the first of its windows should have ended; None where none should have."""
     in_overrun: int = 0
     """How many schedules are in such windows."""
+    windows: tuple[PauseWindow, ...] = ()
+    """Those that have time left, the one that ends first in front; one without an end comes last."""
+    unheld: int = 0
+    """How many of the overdue ones are in no such window: nobody has said that they may miss their runs."""
 
     @property
     def needs_attention(self) -> bool:
@@ -60,13 +79,19 @@ class PauseSummary(msgspec.Struct, frozen=True):
 def pause_summary(snapshot: ClusterSnapshot, now: datetime, grace: timedelta = GRACE) -> PauseSummary:
     """Costs a look at each paused schedule."""
     paused = [item for item in snapshot.schedules if item.spec.paused]
-    late = [(window, by) for window in pause_windows(paused) if (by := window.overrun(now)) is not None]
+    windows = pause_windows(paused)
+    late = [(window, by) for window in windows if (by := window.overrun(now)) is not None]
+    still_open = sorted((one for one in windows if one.overrun(now) is None), key=lambda one: one.pause.until or _NEVER)
+    held = {(item.namespace, item.name) for window in still_open if window.pause.until for item in window.schedules}
+    overdue = [item for item in paused if schedule_facts(snapshot, item, now, grace).is_overdue_pause]
     return PauseSummary(
         len(snapshot.schedules),
         len(paused),
-        sum(schedule_facts(snapshot, item, now, grace).is_overdue_pause for item in paused),
+        len(overdue),
         max((by for _, by in late), default=None),
         sum(len(window.schedules) for window, _ in late),
+        tuple(still_open),
+        sum((item.namespace, item.name) not in held for item in overdue),
     )
 
 

@@ -5,7 +5,7 @@ Every surface reads it here, in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import TypeAlias, assert_never
@@ -13,7 +13,7 @@ from typing import TypeAlias, assert_never
 import msgspec
 
 from foretop_core.models import Backup, DataMovement, Restore
-from foretop_core.rules import humanize
+from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
 from foretop_core.rules.night.lengths import RunHistory, usual_length
 from foretop_core.rules.night.night import QueueForecasts, queue_forecasts
@@ -24,7 +24,7 @@ from foretop_core.rules.queue.positions import Run, has_ended, live_positions, o
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
 from foretop_core.rules.queue.run_forecast import RunForecast
 from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
-from foretop_core.rules.sentences import Moment, Text, sentence
+from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_refusal import waiting_refusals
 
@@ -47,6 +47,7 @@ __all__ = [
     "live_positions",
     "order",
     "owner_of",
+    "planned_runs",
     "queue_line",
     "rate",
     "run_facts",
@@ -61,6 +62,7 @@ Forecasts: TypeAlias = Mapping[tuple[type[Run], str], RunForecast]
 
 
 _WORTH_TELLING = timedelta(minutes=2)
+_AT_ONCE = timedelta(seconds=2)
 
 
 class RunState(Enum):
@@ -114,6 +116,8 @@ class RunFacts(msgspec.Struct, frozen=True):
     item: QueueItem | None = None
     waiting_place: int = 0
     """Its place among those that wait, which those at work lead; 0 for one that does not wait."""
+    ahead: int = 0
+    """How many have or want a slot before it."""
     data: DataProgress = DataProgress()
     told: Text = ""
     waits_for: str = ""
@@ -138,6 +142,11 @@ class RunFacts(msgspec.Struct, frozen=True):
         return (
             self.item.volumes.not_before if self.item is not None and self.state is RunState.WAITS_FOR_VOLUME else None
         )
+
+    def starts_at_once(self, now: datetime) -> bool:
+        """Whether it waits for nothing but to be seen."""
+        at = self.expected_start
+        return at is not None and at - now <= _AT_ONCE
 
     @property
     def was_picked_up(self) -> bool:
@@ -167,6 +176,14 @@ class QueueLine(msgspec.Struct, frozen=True):
         found = self.item(run)
         return found.place - self.running[type(run)] if found is not None and found.waits else 0
 
+    def ahead(self, run: Run) -> int:
+        """How many of its kind have or want a slot before it."""
+        found = self.item(run)
+        if found is None:
+            return 0
+        line = self.backups if isinstance(run, Backup) else self.restores
+        return sum(item.place < found.place and (item.waits or item.phase in phases.HOLDS_SLOT) for item in line.items)
+
 
 def queue_line(
     snapshot: ClusterSnapshot,
@@ -174,12 +191,19 @@ def queue_line(
     now: datetime,
     server: ServerFacts | None = None,
     forecasts: Forecasts | None = None,
+    planned: Sequence[Backup] = (),
 ) -> QueueLine:
-    """The line of the server of a namespace; without `forecasts` it is played forward, by a look at all of its runs."""
+    """The line of the server of a namespace; without `forecasts` it is played forward, by a look at all of its runs.
+
+    `planned` backups stand in it as if they were made now.
+    """
     facts = server or server_facts(snapshot, namespace, now)
-    backups = snapshot.open_backups.get(namespace, ())
+    backups = (*snapshot.open_backups.get(namespace, ()), *planned)
     restores = snapshot.open_restores.get(namespace, ())
-    foreseen = {} if facts.silence else queue_forecasts(snapshot, namespace, now) if forecasts is None else forecasts
+    if facts.silence:
+        foreseen: Forecasts = {}
+    else:
+        foreseen = queue_forecasts(snapshot, namespace, now, planned) if forecasts is None else forecasts
 
     def told(kind: type[Run]) -> dict[str, RunForecast]:
         return {name: found for (of, name), found in foreseen.items() if of is kind}
@@ -222,7 +246,17 @@ def run_facts(
     if item is None:
         return RunFacts(run, RunState.ENDED, line.server, data=data)
     judged = _judge(snapshot, item, now, line.server, nothing_moved)
-    return msgspec.structs.replace(judged, item=item, waiting_place=line.waiting_place(run), data=data)
+    places = {"waiting_place": line.waiting_place(run), "ahead": line.ahead(run)}
+    return msgspec.structs.replace(judged, item=item, data=data, **places)
+
+
+def planned_runs(snapshot: ClusterSnapshot, planned: Sequence[Backup], now: datetime) -> list[RunFacts]:
+    """Backups that are still to be made: what the queue will say of each, were all of them made now."""
+    lines = {
+        namespace: queue_line(snapshot, namespace, now, planned=[run for run in planned if run.namespace == namespace])
+        for namespace in {run.namespace for run in planned}
+    }
+    return [run_facts(snapshot, run, now, lines[run.namespace], timedelta.max) for run in planned]
 
 
 def data_progress(movements: Iterable[DataMovement]) -> DataProgress:
@@ -272,10 +306,13 @@ def _waiting(item: QueueItem, now: datetime, server: ServerFacts) -> RunFacts:
     at = item.expected_start
     waits_for = _hold(item.hold) if item.hold is not None else ""
     if item.refusal:
-        when = sentence(" about ", at, ", in ", at - now) if at else ""
+        when = sentence(" about ", estimate(at), ", in ", at - now) if at else ""
         told = sentence("Velero refuses it when it is its turn", when, f", while {item.refusal}.")
         return RunFacts(item.run, RunState.REFUSED, server, told=told, waits_for=waits_for)
-    said = _unknown(item) if at is None else sentence("Expected to start about ", at, ", in ", at - now, _by(item), ".")
+    if at is None:
+        said = _unknown(item)
+    else:
+        said = sentence("Expected to start about ", estimate(at), ", in ", at - now, _by(item), ".")
     return RunFacts(item.run, RunState.WAITS, server, told=said, waits_for=waits_for)
 
 
@@ -287,7 +324,7 @@ def _waits_for_volume(item: QueueItem, now: datetime, server: ServerFacts) -> Ru
     length = now - waiting.since
     where = f" on {waiting.node}" if waiting.node else ""
     if volumes.turn_after:
-        until = sentence(", until about ", volumes.not_before) if volumes.not_before is not None else ""
+        until = sentence(", until about ", estimate(volumes.not_before)) if volumes.not_before is not None else ""
         still = sentence(" Volume ", stands_still(volumes.still, now), ".") if volumes.still is not None else ""
         turn = sentence(f"Volume {waiting.name} waits its turn for ", length, f": {volumes.turn_after}", until, ".")
         told = sentence(turn, still)
@@ -308,9 +345,10 @@ def _running(item: QueueItem, server: ServerFacts) -> RunFacts:
         waits_for = f"volume {still.volume or still.name}{f' on {still.node}' if still.node else ''}" if still else ""
         return RunFacts(item.run, RunState.RUNS, server, told=_unknown(item), waits_for=waits_for)
     if at == item.volumes.end:
-        told = sentence("Its volumes are moved by about ", at, ", at their rate so far; it ends after that.")
+        told = sentence("Its volumes are moved by about ", estimate(at), ", at their rate so far; it ends after that.")
         return RunFacts(item.run, RunState.RUNS, server, told=told, by_volumes=True)
-    return RunFacts(item.run, RunState.RUNS, server, told=sentence("Expected to end about ", at, _basis(item), "."))
+    told = sentence("Expected to end about ", estimate(at), _basis(item), ".")
+    return RunFacts(item.run, RunState.RUNS, server, told=told)
 
 
 def _by(item: QueueItem) -> Text:
@@ -318,7 +356,7 @@ def _by(item: QueueItem) -> Text:
     told = item.starts
     if told is None or told.by is None or told.by - told.likely < _WORTH_TELLING:
         return ""
-    return sentence("; 9 times in 10 by ", Moment(told.by, to_the_minute=True))
+    return sentence("; 9 times in 10 by ", estimate(told.by))
 
 
 def _unknown(item: QueueItem) -> Text:
@@ -342,7 +380,11 @@ def _basis(item: QueueItem) -> Text:
 
 
 def _hooks(run: Run) -> str:
-    """Velero writes how many hooks it ran when all of them have ended; "" where the run has none."""
+    """Velero writes how many hooks it ran when all of them have ended; "" where the run has none.
+
+    Read in 1.14.1, 1.17.2 and 1.18.3: a backup gets `status.hookStatus` with its last progress, after all items and
+    volumes of pods (pkg/backup/backup.go), a restore when it is finalized (restore_finalizer_controller.go).
+    """
     ran = run.status.hook_status
     if ran is not None and ran.hooks_attempted:
         failed = f", {ran.hooks_failed:,} of them failed" if ran.hooks_failed else ""

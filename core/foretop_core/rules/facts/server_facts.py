@@ -8,6 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, Heartbeat, LifeSign, unchecked_for
+from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.rules.sentences import Text
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.velero_pods import PodHealth, pod_health, restarts, server_started
@@ -66,6 +67,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     reason: Text = ""
     version: str = ""
     slots: int | None = None
+    busy: int = 0
+    """How many of its slots are taken."""
     pod: ServerPod | None = None
     """None where pods are not watched."""
 
@@ -88,7 +91,8 @@ def server_facts(
     known = snapshot.server(namespace)
     pod = _pod(snapshot, namespace)
     facts = judge_server(beat or snapshot.heartbeat(namespace), now, namespace, _why_unseen(snapshot), pod)
-    return msgspec.structs.replace(facts, version=known.version, slots=known.concurrency, pod=pod)
+    busy = sum(run.phase in HOLDS_SLOT for run in snapshot.open_backups.get(namespace, ()))
+    return msgspec.structs.replace(facts, version=known.version, slots=known.concurrency, busy=busy, pod=pod)
 
 
 def _pod(snapshot: ClusterSnapshot, namespace: str) -> ServerPod | None:

@@ -9,14 +9,12 @@ from itertools import islice
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules.cron_dialects.readings import expression
-from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.heartbeat import LOOK_LASTS, Heartbeat
 from foretop_core.rules.phases import HOLDS_SCHEDULE
 
 MOST_RUNS = 10_000
 """Missed runs are counted up to here."""
 _IN_QUEUE = frozenset({"Queued", "ReadyToStart"})
-_LOOK_LASTS = timedelta(seconds=5)
-"""For so long after its second of the minute, what a look of Velero did may not be seen yet: it is slow under load."""
 _TICK = timedelta(microseconds=1)
 
 
@@ -118,7 +116,7 @@ def expected_start(
     if base is None or (run is None and not is_due(schedule, now, dialect, zone)):
         return None
     due = min(base, now) + timedelta(seconds=1) if run is None else run
-    return beat.first_look(max(due, now - _LOOK_LASTS))
+    return beat.first_look(max(due, now - LOOK_LASTS))
 
 
 def run_after(schedule: Schedule, base: datetime, dialect: Dialect, zone: tzinfo) -> datetime | None:

@@ -66,6 +66,8 @@ class CourseStart(msgspec.Struct, frozen=True):
     """For each claim the set of claims, as bits, that share a namespace with it."""
     until: float
     """Nothing is submitted after this; what was submitted before is played to its end."""
+    has_arrival: bool = False
+    """A waiting backup has just been made: the server looks at its queue at once."""
     stopped: tuple[float, float] | None = None
     """Velero does not run from the first moment to the second."""
 
@@ -166,11 +168,9 @@ class _Server:
         heappush(self.events, (at, tie, self.counter, kind, schedule, run, claim))
 
     def look_after(self, at: float) -> float:
-        """The first look of the server at or after a moment."""
+        """The first look of the server at or after a moment; what one of a moment ago does is still to come."""
         first = self.draw.look
-        if at <= 0.0 and first <= 0.0:
-            return 0.0
-        look = first + math.ceil((at - first) / PASS) * PASS
+        look = max(0.0, first + math.ceil(max(0.0, at - first) / PASS) * PASS)
         stopped = self.state.stopped
         if stopped is not None and stopped[0] <= look < stopped[1]:
             return stopped[1]
@@ -196,7 +196,7 @@ class _Server:
         if state.stopped is not None:
             self.push(state.stopped[0], _RESTART)
         if self.queued and self.free > 0:
-            self.push(self.look_after(0.0), _LOOK)
+            self.push(0.0 if state.has_arrival else max(0.0, draw.look), _LOOK)
         going = {id(run) for run in (*course.running, *course.waiting)}
         while self.events and (going or not self.only_open):
             at, _, _, kind, schedule, run, claim = heappop(self.events)
@@ -216,7 +216,7 @@ class _Server:
         """Puts the next look that finds a schedule due on the list."""
         due = self.next_due[index]
         if due < self.state.until and self.used[index] < self.state.schedules[index].most:
-            self.push(self.look_after(max(due, 0.0)), _SUBMIT, index)
+            self.push(self.look_after(due), _SUBMIT, index)
 
     def submit(self, at: float, index: int) -> None:
         if at >= self.state.until:

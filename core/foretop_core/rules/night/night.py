@@ -24,7 +24,7 @@ from foretop_core.rules.night.server_model import (
 from foretop_core.rules.queue.owners import Owner, OwnerKind
 from foretop_core.rules.queue.positions import Run
 from foretop_core.rules.queue.run_forecast import Range, RunForecast
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 __all__ = [
@@ -184,11 +184,16 @@ class QueueForecasts:
         self._seen: tuple[object, datetime] | None = None
 
     def of(
-        self, snapshot: ClusterSnapshot, namespace: str, now: datetime, history: RunHistory | None = None
+        self,
+        snapshot: ClusterSnapshot,
+        namespace: str,
+        now: datetime,
+        history: RunHistory | None = None,
+        planned: Sequence[Backup] = (),
     ) -> dict[tuple[type[Run], str], RunForecast]:
-        """By kind and name, when the open backups and restores start and end."""
+        """By kind and name, when the open backups and restores start and end; `planned` ones as if made now."""
         known = history or history_of(snapshot, namespace)
-        backups = server_model(snapshot, namespace, now, None, history=known)
+        backups = server_model(snapshot, namespace, now, None, history=known, planned_backups=planned)
         restores = restores_model(snapshot, namespace, now, known)
         told = {Backup: at_work_forecasts(backups), Restore: at_work_forecasts(restores)}
         moved = tuple((one.run.name, one.run.phase) for model in (backups, restores) for one in model.open)
@@ -200,7 +205,9 @@ class QueueForecasts:
             self._seen = (moved, backups.state.slots), now
             self._waiting = {Restore: waiting_forecasts(restores)}
             if backups.waiting:
-                coming = server_model(snapshot, namespace, now, now + _OPEN_HORIZON, history=known)
+                coming = server_model(
+                    snapshot, namespace, now, now + _OPEN_HORIZON, history=known, planned_backups=planned
+                )
                 self._waiting[Backup] = waiting_forecasts(coming)
         every: dict[tuple[type[Run], str], RunForecast] = {}
         kinds: tuple[type[Run], ...] = (Backup, Restore)
@@ -211,10 +218,10 @@ class QueueForecasts:
 
 
 def queue_forecasts(
-    snapshot: ClusterSnapshot, namespace: str, now: datetime
+    snapshot: ClusterSnapshot, namespace: str, now: datetime, planned: Sequence[Backup] = ()
 ) -> dict[tuple[type[Run], str], RunForecast]:
-    """By kind and name, when the open backups and restores of a server start and end."""
-    return QueueForecasts().of(snapshot, namespace, now)
+    """By kind and name, when the open backups and restores of a server start and end; `planned` as if made now."""
+    return QueueForecasts().of(snapshot, namespace, now, planned=planned)
 
 
 class Foresight:
@@ -375,7 +382,7 @@ def _scheduled_run(
 def _why(fate: Fate, submitted: Range | None) -> Text:
     match fate:
         case Fate.LATE:
-            at = sentence(" until about ", submitted.likely) if submitted is not None else ""
+            at = sentence(" until about ", estimate(submitted.likely)) if submitted is not None else ""
             return sentence("the last backup of the schedule is still going", at)
         case Fate.LOST:
             return "the last backup of the schedule is still going when the next run falls due"

@@ -12,7 +12,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.queue.run_forecast import Range
-from foretop_core.rules.sentences import Moment, Text, sentence
+from foretop_core.rules.sentences import Text, estimate, sentence
 
 _MINUTE = timedelta(minutes=1)
 _MOST_NAMED = 8
@@ -165,14 +165,18 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
     """The night in sentences: how full, who waits, when all is done, what goes wrong, what falls into a window."""
     slots, lines = one.night.slots, list[Text]()
     if one.at_work is not None:
-        lines.append(sentence(f"Most at once: {one.at_work.count} of {slots}, first at ", _at(one.at_work.begins), "."))
+        lines.append(
+            sentence(f"Most at once: {one.at_work.count} of {slots}, first at ", estimate(one.at_work.begins), ".")
+        )
     if one.waiting is not None and one.longest_wait is not None:
         wait, who = _wait(one.longest_wait), one.longest_wait.name or one.longest_wait.owner.name
-        most = sentence(f"Most waiting: {one.waiting.count}, at ", _at(one.waiting.begins))
+        most = sentence(f"Most waiting: {one.waiting.count}, at ", estimate(one.waiting.begins))
         lines.append(sentence(most, f"; longest {humanize.duration(wait)}, {who}."))
     if one.done is not None:
         by = one.done.by or one.done.most[1]
-        lines.append(sentence("All done about ", _at(one.done.likely), ", in 9 of 10 courses by ", _at(by), "."))
+        lines.append(
+            sentence("All done about ", estimate(one.done.likely), ", in 9 of 10 courses by ", estimate(by), ".")
+        )
     lines += [line for fate in _MEANS if (line := _runs_of(one, fate))]
     if one.night.bounded:
         lines.append(f"Too many runs, not all of them played: {_some(one.night.bounded)}.")
@@ -184,7 +188,7 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
 
 
 def _window_words(window: WindowOutlook) -> Text:
-    what = sentence("Window ", _at(window.begins), " to ", _at(window.ends))
+    what = sentence("Window ", estimate(window.begins), " to ", estimate(window.ends))
     if window.is_free:
         return sentence(what, ": free.")
     told = dict.fromkeys(run.name or run.owner.name for run in window.sure or window.perhaps)
@@ -200,11 +204,6 @@ def _runs_of(one: Outlook, fate: Fate) -> str:
 def _some(names: list[str] | tuple[str, ...]) -> str:
     shown = ", ".join(names[:_MOST_NAMED])
     return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
-
-
-def _at(moment: datetime) -> Moment:
-    """To the nearest minute: it is an estimate."""
-    return Moment((moment + timedelta(seconds=30)).replace(second=0, microsecond=0), to_the_minute=True)
 
 
 def _wait(run: ForeseenRun) -> timedelta:

@@ -15,6 +15,7 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.rules import phases
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.forecast import base_time, invalid
+from foretop_core.rules.heartbeat import LOOK_LASTS
 from foretop_core.rules.night.course import NO_SCHEDULE, CourseStart, Draw, OpenRun, PlannedSchedule
 from foretop_core.rules.night.lengths import LateHandovers, Lengths, RunHistory, Source, by_items
 from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
@@ -28,8 +29,6 @@ MOST_RUNS = 1500
 """Of one schedule: one that is due every minute has so many in a day."""
 MOST_RUNS_OF_ALL = 6000
 _FINALIZES = 1.0
-_LOOK_LASTS = 3.0
-"""For so long after its second of the minute, what a look did may not be seen yet."""
 _UNKNOWN_LOOK = 30.0
 _VOLUMES_SPREAD = 0.2
 """How far the end of a run may be from what the rate of its volumes tells, as a share of what is left."""
@@ -165,13 +164,15 @@ def server_model(
     until: datetime | None,
     zone: tzinfo = UTC,
     history: RunHistory | None = None,
+    planned_backups: Sequence[Backup] = (),
 ) -> ServerModel:
     """Reads the state of a server off its objects; without `history` that is learned from all of its runs.
 
-    Without `until` its schedules are left out.
+    Without `until` its schedules are left out. `planned_backups` count as if they were made now.
     """
     known = history or history_of(snapshot, namespace)
-    open_runs = sorted((run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run)), key=order)
+    there = (run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run))
+    open_runs = sorted((*there, *planned_backups), key=order)
     running = [run for run in open_runs if run.phase in phases.HOLDS_SLOT]
     waiting = [run for run in open_runs if run.phase in phases.WAITING]
     finishing = [run for run in open_runs if run.phase not in phases.HOLDS_SLOT and run.phase not in phases.WAITING]
@@ -208,8 +209,9 @@ def server_model(
         finishing=[opened(run) for run in finishing],
         conflicts=claims.conflicts(),
         until=((until or now) - now).total_seconds(),
+        has_arrival=any(_has_just_come(run, now) for run in waiting),
     )
-    second = snapshot.heartbeat(namespace).second
+    look = snapshot.heartbeat(namespace).coming_look(now)
     prospects = {run.name: open_backup(snapshot, run, now, known) for run in open_runs}
     return ServerModel(
         namespace=namespace,
@@ -220,7 +222,7 @@ def server_model(
         running=tuple(prospects[run.name] for run in running),
         waiting=tuple(prospects[run.name] for run in waiting),
         finishing=tuple(prospects[run.name] for run in finishing),
-        look=None if second is None else _first_look(second, now),
+        look=None if look is None else (look - now).total_seconds(),
         late=known.late(slots) if waiting or until is not None else LateHandovers(),
         left_out=left_out,
         bounded=tuple(
@@ -317,6 +319,12 @@ class _Claims:
         return found
 
 
+def _has_just_come(run: Backup, now: datetime) -> bool:
+    """Whether Velero is about to see it for the first time, which makes it look at its queue."""
+    made = run.created
+    return run.phase in ("", "New") and made is not None and now - made <= LOOK_LASTS
+
+
 def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
     if schedule.spec.paused:
         return "paused"
@@ -350,7 +358,8 @@ def _planned(
             wanted, every=max(1.0, parsed.every.total_seconds()), first=first, is_refused=refused, most=most
         )
     if parsed.never_fires:
-        return PlannedSchedule(wanted, every=1.0, first=0.0, is_refused=refused, most=most)
+        first = min(0.0, (base - now).total_seconds()) + 1.0
+        return PlannedSchedule(wanted, every=1.0, first=first, is_refused=refused, most=most)
     due = tuple((run - now).total_seconds() for run in _due(parsed, base, now, until, zone, most))
     return PlannedSchedule(wanted, due, is_refused=refused, most=most) if due else None
 
@@ -367,8 +376,3 @@ def _due(
         yield run
         most -= 1
         run = parsed.next(run)
-
-
-def _first_look(second: int, now: datetime) -> float:
-    ahead = (second - now.second - now.microsecond / 1e6) % 60.0
-    return ahead - 60.0 if ahead > 60.0 - _LOOK_LASTS else ahead

@@ -21,7 +21,7 @@ from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, Fate, Foresight
 from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, outlook, wait_of
 from foretop_core.rules.night.server_model import ServerModel, server_model
 from foretop_core.rules.night.window import Window
-from foretop_core.rules.sentences import Moment, Text, sentence
+from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _NOTICED = timedelta(minutes=1)
@@ -213,7 +213,7 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
     if before.done is not None and after.done is not None:
         moved = after.done.likely - before.done.likely
         if abs(moved) >= _NOTICED:
-            when = Moment(after.done.likely, to_the_minute=True)
+            when = estimate(after.done.likely)
             how = "sooner" if moved < timedelta() else "later"
             yield sentence("All done about ", when, f", {humanize.duration(abs(moved))} {how}.")
 
@@ -241,5 +241,5 @@ def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | 
     if first.end is not None and then.end is not None and abs(then.end.likely - first.end.likely) >= _NOTICED:
         moved = then.end.likely - first.end.likely
         how = "sooner" if moved < timedelta() else "later"
-        when = Moment(then.end.likely, to_the_minute=True)
+        when = estimate(then.end.likely)
         yield sentence(f"{name}: ends {humanize.duration(abs(moved))} {how}, about ", when, ".")

@@ -9,7 +9,7 @@ import msgspec
 
 from foretop_core.models import DataMovement
 from foretop_core.rules import humanize
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import Text, estimate, sentence
 
 NOT_MOVING_YET = frozenset({"", "New", "Accepted", "Prepared"})
 """The phases of a data movement before its first byte."""
@@ -106,7 +106,7 @@ def volumes_end(
         waits = WaitingVolume.of(first)
         if waits is not None:
             not_before = max(bounds, default=None)
-            until = sentence(", until about ", turn.at) if turn.at is not None else ""
+            until = sentence(", until about ", estimate(turn.at)) if turn.at is not None else ""
             told = sentence(f"volume {waits.name} waits its turn: {turn.behind}", until)
             return VolumesEnd(None, not_before, waits, turn.behind, still, told)
     if (waits := waiting_volume(under_way, now)) is not None:

@@ -183,7 +183,8 @@ class _Fields:
             hint = f"the fields are {known}; put text in quotes to search for it"
             raise BadInput(f"Filter {f'{name}:'!r} cannot be used", f"{name!r} is not a field here", hint)
         self.asked.add(field)
-        parts = value.lower().split(",")
+        # In quotes a comma may be one of the text itself: `in 29d, 6 left`.
+        parts = [*value.lower().split(","), *([value.lower()] if whole else [])]
         if self._typing and not whole:
             parts = [part for part in parts if part] or [""]
             pattern = re.compile("|".join(map(_beginning, parts)), re.DOTALL)

@@ -30,7 +30,7 @@ from foretop_core.rules.facts.run_facts import (
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
-from foretop_core.rules.sentences import Text, render
+from foretop_core.rules.sentences import Text, estimate, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
 from foretop_core.rules.triage.protection import protection_limits
@@ -116,7 +116,7 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
 
     def estimate(self, at: datetime, resource: object) -> str:
         """The minute that is nearest: an estimate has no seconds to be cut."""
-        return self.minute(at + timedelta(seconds=30), resource)
+        return self.minute(estimate(at).at, resource)
 
     def server(self, namespace: str) -> ServerFacts:
         """The Velero server of a namespace as it is now."""

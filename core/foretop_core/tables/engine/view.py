@@ -259,6 +259,8 @@ class _RowFacets(Generic[E]):
         return word in self.key.name or word in self.key.namespace or word in self.text()
 
     def field(self, name: str) -> str:
+        if name == "namespace":
+            return self.key.home
         if name in _KEY_FIELDS:
             return self.key[_KEY_FIELDS[name]]
         if name == "phase":

@@ -33,6 +33,8 @@ def status_line(
         return one_context(health, now, reached=name not in unreached)
     live = sum(health.state in _SEEING for health in contexts.values())
     mark = StatusGlyph.HEALTHY if live == len(contexts) else StatusGlyph.LOOK
+    if any(health.state in LOST for health in contexts.values()):
+        mark = StatusGlyph.BROKEN
     return mark, f"{live} of {len(contexts)} live"
 
 

@@ -19,9 +19,9 @@ from foretop_core.models.kinds import (
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import (
-    SEVERITIES,
     Extent,
     LastingNamespaceFacts,
+    NamespaceFacts,
     NamespaceProtection,
     ProtectionIndex,
     ProtectionState,
@@ -114,7 +114,7 @@ class ProtectionView(View[ProtectionRow]):
         return {"covers": str(entry.protection.coverage), "by": covered_by(entry.protection)}
 
     def mark(self, entry: ProtectionRow, render: RenderContext) -> StatusGlyph:
-        return protection_mark(render.namespace(entry.protection).state)
+        return protection_mark(render.namespace(entry.protection))
 
     def standing(self, entry: ProtectionRow) -> StatusLabel | None:
         return None
@@ -193,9 +193,9 @@ def namespace_ref(context: str, name: str) -> ObjectRef:
     return ObjectRef(context, NAMESPACE.name, "", name)
 
 
-def protection_mark(state: ProtectionState) -> StatusGlyph:
-    severity = SEVERITIES.get(state)
-    return severity_mark(severity) if severity is not None else _MARKS.get(state, StatusGlyph.UNSET)
+def protection_mark(facts: NamespaceFacts) -> StatusGlyph:
+    severity = facts.severity
+    return severity_mark(severity) if severity is not None else _MARKS.get(facts.state, StatusGlyph.UNSET)
 
 
 def covered_by(found: NamespaceProtection) -> str:
@@ -266,7 +266,7 @@ def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
 
 
 def _state_tone(row: ProtectionRow, render: RenderContext) -> Tone:
-    mark = protection_mark(render.namespace(row.protection).state)
+    mark = protection_mark(render.namespace(row.protection))
     return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
 
 

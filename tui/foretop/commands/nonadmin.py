@@ -1,0 +1,62 @@
+"""`foretop nab` and `foretop nar`: delete non-admin backups and restores, read their logs and results."""
+
+from __future__ import annotations
+
+import click
+
+from foretop.commands.connection import connection_options
+from foretop.commands.logs_and_results import add_logs, add_results
+from foretop.commands.object_selection import ObjectSelection, choosing_options
+from foretop.commands.write_command import (
+    CommandSession,
+    acting_options,
+    add_plain_verbs,
+    in_session,
+    verb_of,
+    wait_option,
+)
+from foretop_core.actions.planners.nonadmin import DELETE_NAB, FORCE_FIELD, plan_delete_nab
+from foretop_core.actions.plans import chosen
+from foretop_core.actions.schema_probe import serves_field
+from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, STORAGE
+
+_NAB_KINDS = (NAB, NAR, BACKUP, STORAGE)
+_RESULTS = "by namespace and resource, where its rules allow"
+
+
+@click.group("nab")
+def nab() -> None:
+    """Delete non-admin backups, and read their logs and results.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+
+
+@verb_of(nab, DELETE_NAB)
+@choosing_options
+@click.option("--force", is_flag=True, help="Use spec.forceDeleteBackup if the cluster supports it: the data stays.")
+@wait_option
+@connection_options
+@acting_options
+@in_session(_NAB_KINDS)
+async def delete(at: CommandSession, selection: ObjectSelection, force: bool) -> int:
+    """Delete non-admin backups with their data, by spec.deleteBackup."""
+    items = selection.of(at.snapshot, NAB, at.snapshot.nabs)
+    served = await serves_field(at.executor.client, NAB, FORCE_FIELD)
+    return await at.run(chosen(plan_delete_nab, force=force, serves_force=served), items)
+
+
+add_logs(nab, NAB, _NAB_KINDS, "Print the log of a non-admin backup, where its rules allow.")
+add_results(nab, NAB, _NAB_KINDS, f"a non-admin backup, {_RESULTS}")
+
+
+@click.group("nar")
+def nar() -> None:
+    """Delete non-admin restores, and read what went wrong in them.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+
+
+add_plain_verbs(nar, (NAR, RESTORE))
+add_results(nar, NAR, (NAR, NAB, RESTORE, BACKUP, STORAGE), f"a non-admin restore, {_RESULTS}")
