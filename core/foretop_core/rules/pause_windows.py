@@ -23,7 +23,7 @@ class PauseWindow(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What a person calls it: its reason, or else the schedules that it paused."""
+        """The name that a person gives it: its reason, or else the schedules that it paused."""
         return self.pause.why or f"of {humanize.join([schedule.name for schedule in self.schedules], 2)}"
 
     @property

@@ -11,7 +11,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 def unready_repository(repository: BackupRepository) -> str:
-    """What a repository that is not ready prevents, with Velero's reason where it gives one."""
+    """The effect of a repository that is not ready, with Velero's reason where it gives one."""
     reason = repository.status.message.rstrip(".")
     return f"{unready_effect(repository)} {f'Velero says: {reason}' if reason else 'Velero gives no reason'}."
 

@@ -90,11 +90,8 @@ def with_keys(text: Text, key_name: Callable[[str], str]) -> Text:
     """The same with the key of each action behind what it does: `Resume the window (U).`"""
     if isinstance(text, str):
         return text
-    keys = {action: key_name(action) for action in keys_in(text)}
-    said = (
-        part if not isinstance(part, Key) else f" ({key})" if (key := keys[part.action]) else "" for part in text.parts
-    )
-    return sentence(*said)
+    keys = {action: f" ({key})" if (key := key_name(action)) else "" for action in keys_in(text)}
+    return sentence(*(keys[part.action] if isinstance(part, Key) else part for part in text.parts))
 
 
 def keys_in(text: Text) -> tuple[str, ...]:

@@ -274,7 +274,7 @@ class TablePage(FilterablePage):
         stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
         if (head := self.table.head) is not None:
             return (*stale, *group_pane(head))
-        said = self.spec.pane(rows, key, state)
+        said = self.spec.pane(rows, key, state, self.pane.size.width - 2 if self.is_framed else None)
         return (*stale, *said, *(self._keys(rows.entry(key)) if self.spec.shows_keys and said else ()))
 
     def _keys(self, entry: object) -> tuple[Paragraph, ...]:

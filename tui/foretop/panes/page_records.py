@@ -17,7 +17,7 @@ from foretop.panes.pod_pane import pod_pane
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_pane
+from foretop.panes.schedule_pane import schedule_pane, schedule_runs
 from foretop.panes.storage_pane import place_pane
 from foretop.panes.triage_pane import calm, finding_pane
 from foretop.widgets.column_layout import ColumnPriorities, sort_keys
@@ -76,6 +76,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of the page from which on it has a pane below its table."""
     shows_keys: bool = False
     """Whether the pane ends with the keys that act on the row."""
+    tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
+    """What a pane of so many cells says below, where it stands beside the table."""
     named_keys: Callable[[Any], Collection[str]] = lambda entry: ()
     """The actions that the pane of a row names: their keys come first."""
 
@@ -93,14 +95,18 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         view = self.view
         return StoreTableModel(state, view) if isinstance(view, View) else FindingsTableModel(state)
 
-    def pane(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
-        """What the pane says of the row under the cursor; nothing of one that is gone."""
+    def pane(
+        self, rows: TableModel, key: ObjectRef, state: DashboardState, cells: int | None = None
+    ) -> tuple[Paragraph, ...]:
+        """What is said of the row under the cursor, in a pane of so many cells beside the table, or below it."""
         entry = rows.entry(key)
         if entry is None or self.tells is None:
             return ()
         if isinstance(entry, UnreadableRow):
             return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
-        return self.tells(entry, rows.render_context(key, entry))
+        render = rows.render_context(key, entry)
+        more = self.tells_more(entry, render, cells) if self.tells_more is not None and cells is not None else ()
+        return *self.tells(entry, render), *more
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
@@ -122,6 +128,7 @@ _RECORDS = (
     ScreenPage(
         id="schedules",
         tells=schedule_pane,
+        tells_more=schedule_runs,
         empty="No schedules.",
         signs=(
             *_status(

@@ -303,7 +303,7 @@ def _settled(item: NonAdmin, live: Backup | Restore, now: datetime, limit: timed
 
 
 def _way_out(snapshot: ClusterSnapshot, item: NonAdmin) -> tuple[str, str, str]:
-    """What holds up its deletion, what to do about it, and the raw error where there is one."""
+    """The reason that holds up its deletion, the remedy, and the raw error where there is one."""
     if isinstance(item, NonAdminBackup) and not (item.spec.delete_backup or item.spec.force_delete_backup):
         return (
             "It was deleted without spec.deleteBackup, so the controller keeps it and the data.",

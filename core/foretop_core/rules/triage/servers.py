@@ -76,7 +76,7 @@ def _lead(server: ServerFacts) -> str:
 
 
 def _under_way(snapshot: ClusterSnapshot, namespace: str) -> str:
-    """What becomes of the runs that the server was at work on: it marks them Failed when it starts."""
+    """The fate of the runs that the server was at work on: it marks them Failed when it starts."""
     runs: tuple[Run, ...] = (
         *snapshot.open_backups.get(namespace, ()),
         *snapshot.open_restores.get(namespace, ()),

@@ -55,7 +55,7 @@ def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thre
 
 
 class _Fault(msgspec.Struct, frozen=True):
-    """What an error of an object store means, in plain words."""
+    """The meaning of an error of an object store, in plain words."""
 
     signs: tuple[str, ...]
     """In the error, in lower case; any of them shows it."""

@@ -83,7 +83,11 @@ def subject_text(finding: Finding) -> str:
     word = kind_word(subject.kind) or nobody
     if finding.members:
         words = dict.fromkeys(kind_word(one.subject.kind) for one in finding.members)
-        return f"{len(finding.members)} {' and '.join(words)}s" if any(words) else f"{len(finding.members)} {word}s"
+        return (
+            f"{len(finding.members)} {' and '.join(f'{one}s' for one in words)}"
+            if any(words)
+            else f"{len(finding.members)} {word}s"
+        )
     place = finding.called or "/".join(part for part in (subject.namespace, subject.name) if part)
     return f"{word} {place}".strip()
 
