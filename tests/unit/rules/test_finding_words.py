@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from datetime import timedelta
+from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -45,3 +48,26 @@ def test_the_keys_of_a_remedy_are_those_of_the_screen() -> None:
     assert keys_in(broken.remedy) == ("edit-schedule",)
     assert render(with_keys(broken.remedy, {"edit-schedule": "E"}.__getitem__), NOW).startswith("Correct its cron (E).")
     assert render(broken.remedy, NOW).startswith("Correct its cron.")
+
+
+READ_TWICE = (
+    "or later by",
+    "nothing of what failed",
+    "when it is created but",
+    "has ended if that is running then",
+    "a copy made since",
+    "expires with none after it",
+    "should have made one since",
+)
+"""Wordings that an operator had to read twice."""
+
+
+def test_nobody_has_to_read_a_sentence_twice() -> None:
+    root = Path(__file__).resolve().parents[3]
+    for path in (*(root / "core" / "foretop_core").rglob("*.py"), *(root / "tui").rglob("*.py")):
+        said = [node.value for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if _is_text(node)]
+        assert [(path.name, old) for old in READ_TWICE for text in said if old in text and "\n" not in text] == []
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
