@@ -91,8 +91,10 @@ async def test_a_name_takes_the_room_that_a_shorter_wording_beside_it_leaves() -
 
 async def test_forty_cells_show_which_section_of_how_many_is_open() -> None:
     async with screen(size=TINY) as shown:
+        await shown.press("7", "enter", "right")
+        assert "─ Volumes ─ 2 of 7 sections ─" in shown.lines[3]
         await shown.press("2", "enter", "right")
-        assert "─ Events ─ 2 of 5 sections ─" in shown.lines[3]
+        assert "─ Overview Events Changes Describe YAML" in shown.lines[3]
 
 
 async def test_a_page_takes_no_room_before_it_is_the_one_on_the_screen() -> None:

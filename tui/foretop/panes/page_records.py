@@ -12,7 +12,7 @@ import msgspec
 
 from foretop.bindings import ACTIONS, check_letters
 from foretop.panes.movement_pane import movement_pane, repository_pane
-from foretop.panes.nonadmin_pane import nonadmin_pane
+from foretop.panes.nonadmin_pane import nonadmin_pane, nonadmin_steps
 from foretop.panes.pod_pane import pod_pane
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.queue_pane import queue_pane
@@ -149,6 +149,7 @@ _RECORDS = (
     ScreenPage(
         id="nonadmin",
         tells=nonadmin_pane,
+        tells_more=nonadmin_steps,
         empty="No non-admin backups or restores.",
         signs=(
             *_status(
