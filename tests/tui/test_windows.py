@@ -35,7 +35,7 @@ async def test_a_window_that_has_overrun_is_resumed_from_triage_with_one_key(
             change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
             at.box.storage.patch(schedules, HOME, name, change, "foretop")
         at.patch("Schedule", "wiki", {"spec": {"paused": True}})
-        await at.see("overrun by", "by maria: CHG-4711; meant until 14 Nov 04:30Z")
+        await at.see("over, 2 still paused", "by maria: CHG-4711; meant until 14 Nov 04:30Z")
         assert "U resume the window of 2 schedules" in at.shown.pane
         assert "u unpause 2 schedules" in at.shown.pane
         await at.shown.press("U")

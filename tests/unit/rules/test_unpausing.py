@@ -57,7 +57,7 @@ def test_table_triage_and_dialog_count_the_same_runs_as_due(minutes: int) -> Non
     due = {one.due for one in all_choices}
     assert len(due) == 1
     overdue = sum(one.is_overdue_pause for one in paused)
-    assert found.what == f"all {len(paused)} schedules are paused, {overdue} overdue"
+    assert found.what == f"all {len(paused)} paused, {overdue} overdue"
     assert 0 < overdue <= due.pop(), "a run is due at once, and overdue after the grace"
     rows = [row[1] for row in Shown("schedules", box.objects(), now).text("next")]
     assert sum("due" in text for text in rows) == all_choices[0].due > 0

@@ -207,10 +207,8 @@ def test_any_write_of_the_server_is_a_sign_of_life() -> None:
     assert (facts.word, facts.silent_for) == ("storage hangs", timedelta(minutes=15, seconds=4))
     assert str(facts.sign) == "Backup one is Deleting"
     finding = triage(shown.store.snapshot("prod"), NOW).findings[0]
-    assert finding.what == "storage hangs: Velero has not checked it"
-    assert "It still works: Backup one is Deleting at 02:41:07Z, so the server is running" in render(
-        finding.evidence, NOW
-    )
+    assert finding.what == "storage hangs, nothing is done"
+    assert "The server works (Backup one is Deleting at 02:41:07Z)" in render(finding.evidence, NOW)
     assert "until it is back" not in render(finding.evidence, NOW)
 
 

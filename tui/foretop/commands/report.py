@@ -245,6 +245,10 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime, *, several: bo
         say()
         say(f"{sign} {item['severity']}  {where}{item['subject']}: {item['what']}{since}")
         say(f"    {item['evidence']}")
+        if item["hits"]:
+            say(f"    Hits: {item['hits']}")
+        if item["raw"]:
+            say(f"    Raw: {item['raw']}")
         if known := item["acknowledged"]:
             until = f"until {_when(known['until'], now)}" if known["until"] else "until it changes"
             say(f"    Known: acknowledged by {known['by']} {until}: {known['reason']}")
