@@ -405,9 +405,7 @@ def why_no_window(state: DashboardState) -> str:
         return "No schedule is paused"
     by = Counter(one.who or "by somebody" for one in paused).most_common(3)
     who = ", ".join(f"{count} {whom}" for whom, count in by)
-    some = humanize.count(len(paused), "schedule")
-    key = key_name(UNPAUSE.id)
-    return f"No pause window: {some} paused, none by foretop ({who}); {page_key('schedules')}, then {key} unpauses"
+    return f"{len(paused)} paused, none by foretop ({who}): {key_name(UNPAUSE.id)} on {page_key('schedules')} unpauses"
 
 
 def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:
