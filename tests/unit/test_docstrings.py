@@ -14,7 +14,6 @@ STILL_TO_DO = frozenset(
     {
         "foretop.app",
         "foretop.dialogs",
-        "foretop.main_screen",
         "foretop.pages",
         "foretop.panes",
         "foretop_core.actions",
