@@ -79,6 +79,7 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "section",
         "all_namespaces",
         "collisions",
+        "what_if",
         "take",
         "filter",
         "search",

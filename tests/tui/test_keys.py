@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import OptionList
 
 from foretop.app import Dashboard
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.messages_screen import MessagesScreen
@@ -69,7 +69,7 @@ async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it() 
             every = list(shown.table.window)
             for place, column in enumerate(rows.columns):
                 title = column.title if " " not in column.title else column.name
-                cells = (row.cells[place].text for row in every)
+                cells = (row.cells[place].text for row in every if row.cells)
                 cell = next((text for text in cells if text and text != "–"), "")
                 rows.narrow(f"{title.partition('/')[0]}:'{cell}'")
                 assert 0 < len(rows.table) <= len(every), f"{title}:{cell} finds nothing"
@@ -175,7 +175,7 @@ async def test_the_letters_of_k9s_sort_by_the_same_in_every_view() -> None:
 
 async def test_the_arrow_points_the_way_that_the_values_run() -> None:
     async with screen() as shown:
-        await shown.press("7")
+        await shown.press("7", "A")
         assert "STARTED↓" in shown.text
         await shown.press("A")
         assert "STARTED↑" in shown.text
@@ -185,7 +185,7 @@ async def test_the_arrow_points_the_way_that_the_values_run() -> None:
 
 async def test_what_waits_and_what_runs_come_before_what_has_ended() -> None:
     async with screen() as shown:
-        await shown.press("7")
+        await shown.press("7", "A")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)
         ranks = [rows.view.phase(entry) for _, entry in rows.table.window(0, 99)]
@@ -199,7 +199,7 @@ async def test_what_waits_and_what_runs_come_before_what_has_ended() -> None:
 
 async def test_the_selected_column_is_brought_into_sight_and_sorted_by() -> None:
     async with screen() as shown:
-        await shown.press("7")
+        await shown.press("7", "A")
         assert "LOCATION" not in shown.text
         assert shown.table.rows is not None
         names = [column.name for column in shown.table.rows.columns]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.objects import location, schedule

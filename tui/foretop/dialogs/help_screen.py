@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 
 from foretop.bindings import UNLISTED, Action, ActionGroup, footer_order
+from foretop.dialogs.base_modal import TextModal
 from foretop.dialogs.explanation_screen import choose_topic
-from foretop.dialogs.text_modal import TextModal
 from foretop.panes.page_records import Sign
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, wrap
@@ -80,7 +80,7 @@ def help_text(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequ
 
 
 def help_groups(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Group]:
-    """What is needed most, then all keys by what they are for, then the signs of the page.
+    """The most needed keys, then all of them by what they are for, then the signs of the page.
 
     `letters` are the columns of the table by the capital that sorts by them.
     """

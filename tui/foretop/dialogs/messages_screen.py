@@ -1,4 +1,4 @@
-"""What was sent from here, and the history of toasts, newest first."""
+"""The history of toasts and the last writes, newest first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from foretop.dialogs.text_modal import TextModal
+from foretop.dialogs.base_modal import TextModal
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM

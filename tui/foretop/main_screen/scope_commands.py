@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop_core.dashboard.object_fetch import set_scope
 from foretop_core.dashboard.state import DashboardState

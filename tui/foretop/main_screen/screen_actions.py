@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from textual.app import App, SuspendNotSupported
 
 from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name, page_key
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
 from foretop.main_screen.write_actions import all_windows, why_no_window
@@ -22,7 +23,7 @@ from foretop.widgets.column_layout import sort_keys
 from foretop_core.background import in_thread
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import ForetopError, nearest
+from foretop_core.errors import BadInput, ForetopError, nearest
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
-    """The lines of the palette: first those without a key of their own, then tabs, actions here, topics, actions elsewhere."""
+    """The lines of the palette: those without a key first, then tabs, actions here, topics, actions elsewhere."""
     from foretop.dialogs.command_palette import PaletteEntry
 
     pages = [
@@ -47,6 +48,7 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     names = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
         PaletteEntry("ctx", ("ctx ",), "show one context of the kubeconfig: ctx prod; ctx alone lists all"),
+        PaletteEntry("window", ("window ",), "keep a stretch of the day free: window 06:00-07:30; window off"),
     ]
     quit = PaletteEntry("q", ("q", "quit"), "quit foretop")
     explained = [
@@ -272,6 +274,8 @@ class ScreenActions:
                 await self.host.action_do(rest)
             case "ns" | "ctx" if self.host.state is not None:
                 await ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
+            case "window" if self.host.state is not None:
+                self._keep_free(self.host.state, rest.strip())
             case "explain" if rest in EXPLANATIONS:
                 from foretop.dialogs.explanation_screen import ExplanationScreen
 
@@ -284,6 +288,22 @@ class ScreenActions:
                 close = nearest(verb, known)
                 self.host.app.notify(f"Unknown command {command!r}{close}", severity="warning")
         self.host.pulse()
+
+    def _keep_free(self, state: DashboardState, text: str) -> None:
+        """`:window 06:00-07:30`, by the clocks on the screen; `:window off` for none, `:window` says which it is."""
+        from foretop_core.rules.night.window import read_window
+
+        window = state.thresholds.window
+        if text:
+            try:
+                window = None if text == "off" else read_window(text, state.zone)
+            except BadInput as problem:
+                self.host.app.notify(str(problem), severity="warning")
+                return
+            state.thresholds = replace(state.thresholds, window=window)
+            state.judge(at_once=True)
+        told = f"{window} is to be kept free of backups" if window is not None else "No window is to be kept free"
+        self.host.app.notify(told)
 
     def do_all_namespaces(self) -> None:
         if self.host.state is not None:

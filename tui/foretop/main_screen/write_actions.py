@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from foretop.bindings import RESUME, WRITE_ACTIONS, Handler, key_name, page_key
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.main_screen.object_actions import run_under_cursor
 from foretop.pages.detail_page import DetailPage
@@ -198,9 +198,7 @@ class WriteActions:
         subject = page.subject()
         if subject is None or subject.kind != NAMESPACE.name:
             return ActionTargets(self._under_cursor(intent))
-        row = self.host.state.protection(subject) if self.host.state is not None else None
-        copies = row.protection.copies.total if row is not None else 0
-        return ActionTargets(self._under_cursor(intent), namespace=subject.name, copies=copies)
+        return ActionTargets(self._under_cursor(intent), namespace=subject.name)
 
     def _skipped(self, intent: ActionRecord) -> tuple[tuple[str, int], ...]:
         """Why the action cannot be asked of marked objects, and of how many for each reason."""
