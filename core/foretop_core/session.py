@@ -251,7 +251,7 @@ class Session:
 
     async def _look_at_crashed(self, context: str) -> bool:
         """Look for crashed servers; true if one of the cluster is down."""
-        down = [place for place, server in self.snapshot(context).servers.items() if server.is_down]
+        down = [namespace for namespace, server in self.snapshot(context).servers.items() if server.is_down]
         await self._crashed[context].look(down)
         return bool(down)
 

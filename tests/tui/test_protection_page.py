@@ -12,7 +12,8 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
 from foretop_demo.access import Rule, User
-from tests.tui.dashboard_on_box import HOME, stand
+from foretop_demo.scenarios.scenario_builder import HOME
+from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import LARGE
 from tests.tui.test_pods import command
 

@@ -181,9 +181,9 @@ class _SettingsWalk:
         if not isinstance(node, yaml.SequenceNode):
             raise self._unusable(node, path, "must be a list such as [a, b]")
         values = []
-        for place, item in enumerate(node.value):
+        for index, item in enumerate(node.value):
             with suppress(_Unusable):
-                values.append(self._value(item, item_type, (*path, str(place))))
+                values.append(self._value(item, item_type, (*path, str(index))))
         return tuple(values)
 
     def _scalar(self, node: yaml.Node, wanted: Any, path: SettingPath) -> Any:
@@ -282,7 +282,7 @@ def _page(found: ConfigReading, page: str, asked: PageSettings) -> PageSettings:
             found.note_setting(path, "this page has no columns")
         return PageSettings()
     columns = tuple(
-        name for place, name in enumerate(asked.columns) if _has(found, path, ("columns", str(place)), name)
+        name for index, name in enumerate(asked.columns) if _has(found, path, ("columns", str(index)), name)
     )
     sort = asked.sort if not asked.sort or _has(found, path, ("sort",), asked.sort) else ""
     return PageSettings(columns=tuple(dict.fromkeys(columns)), sort=sort, reverse=asked.reverse)

@@ -17,8 +17,7 @@ from foretop.commands.live_session import running_session, unreadable, wait_sync
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.cron_dialects import NEWEST_KNOWN, NONE_GIVEN
+from foretop_core.rules.cron_dialects import NEWEST_KNOWN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.upgrade_check import NEEDED, ScheduleUpgrade, ServerUpgrade, server_upgrades, target
@@ -44,10 +43,7 @@ def command(session_options: SessionOptions, release: str, source: str | None, a
     now = argument_values.moment(at)
     if source is None:
         return asyncio.run(_of_clusters(session_options, release, now if at else None, form))
-    read = argument_values.objects(source)
-    given = session_options.velero_versions or NONE_GIVEN
-    given.check(())
-    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
+    snapshot, read = argument_values.snapshot_in(source, session_options)
     if not snapshot.schedules:
         raise BadInput(f"{source} contains no schedules", "it has no Schedule")
     return report_upgrades([(snapshot, now)], read.unreadable, release, form)

@@ -49,7 +49,7 @@ class OidcConfig:
     proxy: str = field(default="", repr=False)
 
     @property
-    def place(self) -> tuple[Path, str]:
+    def sign_in(self) -> tuple[Path, str]:
         """The values that tell one sign-in from another."""
         return self.file, self.user
 
