@@ -20,6 +20,8 @@ from typing import Any, Self
 
 import pyte
 
+from tests.forked_program import ForkedProgram, can_fork
+
 _ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "", "LC_ALL": "C.UTF-8"}
 _NOT_INHERITED = (
     "COLUMNS",
@@ -51,7 +53,11 @@ class Terminal:
         lines: int = 40,
         environ: Mapping[str, str] | None = None,
         folder: Path | None = None,
+        *,
+        anew: bool = False,
     ) -> None:
+        """`anew`: with an interpreter of its own, for whoever looks at its start or its costs."""
+        self._anew = anew
         self._folder = folder
         self._command = command
         self._environ = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
@@ -72,15 +78,7 @@ class Terminal:
         self._terminal, self._far_side = pty.openpty()
         fcntl.ioctl(self._far_side, termios.TIOCSWINSZ, struct.pack("HHHH", *self._size, 0, 0))
         self.modes_before, self.settings_before = self.modes(), self.settings()
-        self._program = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _TAKES_THE_TERMINAL, *self._command],
-            stdin=self._far_side,
-            stdout=self._far_side,
-            stderr=self._far_side,
-            env=self._environ,
-            cwd=self._folder,
-            start_new_session=True,
-        )
+        self._program = self._start()
         self._stopping = os.pipe()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -101,6 +99,19 @@ class Terminal:
         self._reader.join()
         for descriptor in (self._stopping[0], self._terminal, self._far_side):
             os.close(descriptor)
+
+    def _start(self) -> subprocess.Popen[bytes] | ForkedProgram:
+        if not self._anew and can_fork(self._command, self._environ):
+            return ForkedProgram(self._command, self._far_side, self._environ, self._folder)
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _TAKES_THE_TERMINAL, *self._command],
+            stdin=self._far_side,
+            stdout=self._far_side,
+            stderr=self._far_side,
+            env=self._environ,
+            cwd=self._folder,
+            start_new_session=True,
+        )
 
     @property
     def pid(self) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import msgspec
 
-from foretop.bindings import ACTIONS, WRITE_ACTIONS_FILE, Action, ActionGroup
+from foretop.bindings import ACTIONS, WRITE_ACTIONS_FILE, Action, ActionGroup, KeyConflict, check_keys
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
 from foretop.commands.get import OutputFormType
@@ -131,7 +131,18 @@ def write_actions() -> str:
     return "[\n  " + ",\n  ".join(lines) + "\n]\n"
 
 
+def check_records() -> None:
+    """Raises KeyConflict for a record on a key that is taken, before a file is written that nothing could import."""
+    written = [action_of(record) for record in RECORDS]
+    names = {action.id for action in written}
+    check_keys((*(action for action in ACTIONS if action.id not in names), *written))
+
+
 if __name__ == "__main__":
+    try:
+        check_records()
+    except KeyConflict as problem:
+        sys.exit(f"Nothing was written: {problem}")
     if WRITE_ACTIONS_FILE.read_text(encoding="utf-8") != (made := write_actions()):
         WRITE_ACTIONS_FILE.write_text(made, encoding="utf-8")
         # The other tables are made from the bindings, which were imported with the old one.

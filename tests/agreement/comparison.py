@@ -53,11 +53,16 @@ class Tally:
     comparisons: int = 0
     contradictions: list[Contradiction] = field(default_factory=list)
 
-    def ask(self, situation: Situation, chance: random.Random) -> None:
-        """Every place about every fact; an error of a place is an error here."""
+    def ask(self, situation: Situation, chance: random.Random, enough: int | None = None) -> None:
+        """Ask every place about every fact; an error of a place is an error here.
+
+        A fact on which each of its places was compared `enough` times is not asked again.
+        """
         seen = Surfaces(situation, chance)
         self.situations += 1
         for fact, places in FACTS.items():
+            if enough is not None and all(self.statements[fact, place] >= enough for place in places):
+                continue
             stated: dict[Subject, list[tuple[str, Statement]]] = {}
             for place, read in places.items():
                 for subject, statement in read(seen):

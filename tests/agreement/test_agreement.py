@@ -27,7 +27,7 @@ _EACH = 20
 def test_no_two_places_contradict_each_other(record_property: Callable[[str, object], None]) -> None:
     tally, chance = Tally(), random.Random(1)
     for situation in islice(situations(1), _MOST_SITUATIONS):
-        tally.ask(situation, chance)
+        tally.ask(situation, chance, _EACH)
         if min(tally.asked().values()) >= _EACH:
             break
     record_property("agreement", "\n".join(tally.table()))
@@ -44,9 +44,10 @@ def test_all_places_agree_in_the_very_second_of_a_run(name: str) -> None:
     assert not tally.contradictions, "\n".join(tally.failures(1))
 
 
+@pytest.mark.parametrize("step", [30, pytest.param(10, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("name", recordings.NAMES)
-def test_a_report_on_a_recorded_state_is_what_the_dashboard_shows(name: str, tmp_path: Path) -> None:
-    """`report -f FILE --at TIME` at every tenth event, against the rows, the queue and the findings of a dashboard."""
+def test_a_report_on_a_recorded_state_is_what_the_dashboard_shows(name: str, step: int, tmp_path: Path) -> None:
+    """`report -f FILE --at TIME` at every so manyth event beside rows, queue and findings of a dashboard."""
     known: dict[tuple[str, str, str], recordings.Event] = {}
     file = tmp_path / "objects.json"
     for place, event in enumerate(recordings.events(name)):
@@ -54,7 +55,7 @@ def test_a_report_on_a_recorded_state_is_what_the_dashboard_shows(name: str, tmp
             known.pop(event.key, None)
         else:
             known[event.key] = event
-        if place % 10 or not known:
+        if place % step or not known:
             continue
         situation = recorded(name, place, event.t, tuple(known.values()))
         file.write_bytes(msgspec.json.encode({"kind": "List", "items": situation.manifests}))

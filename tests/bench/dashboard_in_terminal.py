@@ -103,7 +103,7 @@ def measure() -> Iterator[Figure]:
     with served() as cluster:
         nabs = cluster.nabs()
         command = [*FORETOP, "--kubeconfig", cluster.kubeconfig]
-        with Terminal(command) as terminal:
+        with Terminal(command, anew=True) as terminal:
             frame = terminal.until(lambda lines: "Triage" in lines[1])
             terminal.press("3")
             yield Figure("frame painted", frame, 0.5, "s", "loading textual and rich, two thirds; its style sheet")

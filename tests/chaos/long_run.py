@@ -67,7 +67,9 @@ async def _run(events: int, dice: Random, say: Say) -> list[str]:
         with tempfile.TemporaryDirectory() as home:
             kubeconfig = box.kubeconfig(Path(home) / "kubeconfig")
             command = [sys.executable, "-m", "foretop", "--kubeconfig", str(kubeconfig), "--page", "backups"]
-            with Terminal(command, 120, 40, {"HOME": home, "XDG_STATE_HOME": home, "XDG_CACHE_HOME": home}) as terminal:
+            with Terminal(
+                command, 120, 40, {"HOME": home, "XDG_STATE_HOME": home, "XDG_CACHE_HOME": home}, anew=True
+            ) as terminal:
                 return _judge(await _watch(terminal, world, events, say))
 
 

@@ -30,8 +30,7 @@ from foretop_core.models.wire import Resource
 from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
 from foretop_core.rules.indexes import CountIndex, Index, PeriodIndex, SubsetIndex
 from foretop_core.session import Session
-from foretop_core.store.beat_tracker import BeatTracker, SlotTracker
-from foretop_core.store.change_history import ChangeHistory
+from foretop_core.store.change_history import BeatTracker, ChangeHistory, SlotTracker
 from foretop_core.store.store import StoreSink
 from foretop_demo.local_api_server import LocalApiServer
 from foretop_demo.status import ApiError

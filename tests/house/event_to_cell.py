@@ -19,7 +19,7 @@ from foretop.app import Dashboard
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.session import open_session
-from foretop_core.store.change_feed import Feed
+from foretop_core.store.store import Feed
 from foretop_core.tables.resources.runs import BackupsView
 from foretop_demo.scenarios import find_scene
 from foretop_demo.scenarios.scenario_builder import HOME, ScenarioOptions

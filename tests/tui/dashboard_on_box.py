@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from aiohttp import web
 from textual import events
-from textual._compositor import Compositor
 from textual.pilot import Pilot
 
 from foretop.app import Dashboard
@@ -30,7 +29,7 @@ from foretop_demo.scenarios import find_scene
 from foretop_demo.scenarios.scenario_builder import HOME, ScenarioOptions
 from foretop_demo.server import ApiServer
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
-from tests.tui.pilot import SMALL, Screen
+from tests.tui.pilot import SMALL, Screen, running
 
 CONTEXT = "minicluster"
 _REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews")
@@ -118,11 +117,6 @@ class Stand:
         await self.shown.press("enter")
 
 
-def _paint_nothing(compositor: Compositor, simplify: bool = False) -> None:
-    """Nobody reads what a dashboard without a terminal writes: its lines are drawn when a test looks at them."""
-    compositor._dirty_regions.clear()
-
-
 def unfolded(lines: Sequence[str]) -> str:
     """The screen as one line, without the frames of windows: text is found wherever it was folded.
 
@@ -164,9 +158,6 @@ async def stand(
         return await route(self, request)
 
     monkeypatch.setattr(ApiServer, "_route", counting)
-    if not painted:
-        monkeypatch.setattr(Compositor, "render_full_update", _paint_nothing)
-        monkeypatch.setattr(Compositor, "render_partial_update", _paint_nothing)
     try:
         cluster = await box.open(users=(user,) if user else ())
         config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")
@@ -177,7 +168,7 @@ async def stand(
             if made_by
             else Dashboard(lambda: session, DisplayOptions(flash=False, read_only=read_only))
         )
-        async with app.run_test(size=size) as pilot:
+        async with running(app, size, painted=painted) as pilot:
             shown = Watching(app, pilot)
             await shown.until(lambda: app.main_screen.state is not None and app.main_screen.size.width == size[0])
             await session.settled(CONTEXT)

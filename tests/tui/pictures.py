@@ -200,7 +200,7 @@ async def looking_at(picture: Picture) -> AsyncIterator[Screen]:
         environ.delenv("NO_COLOR", raising=False)
         if not picture.colour:
             environ.setenv("NO_COLOR", "1")
-        async with screen(source, picture.size, picture.display_options) as shown:
+        async with screen(source, picture.size, picture.display_options, painted=True) as shown:
             shown.app.show_theme(picture.theme)
             await shown.press(*picture.keys)
             await shown.settle()

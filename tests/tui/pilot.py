@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
+from unittest.mock import patch
 
 from rich.segment import Segment
 from textual import events
+from textual._compositor import Compositor
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
@@ -92,6 +94,9 @@ class Screen:
             await asyncio.sleep(0.01)
         raise AssertionError(f"it never came to that; the screen:\n{self.text}")
 
+    async def on_page(self, page: str) -> None:
+        await self.until(lambda: self.page == page)
+
     async def tick(self) -> None:
         """One beat of the pump, without waiting for its time."""
         self.app.pulse()
@@ -173,17 +178,35 @@ class Screen:
 
 
 @asynccontextmanager
+async def running(app: Dashboard, size: tuple[int, int], *, painted: bool = False) -> AsyncIterator[Pilot[int]]:
+    """The app without a terminal; `painted` for tests that look at what it writes.
+
+    Nobody else reads that: the lines of the screen are drawn when a test looks at them.
+    """
+    with ExitStack() as patched:
+        for name in () if painted else ("render_full_update", "render_partial_update"):
+            patched.enter_context(patch.object(Compositor, name, _paint_nothing))
+        async with app.run_test(size=size) as pilot:
+            yield pilot
+
+
+def _paint_nothing(compositor: Compositor, simplify: bool = False) -> None:
+    compositor._dirty_regions.clear()
+
+
+@asynccontextmanager
 async def screen(
     source: FilledSource | None = None,
     size: tuple[int, int] = SMALL,
     display_options: DisplayOptions | None = None,
     *,
     may_fail: bool = False,
+    painted: bool = False,
 ) -> AsyncIterator[Screen]:
     """A dashboard with its facts on the screen; what it survives is a failure of the test, unless that is wanted."""
     filled = source or FilledSource(troubled())
     app = Dashboard(lambda: filled, display_options or DisplayOptions(flash=False))
-    async with app.run_test(size=size) as pilot:
+    async with running(app, size, painted=painted) as pilot:
         shown = Screen(app, pilot, filled)
         await shown.until(lambda: app.main_screen.page is not None and app.main_screen.page.state is not None)
         await shown.tick()

@@ -21,6 +21,8 @@ from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import SMALL, TINY
 
 SHOWN = [(intent, several) for intent in RECORDS if not intent.fetches for several in {False, intent.many}]
+LONGEST = [(intent, several) for intent, several in SHOWN if several is intent.many]
+"""Each dialog with as much in it as there can be."""
 
 
 def targets(at: Stand, intent: ActionRecord, several: bool) -> ActionTargets:
@@ -48,14 +50,19 @@ def unseen(at: Stand) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "size", [pytest.param(TINY, id="40x12"), pytest.param(SMALL, id="80x24", marks=pytest.mark.sweep)]
+    ("asked", "size"),
+    [
+        pytest.param(LONGEST, TINY, id="longest, 40x12"),
+        pytest.param(SHOWN, TINY, id="40x12", marks=pytest.mark.sweep),
+        pytest.param(SHOWN, SMALL, id="80x24", marks=pytest.mark.sweep),
+    ],
 )
 async def test_every_dialog_shows_its_focused_field_and_its_buttons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[tuple[ActionRecord, bool]], size: tuple[int, int]
 ) -> None:
     async with stand("default", tmp_path, monkeypatch, size=size) as at:
         hidden: list[str] = []
-        for intent, several in SHOWN:
+        for intent, several in asked:
             found = targets(at, intent, several)
             assert found.keys, f"nothing to ask {intent.id} of"
             main = at.shown.app.main_screen

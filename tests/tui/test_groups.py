@@ -141,7 +141,7 @@ def _saved(folder: Path) -> tuple[list[str], list[str]]:
 
 
 async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
-    async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE) as shown:
+    async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE, painted=True) as shown:
         await shown.press("3", "N", "b", "home")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)

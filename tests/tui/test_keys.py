@@ -19,9 +19,11 @@ from foretop.pages.page_address import PageAddress
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
-from foretop_core.pages import TABS, PageRecord
+from foretop_core.pages import TABS
 from tests.tui.fake_source import FilledSource, calm, troubled
 from tests.tui.pilot import LARGE, SMALL, Screen, screen
+
+TABLES = [tab for tab in TABS if tab.id not in ("calendar", "primer")]
 
 
 async def test_digits_lead_to_the_tabs() -> None:
@@ -56,20 +58,20 @@ async def test_a_filter_that_cannot_be_read_says_so_and_keeps_the_rows() -> None
         assert any("-l needs a label selector after it" in line for line in shown.lines)
 
 
-@pytest.mark.parametrize("tab", [tab for tab in TABS if tab.id not in ("calendar", "primer")])
-async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it(tab: PageRecord) -> None:
+async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it() -> None:
     async with screen(size=LARGE) as shown:
-        await shown.press(str(tab.digit))
-        rows = shown.table.rows
-        assert rows is not None
-        every = list(shown.table.window)
-        for place, column in enumerate(rows.columns):
-            has_word = " " not in column.title and column.name not in ("position", "promise")
-            title = column.title if has_word else column.name
-            cells = (row.cells[place].text for row in every if row.cells)
-            cell = next((text for text in cells if text and text != "–"), "")
-            rows.narrow(f"{title.partition('/')[0]}:'{cell}'")
-            assert 0 < len(rows.table) <= len(every), f"{title}:{cell} finds nothing"
+        for tab in TABLES:
+            await shown.press(str(tab.digit))
+            rows = shown.table.rows
+            assert rows is not None
+            every = list(shown.table.window)
+            for place, column in enumerate(rows.columns):
+                has_word = " " not in column.title and column.name not in ("position", "promise")
+                title = column.title if has_word else column.name
+                cells = (row.cells[place].text for row in every if row.cells)
+                cell = next((text for text in cells if text and text != "–"), "")
+                rows.narrow(f"{title.partition('/')[0]}:'{cell}'")
+                assert 0 < len(rows.table) <= len(every), f"{title}:{cell} finds nothing"
 
 
 async def test_a_field_that_is_not_there_is_named_although_its_letters_fitted_nothing() -> None:
@@ -147,22 +149,23 @@ async def test_a_capital_letter_sorts_by_its_column_and_again_the_other_way() ->
         assert shown.names()[0] > shown.names()[-1]
 
 
-@pytest.mark.parametrize("tab", [tab for tab in TABS if tab.id not in ("calendar", "primer")])
-async def test_the_letters_of_k9s_sort_by_the_same_in_every_view(tab: PageRecord) -> None:
+async def test_the_letters_of_k9s_sort_by_the_same_in_every_view() -> None:
     async with screen() as shown:
-        await shown.press(str(tab.digit))
-        rows = shown.table.rows
-        assert rows is not None
-        for letter, wanted in (("N", {"name", "subject"}), ("S", {"phase", "severity"}), ("P", {"namespace"})):
-            if wanted & {column.name for column in rows.columns}:
-                await shown.press(letter)
-                assert rows.sorted_by in wanted
-        if tab.id != "queue":
-            await shown.press("A")
-            assert rows.sorted_by in {"age", "started", "since", "last", "checked", "newest"}
-        await shown.press("question_mark")
-        told = " ".join(shown.app.screen.query_one("#help").text.split())  # type: ignore[attr-defined]
-        assert "shift+letter sort, press again to reverse: N " in told
+        for tab in TABLES:
+            await shown.press(str(tab.digit))
+            rows = shown.table.rows
+            assert rows is not None
+            for letter, wanted in (("N", {"name", "subject"}), ("S", {"phase", "severity"}), ("P", {"namespace"})):
+                if wanted & {column.name for column in rows.columns}:
+                    await shown.press(letter)
+                    assert rows.sorted_by in wanted
+            if tab.id != "queue":
+                await shown.press("A")
+                assert rows.sorted_by in {"age", "started", "since", "last", "checked", "newest"}
+            await shown.press("question_mark")
+            told = " ".join(shown.app.screen.query_one("#help").text.split())  # type: ignore[attr-defined]
+            assert "shift+letter sort, press again to reverse: N " in told
+            await shown.press("escape")
 
 
 async def test_the_arrow_points_the_way_that_the_values_run() -> None:
@@ -228,24 +231,21 @@ async def test_one_namespace_by_palette_and_all_again_by_zero() -> None:
         assert len(shown.names()) == 4
 
 
-@pytest.mark.parametrize(
-    ("typed", "page"),
-    [
-        ("schedules", "schedules"),
-        ("nab", "nonadmin"),
-        ("nar", "nonadmin"),
-        ("queue", "queue"),
-        ("backups", "backups"),
-        ("restores", "restores"),
-        ("bsl", "storage"),
-    ],
-)
-async def test_the_palette_leads_to_a_view_by_its_name(typed: str, page: str) -> None:
+async def test_the_palette_leads_to_a_view_by_its_name() -> None:
     async with screen() as shown:
-        await shown.press("colon")
-        assert isinstance(shown.app.screen, CommandPalette)
-        await shown.press(*typed, "enter")
-        await shown.until(lambda: shown.page == page)
+        for typed, page in (
+            ("schedules", "schedules"),
+            ("nab", "nonadmin"),
+            ("queue", "queue"),
+            ("nar", "nonadmin"),
+            ("backups", "backups"),
+            ("restores", "restores"),
+            ("bsl", "storage"),
+        ):
+            await shown.press("colon")
+            assert isinstance(shown.app.screen, CommandPalette)
+            await shown.press(*typed, "enter")
+            await shown.on_page(page)
 
 
 async def test_the_palette_finds_actions_by_what_they_do() -> None:

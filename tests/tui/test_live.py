@@ -35,7 +35,7 @@ def _change(shown: Screen, name: str, phase: str) -> None:
 
 
 async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None:
-    async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE) as shown:
+    async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE, painted=True) as shown:
         await shown.press("7", "N")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)

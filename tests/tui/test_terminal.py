@@ -250,7 +250,7 @@ def test_a_terminal_without_our_signs_gets_letters(environ: dict[str, str], opti
     with Terminal([*_VISITED, *option], 80, 24, environ) as terminal:
         terminal.shows("x     2h  storage s3-us")
         terminal.press("5")
-        terminal.shows("warm-up")
+        terminal.shows("night ahead")
         terminal.press("?")
         terminal.shows("The object under the cursor")
         terminal.press("q6")
@@ -271,7 +271,7 @@ def test_colours_are_the_sixteen_of_the_terminal(term: str) -> None:
     with Terminal(_VISITED, 80, 24, {"TERM": term}) as terminal:
         terminal.shows("✗     2h  storage s3-us")
         terminal.press("5")
-        terminal.shows("warm-up")
+        terminal.shows("night ahead")
         terminal.settled()
         colours = {colour for cell in terminal.cells() for colour in (cell.fg, cell.bg)}
         assert len(colours) > 2

@@ -14,7 +14,7 @@ import yaml
 
 from foretop.cli import COMMANDS, foretop, run
 from foretop.commands.explain import EXIT_CODES, exit_code_table
-from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES, example_of
+from foretop.commands.help_examples import START_EXAMPLES, example_of
 from foretop_core.tables.text.explanations import EXPLANATIONS
 
 SCHEDULES = """
@@ -381,8 +381,7 @@ def test_no_command_has_an_option_twice() -> None:
 
 def test_every_command_has_an_example_that_it_understands() -> None:
     commands = {name: command for name, command in every_command() if not isinstance(command, click.Group)}
-    assert set(EXAMPLES) <= set(commands)
-    for name, example in ((name, example_of(name, command)) for name, command in commands.items()):
+    for name, example in ((name, example_of(command)) for name, command in commands.items()):
         assert example, name
         typed = re.sub(r"^source <\((.*)\)$|\s+>.*$", r"\1", example)
         words = shlex.split(typed)

@@ -12,15 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 STILL_TO_DO = frozenset(
     {
-        "foretop.__main__",
         "foretop.app",
-        "foretop.cli",
-        "foretop.commands",
         "foretop.dialogs",
         "foretop.main_screen",
         "foretop.pages",
         "foretop.panes",
-        "foretop.startup",
         "foretop_core.actions",
         "foretop_core.dashboard",
         "foretop_core.rules.facts",

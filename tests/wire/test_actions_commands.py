@@ -130,6 +130,17 @@ def test_a_backup_is_deleted_by_a_request_and_movements_are_cancelled(box: Local
     assert foretop("backup", "cancel", "running", "--yes") == 3
 
 
+def test_a_movement_is_printed_with_its_volume_as_on_the_page(
+    foretop: Foretop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script read the name of the object below VOLUME, which names the volume on the page."""
+    assert foretop("get", "movements") == 0
+    titles, row = capsys.readouterr().out.splitlines()
+    assert (titles.split()[0], row.split()[0]) == ("VOLUME", "data-0")
+    assert foretop("get", "movements", "-o", "json") == 0
+    assert '"name": "up"' in capsys.readouterr().out
+
+
 def test_what_the_tenants_made_is_decided_and_deleted(box: LocalApiServer, foretop: Foretop) -> None:
     assert foretop("nab", "delete", "orders", "--force", "--yes") == 2
     assert foretop("nab", "delete", "orders", "--yes") == 0

@@ -78,9 +78,8 @@ def test_contexts_and_users_come_from_the_kubeconfig(environ: dict[str, str]) ->
     assert words(environ, "--user", "") != []
 
 
-@pytest.mark.parametrize(
-    ("typed", "found"),
-    [
+def test_names_come_from_the_cluster(environ: dict[str, str]) -> None:
+    for typed, found in (
         (("get", "schedules", "-n", "ve"), ["velero"]),
         (("schedule", "pause", ""), ["broken", "hourly"]),
         (("schedule", "pause", "hourly", "b"), ["broken"]),
@@ -88,10 +87,8 @@ def test_contexts_and_users_come_from_the_kubeconfig(environ: dict[str, str]) ->
         (("backup", "create", "--from-schedule", "h"), ["hourly"]),
         (("-n", "velero", "restore", "logs", ""), ["back"]),
         (("-n", "nowhere", "restore", "logs", ""), []),
-    ],
-)
-def test_names_come_from_the_cluster(environ: dict[str, str], typed: tuple[str, ...], found: list[str]) -> None:
-    assert words(environ, *typed) == found
+    ):
+        assert words(environ, *typed) == found, typed
 
 
 def test_names_are_kept_for_the_next_time(environ: dict[str, str], tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import click
 
 from foretop.commands.complete_words import REFRESH
 from foretop.commands.connection import config_of, connection_options
-from foretop.commands.help_examples import START_EXAMPLES, example_of
+from foretop.commands.help_examples import START_EXAMPLES
 from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop_core.kube.connection.config import SessionOptions
 
@@ -61,16 +61,6 @@ class _ReaderGone(Exception):
     """Standard output was closed: `foretop get backups | head`."""
 
 
-def with_examples(name: str, command: click.Command) -> click.Command:
-    """A command, or each of a group's, with its example at the end of its help."""
-    if isinstance(command, click.Group):
-        for verb, inner in command.commands.items():
-            with_examples(f"{name} {verb}", inner)
-    elif example := example_of(name, command):
-        command.epilog = f"\b\nExample:\n  {example}"
-    return command
-
-
 class LazyCommands(click.Group):
     """The group of commands: names and one-line helps are known; the rest of a command comes with its module."""
 
@@ -82,8 +72,7 @@ class LazyCommands(click.Group):
         if module is None:
             return None
         path, _, name = module.partition(":")
-        command = getattr(importlib.import_module(path), name or "command")
-        return with_examples(cmd_name, cast(click.Command, command))
+        return cast(click.Command, getattr(importlib.import_module(path), name or "command"))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):
@@ -136,7 +125,7 @@ def foretop(ctx: click.Context, session_options: SessionOptions, display_flags: 
 
 
 def warn_of_mistakes(mistakes: Sequence[str]) -> None:
-    """What is wrong with the configuration, one line each; the command goes on with the rest of it."""
+    """Prints the mistakes in the configuration, one line each; the command goes on with the rest of it."""
     if not mistakes:
         return
     from foretop_core.tables.text.terminal_text import clean

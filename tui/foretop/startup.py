@@ -30,7 +30,7 @@ def detect_display(
     speed: float = 1.0,
     page: str = "triage",
 ) -> DisplayOptions:
-    """What was asked for, and what the terminal can do; the terminal is asked only where it is one."""
+    """Puts together the flags and what the terminal can do; it is asked only where there is one."""
     plain = ascii or needs_ascii(environ, sys.stdout.encoding)
     heard = TerminalProbe() if plain else ask_width()
     lit = flash or not (calm or is_ssh(environ))
@@ -69,7 +69,7 @@ async def _run(app: Dashboard, display_options: DisplayOptions) -> int | None:
 
 
 def _let_the_terminal_go() -> None:
-    """What is still to be written goes nowhere: a flush that fails at the end would change the exit code."""
+    """Sends the rest of the output nowhere: a flush that fails at the end would change the exit code."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())

@@ -12,9 +12,9 @@ from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.models import Schedule
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.pause_facts import pause_note, pause_windows, window_line
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.pause_windows import pause_note, pause_windows, window_line
 from foretop_core.rules.sentences import render
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap

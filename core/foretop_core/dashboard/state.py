@@ -127,8 +127,8 @@ class DashboardState:
         self._drills = drills
         self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
-        self._stages = {context: RenderContextFactory(source.store, context) for context in source.contexts}
-        self._scenes: dict[str, RenderContext] = {}
+        self._context_factories = {context: RenderContextFactory(source.store, context) for context in source.contexts}
+        self._render_contexts: dict[str, RenderContext] = {}
         self._clocks: dict[str, datetime] = {}
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
         self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
@@ -145,8 +145,8 @@ class DashboardState:
 
     def take_contexts(self) -> None:
         """The session watches another context from now on."""
-        new = [context for context in self.source.contexts if context not in self._stages]
-        self._stages |= {context: RenderContextFactory(self.store, context) for context in new}
+        new = [context for context in self.source.contexts if context not in self._context_factories]
+        self._context_factories |= {context: RenderContextFactory(self.store, context) for context in new}
         self._first_look.update(new)
         self._opened = self._ticks()
         self.contexts = self.source.contexts
@@ -163,7 +163,7 @@ class DashboardState:
     def begin_frame(self) -> None:
         """A new moment begins."""
         self._clocks.clear()
-        self._scenes.clear()
+        self._render_contexts.clear()
 
     def clock(self, context: str = "") -> datetime:
         """The time of a cluster, or of the first one."""
@@ -203,11 +203,11 @@ class DashboardState:
         return health.lost_at is not None or key.kind in health.stale
 
     def render_context(self, context: str) -> RenderContext:
-        if context not in self._scenes:
-            self._scenes[context] = self._stages[context].render_context(
+        if context not in self._render_contexts:
+            self._render_contexts[context] = self._context_factories[context].render_context(
                 self.now(context), self.zoning, self.thresholds
             )
-        return self._scenes[context]
+        return self._render_contexts[context]
 
     def protection(self, key: ObjectRef) -> ProtectionRow | None:
         """The protection of a namespace, which may be deleted; None where nothing is known of it."""

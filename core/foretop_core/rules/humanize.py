@@ -53,18 +53,18 @@ def duration(length: timedelta) -> str:
     """`41 minutes`, `2 hours and 10 minutes`, `1 day and 19 hours`, `3 days`: in words, as exact as needed."""
     seconds = int(as_shown(length).total_seconds())
     if seconds >= _DAYS_FROM:
-        return _plural(seconds // 86400, "day")
+        return count(seconds // 86400, "day")
     if seconds >= _DAY:
         return _two(1, "day", seconds % _DAY // 3600, "hour")
     if seconds >= 3600:
         return _two(seconds // 3600, "hour", seconds // 60 % 60, "minute")
     if seconds >= 60:
         return _two(seconds // 60, "minute", seconds % 60, "second")
-    return _plural(seconds, "second")
+    return count(seconds, "second")
 
 
 def _two(large: int, unit: str, small: int, smaller_unit: str) -> str:
-    return f"{_plural(large, unit)} and {_plural(small, smaller_unit)}" if small else _plural(large, unit)
+    return f"{count(large, unit)} and {count(small, smaller_unit)}" if small else count(large, unit)
 
 
 def as_shown(length: timedelta) -> timedelta:
@@ -82,7 +82,7 @@ def interval(length: timedelta) -> str:
 
 def count(number: int, thing: str) -> str:
     """`1 run`, `1,204 runs`."""
-    return _plural(number, thing)
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def size(number: int) -> str:
@@ -107,10 +107,6 @@ def join(names: list[str] | tuple[str, ...], most: int = 3) -> str:
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most:,} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
-
-
-def _plural(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 _SERVERS_DEFAULT = "the server's default"

@@ -1,12 +1,13 @@
-"""The objects of all clusters by key; only the sink of a watch, or a file read instead of one, writes here."""
+"""The objects of all clusters by key, and the feed of their changes; a watch writes here, or a file read instead."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from foretop_core.clock import Clock
@@ -22,12 +23,67 @@ from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Lookups
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, VisibilityGap
-from foretop_core.store.change_feed import Feed, Subscription
 from foretop_core.store.change_history import Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
 
+R = TypeVar("R", bound=Resource)
 _log = logger(__name__)
 _PROTECTION_KINDS = frozenset(kind.name for kind in (NAMESPACE, BACKUP, SCHEDULE, RESTORE, NAB, REPOSITORY, STORAGE))
+
+
+class Change(msgspec.Struct, frozen=True):
+    """An object before and after everything that happened to it between two drains."""
+
+    before: Resource | None
+    after: Resource | None
+
+
+class Subscription:
+    """The pending changes of one subscriber, who drains them at its own pace; at most one for each key."""
+
+    def __init__(self, kinds: Collection[str] | None, wake: Callable[[], None] | None) -> None:
+        self._kinds = None if kinds is None else frozenset(kinds)
+        self._wake = wake
+        self._pending: dict[ObjectRef, Change] = {}
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def drain(self) -> dict[ObjectRef, Change]:
+        """Everything since the last call, in the order in which the keys first changed."""
+        drained, self._pending = self._pending, {}
+        return drained
+
+    def push(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
+        if self._kinds is not None and key.kind not in self._kinds:
+            return
+        earlier = self._pending.pop(key, None)
+        first = before if earlier is None else earlier.before
+        if first is None and after is None:
+            return
+        self._pending[key] = Change(first, after)
+        if self._wake is not None and len(self._pending) == 1 and earlier is None:
+            self._wake()
+
+
+class Feed:
+    """Delivers every change to every subscriber."""
+
+    def __init__(self) -> None:
+        self._subscriptions: list[Subscription] = []
+
+    def subscribe(self, kinds: Collection[str] | None = None, wake: Callable[[], None] | None = None) -> Subscription:
+        """Changes of these kinds from now on; `wake` is called when the first one arrives."""
+        subscription = Subscription(kinds, wake)
+        self._subscriptions.append(subscription)
+        return subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        self._subscriptions.remove(subscription)
+
+    def publish(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
+        for subscription in self._subscriptions:
+            subscription.push(key, before, after)
 
 
 class ProtectionCache:
@@ -64,9 +120,6 @@ class ProtectionCache:
 
 def _readable(item: Resource | None) -> Resource | None:
     return None if isinstance(item, UnreadableObject) else item
-
-
-R = TypeVar("R", bound=Resource)
 
 
 class Store:

@@ -23,7 +23,7 @@ Figures = dict[str, float]
 
 def measure(program: Program, cluster: RealCluster, counter: ByteCounter, count: int) -> Figures:
     """Every figure of the table, in the order in which it is measured."""
-    with Terminal(program.command, COLUMNS, LINES, program.environ) as terminal:
+    with Terminal(program.command, COLUMNS, LINES, program.environ, anew=True) as terminal:
         figures = _start(program, terminal, cluster, count)
         if figures["first rows, s"] == float("inf"):
             return figures

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from foretop_core.models import BackupStorageLocation
 from foretop_core.models.wire import ObjectRef
-from foretop_core.store.beat_tracker import BeatTracker
+from foretop_core.store.change_history import BeatTracker
 from tests.objects import at, location
 
 KEY = ObjectRef("prod", "BackupStorageLocation", "velero", "default")

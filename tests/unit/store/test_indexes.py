@@ -13,7 +13,7 @@ from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, Kind
 from foretop_core.models.wire import from_builtins
 from foretop_core.rules.indexes import day_of
 from foretop_core.store import ChangeHistory, Store
-from foretop_core.store.beat_tracker import ActivityTracker, BeatTracker, SlotTracker
+from foretop_core.store.change_history import ActivityTracker, BeatTracker, SlotTracker
 from tests.unit.store.making import START, Watched, backup, gone, meta
 from tests.wire.watching import fails_once
 

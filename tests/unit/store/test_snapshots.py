@@ -16,7 +16,7 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.store import Store
-from foretop_core.store.beat_tracker import BeatTracker
+from foretop_core.store.change_history import BeatTracker
 from tests import recordings
 from tests.objects import at, location, nar, restore
 from tests.unit.store.making import START, Watched, backup, meta, nab

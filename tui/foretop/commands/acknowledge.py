@@ -105,7 +105,7 @@ async def _acknowledge(
 
 
 def findings_in(at: CommandSession) -> tuple[Finding, ...]:
-    """What is wrong in the cluster of a command."""
+    """The findings in the cluster of a command."""
     records = DrillJournal(os.environ, waits=True).records(at.snapshot)
     return triage(at.snapshot, at.now, at.session.thresholds, drill_records=records).findings
 
@@ -135,7 +135,7 @@ _HINT = "run foretop get findings -o custom-columns=ID:.id,WHAT:.what"
 
 
 def select_findings(findings: Sequence[Finding], names: Iterable[str]) -> tuple[Finding, ...]:
-    """Of those found, the ones that are named, each once; a name that fits none is refused."""
+    """The named ones among the findings, each once; a name that fits none is refused."""
     chosen: dict[str, Finding] = {}
     for name in names:
         fitting = [finding for finding in findings if name == finding.id or _is_about(finding, name)]

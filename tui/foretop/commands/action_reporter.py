@@ -1,4 +1,4 @@
-"""What a write would do, did, and led to, as text while it happens or as one JSON or YAML list at the end."""
+"""Reports a write: plan, results and consequences, as text under way or as one JSON or YAML list at the end."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class ActionReporter:
             say_to(f"{_SIGNS[outcome]} {target} {outcome}{error}")
 
     def news(self, step: PlanStep, sentence: str) -> None:
-        """What the watches have told since."""
+        """Adds what the watches have told since."""
         self._items[step.target]["followed"] = sentence
         if self._form == "text":
             name = f"{step.target.name}: " if len(self._items) > 1 else ""
             say_to(f"  {name}{sentence}")
 
     def undone(self, step: PlanStep, sentence: str) -> None:
-        """What somebody else made of it."""
+        """Adds that somebody else has undone it."""
         self._items[step.target]["undone"] = sentence
         if self._form == "text":
             say_to(f"▲ {step.target}: {sentence}")

@@ -1,4 +1,4 @@
-"""What a person types or gives: times, zones, files; each refusal says what and why."""
+"""Reads what a person types or gives: times, zones, files; each refusal says what and why."""
 
 from __future__ import annotations
 

@@ -132,6 +132,9 @@ add_logs(
     BACKUP,
     KINDS,
     "Print the log of a backup, or what Velero's own log has of it where the whole cannot be had.",
+    "foretop backup logs nightly-20261115010012 --search error",
 )
 add_plain_verbs(command, KINDS)
-add_results(command, BACKUP, KINDS, "a backup, by namespace and resource")
+add_results(
+    command, BACKUP, KINDS, "a backup, by namespace and resource", "foretop backup results nightly-20261115010012"
+)

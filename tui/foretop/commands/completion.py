@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from foretop.commands.help_examples import example
+
 _BASH = r"""# foretop completion for bash: source <(foretop completion bash)
 _foretop_complete() {
     local words=("${COMP_WORDS[@]:1:COMP_CWORD}") out line directive=0 program imports=${PYTHONPATH-}
@@ -104,7 +106,7 @@ Register-ArgumentCompleter -Native -CommandName foretop -ScriptBlock {
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH, "powershell": _POWERSHELL}
 
 
-@click.command("completion")
+@click.command("completion", epilog=example("source <(foretop completion bash)"))
 @click.argument("shell", type=click.Choice(list(SCRIPTS)))
 def command(shell: str) -> int:
     """Print the completion script of a shell: commands, options, contexts, namespaces and names of objects.

@@ -13,6 +13,7 @@ import msgspec
 from click.core import ParameterSource
 
 from foretop.commands.connection import config_of, session_options_of
+from foretop.commands.help_examples import example
 from foretop.commands.output import emit, output_option, say, table
 from foretop.commands.start_dashboard import display_flags_of
 from foretop_core.config.config_file import ConfigFile, config_path
@@ -45,14 +46,14 @@ def command() -> None:
     """Show, write and explain the configuration file."""
 
 
-@command.command("path")
+@command.command("path", epilog=example("foretop config path"))
 def path() -> int:
     """Print where the configuration file is, or would be."""
     say(str(config_path(os.environ)))
     return 0
 
 
-@command.command("init")
+@command.command("init", epilog=example("foretop config init"))
 def init() -> int:
     """Write a commented configuration file; an existing one is never changed."""
     where = config_path(os.environ)
@@ -68,14 +69,14 @@ def init() -> int:
     return 0
 
 
-@command.command("schema")
+@command.command("schema", epilog=example("foretop config schema > foretop.schema.json"))
 def schema() -> int:
     """Print the JSON schema of the configuration file, for editors."""
     click.echo(json.dumps(msgspec.json.schema(Settings), indent=2))
     return 0
 
 
-@command.command("show")
+@command.command("show", epilog=example("foretop config show"))
 @output_option
 @click.pass_context
 def show(ctx: click.Context, form: str) -> int:

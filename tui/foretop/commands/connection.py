@@ -121,7 +121,7 @@ def config_of(context: click.Context) -> ConfigFile:
 
 
 def session_options_of(context: click.Context) -> SessionOptions:
-    """What was said so far; the configuration file and the environment speak first."""
+    """The options given so far; where there are none, those of the configuration file and the environment."""
     found = context.find_object(SessionOptions)
     if found is not None:
         return found

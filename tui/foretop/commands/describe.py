@@ -14,6 +14,7 @@ import click
 from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import say, warn
@@ -41,7 +42,7 @@ _SAME = {"schedules": "schedule", "backups": "backup", "restores": "restore", "s
 _NO_END = 100_000
 
 
-@click.command("describe")
+@click.command("describe", epilog=example("foretop describe schedule velero/daily"))
 @click.argument("what", metavar="KIND", type=click.Choice([*DESCRIBED, *_SAME]))
 @click.argument("name")
 @click.option("--details", is_flag=True, help="Also list the resources in a backup or restore (DownloadRequest).")
@@ -89,7 +90,7 @@ def _find(session: Session, contexts: Sequence[str], kind: Kind, name: str) -> t
 
 
 async def _fetch_more(session: Session, context: str, resource: Resource) -> list[ForetopError]:
-    """What is not watched comes into the store beside the rest; what cannot be had is told at the end."""
+    """Puts what is not watched into the store beside the rest; returns why something could not be fetched."""
     client = session.clusters[context].client
     run = velero_run(session.snapshot(context), resource) if isinstance(resource, NonAdmin) else resource
     problems: list[ForetopError] = []

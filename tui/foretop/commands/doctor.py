@@ -11,6 +11,7 @@ import click
 import yaml
 
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import example
 from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.action_catalog import told_rights
 from foretop_core.actions.roles import SUBJECT, RoleHolder, role_manifests
@@ -27,7 +28,7 @@ _SIGNS = {CheckStatus.OK: "✓", CheckStatus.NOTE: "·", CheckStatus.MISSING: "�
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
-@click.command("doctor")
+@click.command("doctor", epilog=example("foretop doctor --roles velero-admin --velero-namespace openshift-adp"))
 @connection_options
 @output_option
 @click.option(
@@ -37,7 +38,7 @@ _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
     help="Print the smallest roles for this person instead, for kubectl apply -f -; asks no cluster.",
 )
 def command(session_options: SessionOptions, form: str, holder: str | None) -> int:
-    """What foretop finds in the cluster, and what it lacks.
+    """Check a cluster: what foretop finds in it, and what it lacks.
 
     With --roles, the permissions that foretop needs, as manifests: a Role in Velero's namespace (--velero-namespace,
     "velero" unless given), in a tenant's (-n), or a ClusterRole, each with a binding for SUBJECT.

@@ -206,7 +206,7 @@ def _tell_deleted(plan: Plan, left: list[str], write_options: WriteOptions) -> N
 
 
 async def _tell_earlier(at: CommandSession) -> None:
-    """What is still there of others is named, and left alone; a journal that cannot be read is refused later."""
+    """Names what earlier drills have left, and leaves it alone; a journal that cannot be read is refused later."""
     try:
         found = await leftovers(at.executor)
     except ForetopError:

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 import click
 import msgspec
 
-from foretop.commands.help_examples import START_EXAMPLES, example_of
+from foretop.commands.help_examples import START_EXAMPLES, example, example_of
 from foretop.commands.output import say
 from foretop_core.tables.text.explanations import EXPLANATIONS, Explanation
 
 _WIDTH = 79
 
 
-@click.command("explain")
+@click.command("explain", epilog=example("foretop explain due"))
 @click.argument("topic", required=False, type=click.Choice(list(EXPLANATIONS)))
 @click.option("--man", is_flag=True, help="Print the manual page of foretop instead.")
 def command(topic: str | None, man: bool) -> int:
@@ -149,11 +149,11 @@ def _command(path: str, command: click.Command, shared: frozenset[str]) -> Itera
             yield from _command(f"{path} {name}", inner, shared)
         return
     yield from _options(command, shared)
-    yield from _examples({path: example_of(path.removeprefix("foretop "), command)})
+    yield from _examples({path: example_of(command)})
 
 
 def _options(command: click.Command, shared: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Those of the command alone: what every command takes is told once."""
+    """The options of the command alone: what every command takes is told once."""
     for param in command.params:
         if isinstance(param, click.Option) and not param.hidden and not set(param.opts) <= shared:
             words = ", ".join((*param.opts, *param.secondary_opts))
@@ -164,13 +164,13 @@ def _options(command: click.Command, shared: frozenset[str] = frozenset()) -> It
 
 
 def _examples(examples: Mapping[str, str]) -> Iterator[str]:
-    for about, example in examples.items():
+    for about, line in examples.items():
         if not about.startswith("foretop"):
             yield ".PP"
             yield _plain(about)
         yield ".PP"
         yield ".nf"
-        yield f"    {_plain(example)}"
+        yield f"    {_plain(line)}"
         yield ".fi"
 
 

@@ -43,7 +43,7 @@ def sentence(item: Item, word: str) -> str:
 
 
 def _rest(item: Item) -> str:
-    """What to do, or who says that it may wait."""
+    """The remedy, or who says that it may wait."""
     known = item["acknowledged"]
     if known is None:
         return str(item["remedy"])

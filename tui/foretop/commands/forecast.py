@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.errors import ForetopError
@@ -27,7 +28,7 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
-@click.command("forecast")
+@click.command("forecast", epilog=example("foretop forecast --window 06:00-07:30"))
 @connection_options
 @click.option(
     "-f", "--file", "source", metavar="FILE", help=f"Foresee from this file instead of a cluster. {file_help}"

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import FindingSentences
+from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn, without_controls
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
@@ -87,7 +88,7 @@ class SortOrder(msgspec.Struct, frozen=True):
             raise click.UsageError(f"--sort-by: no item has the field {self.path.source}; the fields are {known}")
 
     def place(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
-        """What items are compared by: numbers before texts, so that any two can be."""
+        """The sort key of an item: numbers before texts, so that any two can be compared."""
         found = next((value for value in self.path.values(item) if value is not None), None)
         if found is None:
             return (2,)
@@ -131,7 +132,10 @@ class PrintedRows(msgspec.Struct, frozen=True):
         return dict(sorted(kept.items(), key=lambda pair: place(pair[1])))
 
 
-@click.command("get")
+@click.command(
+    "get",
+    epilog=example("foretop get backups --field-selector phase=Failed -o custom-columns=NAME:.name,WHY:.failureReason"),
+)
 @click.argument("what", type=click.Choice([*GET_TABLES]))
 @click.argument("wanted", nargs=-1, metavar="[FILTER]...")
 @connection_options
@@ -219,7 +223,7 @@ async def _get(
 
 
 def _namespaces_unseen(session: Session) -> list[ForetopError]:
-    """Where they may not be listed, a namespace without any backup is in no row."""
+    """Warns where namespaces may not be listed: one without any backup is in no row then."""
     why = "you are not allowed to list and watch namespaces"
     return [
         ForetopError(f"Not all namespaces of {context} are shown", why)
@@ -229,7 +233,7 @@ def _namespaces_unseen(session: Session) -> list[ForetopError]:
 
 
 def _refuse_missing(session: Session) -> None:
-    """Where no cluster has a namespace that was asked for, an empty table would look like an answer."""
+    """Refuses a namespace that no cluster has: an empty table would look like an answer."""
     missing = [set(session.store.health.context(name).missing) for name in session.contexts]
     nowhere = sorted(set.intersection(*missing)) if missing else []
     if nowhere and set(nowhere) >= set(session.namespaces):

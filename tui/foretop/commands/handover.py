@@ -11,6 +11,7 @@ import click
 from msgspec.structs import replace
 
 from foretop.commands.connection import config_of, connection_options
+from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import warn
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
@@ -22,7 +23,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.connection.config import SessionOptions
 
 
-@click.command("handover")
+@click.command("handover", epilog=example("foretop handover -o markdown > handover.md"))
 @connection_options
 @click.option(
     "-o",

@@ -9,16 +9,17 @@ from typing import Any
 import click
 import msgspec
 
+from foretop.commands.help_examples import example
 from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.tables.resources.json_items import as_list
 
 
-@click.command("journal")
+@click.command("journal", epilog=example("foretop journal -o json"))
 @output_option
 def command(form: str) -> int:
-    """What foretop has written to which cluster, oldest first, with what was before."""
+    """Show what foretop has written to which cluster, oldest first, with what was before."""
     entries = list(Journal(default_path(os.environ)).read())
     if form != "text":
         emit(as_list(_item(entry) for entry in entries), form)

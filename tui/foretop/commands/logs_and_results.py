@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from foretop.commands.connection import connection_options, without_option
+from foretop.commands.help_examples import example
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import emit, output_option, say, say_to, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession, confirm_name, confirm_option, in_session
@@ -32,10 +33,10 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.json_items import results_item
 
 
-def add_logs(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about: str) -> None:
-    """Gives a group of commands its `logs NAME`."""
+def add_logs(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about: str, shown: str) -> None:
+    """Gives a group of commands its `logs NAME`; `shown` is the example."""
 
-    @group.command("logs", help=about)
+    @group.command("logs", help=about, epilog=example(shown))
     @click.argument("name")
     @click.option("--search", default="", metavar="TEXT", help="Print only lines with this text, with line numbers.")
     @click.option("--file", default="", metavar="FILE", help="Save it to this file instead of printing it.")
@@ -48,10 +49,10 @@ def add_logs(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about: s
         return await _show_log(at, item, trust, search, file)
 
 
-def add_results(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about: str) -> None:
-    """Gives a group of commands its `results NAME`."""
+def add_results(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about: str, shown: str) -> None:
+    """Gives a group of commands its `results NAME`; `shown` is the example."""
 
-    @group.command("results", help=f"Print what went wrong in {about}.")
+    @group.command("results", help=f"Print what went wrong in {about}.", epilog=example(shown))
     @click.argument("name")
     @_trust_options
     @output_option

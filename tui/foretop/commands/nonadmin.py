@@ -46,8 +46,14 @@ async def delete(at: CommandSession, selection: ObjectSelection, force: bool) ->
     return await at.run(chosen(plan_delete_nab, force=force, serves_force=served), items)
 
 
-add_logs(nab, NAB, _NAB_KINDS, "Print the log of a non-admin backup, where its rules allow.")
-add_results(nab, NAB, _NAB_KINDS, f"a non-admin backup, {_RESULTS}")
+add_logs(
+    nab,
+    NAB,
+    _NAB_KINDS,
+    "Print the log of a non-admin backup, where its rules allow.",
+    "foretop nab logs team-pay/ledger",
+)
+add_results(nab, NAB, _NAB_KINDS, f"a non-admin backup, {_RESULTS}", "foretop nab results team-pay/ledger")
 
 
 @click.group("nar")
@@ -59,4 +65,10 @@ def nar() -> None:
 
 
 add_plain_verbs(nar, (NAR, RESTORE))
-add_results(nar, NAR, (NAR, NAB, RESTORE, BACKUP, STORAGE), f"a non-admin restore, {_RESULTS}")
+add_results(
+    nar,
+    NAR,
+    (NAR, NAB, RESTORE, BACKUP, STORAGE),
+    f"a non-admin restore, {_RESULTS}",
+    "foretop nar results team-pay/ledger-back",
+)

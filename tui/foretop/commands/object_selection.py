@@ -20,7 +20,7 @@ R = TypeVar("R", bound=Resource)
 
 
 class ObjectSelection(msgspec.Struct, frozen=True):
-    """What a command line says of the objects that it is about: names, labels or all of them, and only one of these."""
+    """The objects that a command line asks for: names, labels or all of them, and only one of these."""
 
     names: tuple[str, ...]
     labels: str | None
@@ -77,7 +77,7 @@ def select_one(snapshot: ClusterSnapshot, kind: Kind, items: Iterable[R], name: 
 
 
 def velero_namespace(snapshot: ClusterSnapshot, given: Sequence[str]) -> str:
-    """Where a new object belongs: the namespace given, or that of the only Velero there is."""
+    """The namespace of a new object: the one given, or that of the only Velero there is."""
     if given:
         if len(given) > 1:
             raise click.UsageError("a new object needs exactly one namespace")
@@ -129,7 +129,7 @@ def _expression(requirement: LabelRequirement) -> dict[str, Any]:
 
 
 def _check_seen(snapshot: ClusterSnapshot, kind: Kind) -> None:
-    """What was not found may be there all the same, where it may not be seen."""
+    """Refuses to call an object missing that may only be out of sight."""
     gap = next((gap for gap in snapshot.unseen if gap.kind in (kind.name, "")), None)
     if gap is not None:
         raise ActionRefused(

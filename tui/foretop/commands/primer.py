@@ -9,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from foretop.commands import argument_values
+from foretop.commands.help_examples import example
 from foretop.commands.output import emit, output_option, say, version_option
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
@@ -18,7 +19,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, prescaler_verdict, prime, warmups
 
 
-@click.command("primer")
+@click.command("primer", epilog=example("foretop primer '0 0 1 * *' --warmup 10"))
 @click.argument("expression")
 @click.option("--warmup", required=True, type=int, metavar="MINUTES", help="Warm-up time before the run.")
 @click.option("--from", "since", metavar="TIME", help="Show runs after this time instead of now.")
@@ -58,7 +59,7 @@ def command(
 
 
 def _dialect(expression: str, version: str | None) -> Dialect:
-    """That of CronJobs, or of the release given; raises BadInput where the release leaves open what to prime."""
+    """The dialect of CronJobs, or of the release given; raises BadInput where the release leaves it open."""
     if version is None:
         return Dialect.ROBFIG
     release = read_release(version)
@@ -71,7 +72,7 @@ def _dialect(expression: str, version: str | None) -> Dialect:
 
 
 def _in_the_same_zone(primed: Primed, prefix: str) -> Primed:
-    """What was asked without a zone of its own is answered so, and runs wherever the schedule does."""
+    """Takes the zone out of the answer again where the question had none: it runs wherever the schedule does."""
     return replace(primed, expressions=tuple(text.removeprefix(prefix) for text in primed.expressions))
 
 

@@ -107,6 +107,9 @@ add_logs(
     RESTORE,
     KINDS,
     "Print the log of a restore, or what Velero's own log has of it where the whole cannot be had.",
+    "foretop restore logs shop-again",
 )
 add_plain_verbs(command, KINDS)
-add_results(command, RESTORE, KINDS, "a restore, by namespace and resource")
+add_results(
+    command, RESTORE, KINDS, "a restore, by namespace and resource", "foretop restore results shop-again -o json"
+)

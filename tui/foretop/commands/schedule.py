@@ -118,7 +118,8 @@ async def pause(
     "skip",
     type=TRUTH,
     metavar="true|false",
-    help="Skip due runs (true) or run one at once (false); by default the schedule and the server decide.",
+    help="Skip due runs (true) or run one at once (false); by default the schedule and the server decide; "
+    "the dashboard proposes to skip.",
 )
 @wait_option
 @connection_options

@@ -62,7 +62,7 @@ class DisplayFlags(msgspec.Struct, frozen=True):
 
 
 def display_flags_of(context: click.Context) -> DisplayFlags:
-    """What was said so far."""
+    """The flags given so far."""
     found: DisplayFlags = context.meta.get(__name__, DisplayFlags())
     return found
 

@@ -100,7 +100,7 @@ class _LogFile(RotatingFileHandler):
         return os.fdopen(descriptor, "a", encoding="utf-8")
 
     def doRollover(self) -> None:  # noqa: N802  # logging's own name
-        """Where somebody has put another file in the place of the older one, nothing is logged any more."""
+        """Stops logging where somebody has put another file in the place of the older one."""
         _check_own_log(_older(Path(self.baseFilename)))
         super().doRollover()
 

@@ -57,7 +57,7 @@ class PrintedTable(ABC):
     @property
     @abstractmethod
     def empty(self) -> str:
-        """What is printed where there is no row."""
+        """The line that is printed where there is no row."""
 
     @abstractmethod
     def items(self) -> dict[ObjectRef, Item]: ...
@@ -83,7 +83,7 @@ class ResourceRows(PrintedTable):
 
     @property
     def empty(self) -> str:
-        """What was not seen may be there all the same, and Velero's own objects are in no team's namespace."""
+        """Says so where something was not seen, or where Velero's own objects are outside of the namespaces given."""
         gaps = _not_seen(self._session, {"", *(kind.name for kind in self._kinds)})
         if gaps:
             return f"Nothing visible. Not visible: {gaps}."
@@ -114,8 +114,9 @@ class ResourceRows(PrintedTable):
     def _plain(self, row: Row, entry: Any) -> Row:
         """A name that a script reads has no sign before it; why a tenant's object does not get on stands last."""
         cells = list(row.cells[self._model.many :])
-        if self._name_at is not None and not sys.stdout.isatty():
-            cells[self._name_at] = Cell(clean(row.key.name))
+        name = clean(row.key.name)
+        if self._name_at is not None and not sys.stdout.isatty() and cells[self._name_at].text.endswith(name):
+            cells[self._name_at] = Cell(name)
         if self._with_reason:
             cells.append(Cell(clean(entry.reason) if isinstance(entry, NonAdminRow) else ""))
         return replace(row, cells=tuple(cells))
@@ -138,7 +139,7 @@ class FindingRows(PrintedTable):
 
     @property
     def empty(self) -> str:
-        """What was not seen never counts as healthy."""
+        """Says "no problems" only where everything was seen."""
         gaps = _not_seen(self._session)
         return f"No problems in what is visible. Not visible: {gaps}." if gaps else "No problems."
 

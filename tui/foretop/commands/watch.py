@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import FindingSentences
+from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session
 from foretop.commands.output import say, warn
 from foretop.commands.view_rows import FindingRows, RowChange, row_changes
@@ -31,7 +32,12 @@ _HOOK_HELP = f"Run this shell command for each change instead of printing it; it
 _LEVELS = {severity.value: tuple(Severity)[: at + 1] for at, severity in enumerate(Severity)}
 
 
-@click.command("watch")
+@click.command(
+    "watch",
+    epilog=example(
+        "foretop watch --severity error --exec 'logger -t foretop \"$FORETOP_EVENT $FORETOP_NAME $FORETOP_WHAT\"'"
+    ),
+)
 @click.option("--exec", "hook", metavar="CMD", help=_HOOK_HELP)
 @click.option(
     "--severity",

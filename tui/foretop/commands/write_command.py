@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.object_selection import ObjectSelection, choosing_options
 from foretop.commands.output import say_to, warn
@@ -77,7 +78,7 @@ class CommandSession(msgspec.Struct):
     _known: bool = False
 
     async def introduce(self) -> str:
-        """Who acts, also for a dry run: what it shows is what a real one would write."""
+        """The name of who acts, also for a dry run: it shows what a real one would write."""
         if not self._known:
             self.executor = replace(self.executor, user=await whoami(self.executor.client, os.environ))
             self._known = True
@@ -131,10 +132,6 @@ class CommandSession(msgspec.Struct):
 class WriteCommand(click.Command):
     """A command that takes `--dry-run` without a value: one comes with `=` only, so that a name may follow."""
 
-    def __init__(self, *arguments: Any, example: str = "", **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self.example = example
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         until = args.index("--") if "--" in args else len(args)
         spelled = [f"{_DRY}=client" if arg == _DRY and at < until else arg for at, arg in enumerate(args)]
@@ -150,7 +147,7 @@ def verb_of(
     if where != (group.name if group is not None else ""):
         raise LookupError(f"the record of {record.id} puts {verb} under {where or 'foretop'}")
     make = group.command if group is not None else click.command
-    return make(verb, cls=WriteCommand, example=line.example)
+    return make(verb, cls=WriteCommand, epilog=example(line.example))
 
 
 def add_plain_verbs(group: click.Group, kinds: tuple[Kind, ...]) -> None:
@@ -301,7 +298,7 @@ def confirm_production(at: CommandSession, write_options: WriteOptions) -> None:
 
 
 def confirm_name(at: CommandSession, given: str, *, asks: bool) -> None:
-    """What is sent from here on is confirmed by the name that was typed, or given with --confirm-context."""
+    """Confirms the writes from here on by the name that was typed, or given with --confirm-context."""
     protection = at.executor.client.protection
     if protection.name and asks and given != protection.name:
         question = f"{protection.production}: type {protection.name} to continue"
@@ -352,7 +349,7 @@ async def _follow(
 
 
 async def _watch_undone(at: CommandSession, done: list[Result], minutes: int, reporter: ActionReporter) -> bool:
-    """Whether somebody has undone one of them; the journal has it too."""
+    """True if somebody has undone one of them, which the journal notes too."""
     watches = (watch_for_undoing(at.session, result, 60.0 * minutes) for result in done)
     found = await asyncio.gather(*watches, return_exceptions=True)
     for result, undone in zip(done, found, strict=True):

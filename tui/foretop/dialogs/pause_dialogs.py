@@ -20,9 +20,8 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.pause_facts import count_unpause, next_to_be_missed, skipped_ages
+from foretop_core.rules.facts.pause_facts import count_unpause, next_to_be_missed, pause_note, skipped_ages
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
-from foretop_core.rules.pause_windows import pause_note
 from foretop_core.rules.sentences import Text, render, sentence
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean

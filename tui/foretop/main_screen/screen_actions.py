@@ -18,7 +18,6 @@ from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.column_layout import sort_keys
-from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
@@ -27,7 +26,7 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
-from foretop_core.rules.pause_windows import pause_windows, window_line
+from foretop_core.rules.facts.pause_facts import pause_windows, window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
@@ -88,7 +87,7 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     app.refresh()
 
 
-# Deferred imports: the hand-over is loaded when it is first asked for.
+# Deferred imports: the hand-over and the export are loaded when they are first asked for.
 
 
 class ScreenActions:
@@ -130,6 +129,8 @@ class ScreenActions:
         page = self.host.page
         if not isinstance(page, TablePage) or page.rows is None:
             return
+        from foretop_core.dashboard.export import ExportFormat, save
+
         rows = page.rows
 
         def chosen(place: int | None) -> None:

@@ -29,7 +29,7 @@ from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_line
+from foretop_core.rules.facts.pause_facts import PauseWindow, pause_windows, window_line
 from foretop_core.rules.results import Results
 from foretop_core.rules.triage import ungathered
 from foretop_core.rules.triage.drills import LEFT_OVER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from foretop.panes.volumes_section import volume_line
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import BackupRepository, DataMovement
-from foretop_core.rules.repository_readiness import unready_repository
+from foretop_core.rules.facts.storage_facts import unready_repository
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.movements import how_moved

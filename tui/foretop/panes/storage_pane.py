@@ -6,7 +6,7 @@ from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD
 from foretop_core.actions.planners.nonadmin import DECIDE_STORAGE
-from foretop_core.models import BackupStorageLocation, NonAdminBackupStorageLocationRequest
+from foretop_core.models import BackupRepository, BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import credential_text, where_text
 from foretop_core.tables.engine.render_context import RenderContext
@@ -25,7 +25,8 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
         bucket = f"bucket {place.bucket}" if place.bucket else ""
         said.append(paragraph(" ".join(filter(None, (place.provider, bucket))), label="Where"))
     if place.checked:
-        said.append(paragraph(f"checked {render.time(place.checked, item)}", label="Status"))
+        done = "maintained" if isinstance(item, BackupRepository) else "checked"
+        said.append(paragraph(f"{done} {render.time(place.checked, item)}", label="Status"))
     if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
         said.append(Paragraph((Span(key_name(DECIDE_STORAGE.id), BOLD), span(" approves or rejects it")), label="Do"))
     return tuple(said)

@@ -30,7 +30,6 @@ from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.run_facts import RunFacts, has_ended, planned_runs
-from foretop_core.rules.last_copies import namespaces_losing_all_together, namespaces_losing_last_copy
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.sentences import estimate, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -92,16 +91,44 @@ def plan_delete_backup(snapshot: ClusterSnapshot, backups: Iterable[Backup], now
     refused = [Refusal(snapshot.ref(backup), why) for backup, why in judged if why]
     deleted = [backup for backup, why in judged if not why]
     steps = [_delete_request(snapshot, backup, now) for backup in deleted]
-    if steps and (losing := namespaces_losing_last_copy(snapshot, deleted)):
+    if steps and (losing := _namespaces_losing_last_copy(snapshot, deleted)):
         which = "It is" if len(deleted) == 1 else "Among them is"
         last = f"{which} the last good copy of {humanize.count(len(losing), 'namespace')}: {humanize.join(losing)}."
         steps[0] = replace(steps[0], warnings=(last, *steps[0].warnings))
     return Plan(DELETE_BACKUP, now, tuple(steps), tuple(refused))
 
 
+def _namespaces_losing_last_copy(snapshot: ClusterSnapshot, deleted: Iterable[Backup]) -> tuple[str, ...]:
+    """The namespaces whose last good copy would go; all backups are looked at only where that is possible."""
+    gone = {(backup.namespace, backup.name) for backup in deleted}
+    index = snapshot.protection
+    rows = (index.row(name) for name in index.names)
+    few = [
+        row.namespace
+        for row in rows
+        if row is not None
+        and row.copies.newest is not None
+        and row.copies.good <= len(gone)
+        and (row.copies.newest.namespace, row.copies.newest.name) in gone
+    ]
+    if not few or len(gone) == 1:
+        return tuple(few)
+    left = tuple(backup for backup in snapshot.backups if (backup.namespace, backup.name) not in gone)
+    after = replace(snapshot, backups=left, live=None).protection
+    return tuple(name for name in few if (row := after.row(name)) is None or not row.copies.good)
+
+
+def _namespaces_losing_all_together(snapshot: ClusterSnapshot, deleted: Sequence[Backup]) -> tuple[str, ...]:
+    """The namespaces that lose their last good copy with all of the backups, but with none of them alone."""
+    if len(deleted) < 2:
+        return ()
+    alone = {name for backup in deleted for name in _namespaces_losing_last_copy(snapshot, (backup,))}
+    return tuple(name for name in _namespaces_losing_last_copy(snapshot, deleted) if name not in alone)
+
+
 def last_copies_warning(snapshot: ClusterSnapshot, deleted: Sequence[Backup]) -> str:
     """What is lost only because several backups are deleted at once, which the plan of each alone does not say."""
-    losing = namespaces_losing_all_together(snapshot, deleted)
+    losing = _namespaces_losing_all_together(snapshot, deleted)
     if not losing:
         return ""
     return f"Together they are all good copies of {humanize.count(len(losing), 'namespace')}: {humanize.join(losing)}."

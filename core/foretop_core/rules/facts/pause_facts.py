@@ -11,8 +11,21 @@ from foretop_core.models import Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
 from foretop_core.rules.forecast import GRACE
-from foretop_core.rules.pause_windows import PauseWindow, pause_windows
+from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_windows, window_line
 from foretop_core.rules.snapshot import ClusterSnapshot
+
+__all__ = [
+    "PauseSummary",
+    "PauseWindow",
+    "UnpauseCounts",
+    "count_unpause",
+    "next_to_be_missed",
+    "pause_note",
+    "pause_summary",
+    "pause_windows",
+    "skipped_ages",
+    "window_line",
+]
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 

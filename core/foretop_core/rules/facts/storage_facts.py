@@ -17,8 +17,18 @@ from foretop_core.rules.heartbeat import PERIOD, unchecked_for
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.queue.positions import has_ended
+from foretop_core.rules.repository_readiness import unready_repository
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
+
+__all__ = [
+    "StorageFacts",
+    "credential_text",
+    "is_stored",
+    "schedules_to",
+    "unready_repository",
+    "where_text",
+]
 
 
 class StorageFacts(msgspec.Struct, frozen=True, dict=True):

@@ -88,7 +88,7 @@ class GroupedRows(Generic[E]):
 
     def __init__(self, table: SortedRows[E], standing: Callable[[ObjectRef, E], StatusLabel | None]) -> None:
         self._table = table
-        self._tally = GroupCounts(standing)
+        self._group_counts = GroupCounts(standing)
         self._folded: set[Group] = set()
         self._counted = -1
         self._groups: list[Group] = []
@@ -97,7 +97,7 @@ class GroupedRows(Generic[E]):
         self._lines_before: list[int] = []
         self._place: dict[Group, int] = {}
         self._length = 0
-        table.group(group_of, self._tally)
+        table.group(group_of, self._group_counts)
 
     def close(self) -> None:
         self._table.group(None, None)
@@ -168,7 +168,7 @@ class GroupedRows(Generic[E]):
 
     def _head(self, place: int) -> GroupHeader:
         group = self._groups[place]
-        return GroupHeader(group, self._sizes[place], self._tally.standings(group), group in self._folded)
+        return GroupHeader(group, self._sizes[place], self._group_counts.standings(group), group in self._folded)
 
     def _at(self, index: int) -> tuple[int, int | None]:
         """Of a line the place of its group, and of its row; None for a head."""
@@ -183,10 +183,10 @@ class GroupedRows(Generic[E]):
         return len(self._table) - before - self._sizes[place] if self._table.is_reversed else before
 
     def _count(self) -> None:
-        if self._counted == self._tally.moves:
+        if self._counted == self._group_counts.moves:
             return
-        self._counted = self._tally.moves
-        sizes = self._tally.sizes()
+        self._counted = self._group_counts.moves
+        sizes = self._group_counts.sizes()
         self._groups = [group for group, _ in sizes]
         self._sizes = [size for _, size in sizes]
         self._place = {group: place for place, group in enumerate(self._groups)}
