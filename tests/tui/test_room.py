@@ -32,7 +32,7 @@ _AT_40 = 36
     [
         ("triage", {"subject": 40, "what": 60, "severity": 9, "since": 6}, {"subject", "what"}),
         ("nonadmin", {"namespace": 12, "name": 26, "velero": 15}, {"namespace", "name", "velero"}),
-        ("queue", {"position": 4, "name": 60, "when": 13}, {"position", "name", "when"}),
+        ("queue", {"position": 2, "name": 60, "at": 6}, {"position", "name", "at"}),
         ("restores", {"name": 60, "backup": 60, "phase": 15}, {"name", "phase"}),
     ],
     ids=lambda given: given if isinstance(given, str) else "",

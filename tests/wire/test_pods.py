@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop_core.actions.pod_log import container_log
+from foretop_core.actions.run_logs import container_log
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.session import open_session

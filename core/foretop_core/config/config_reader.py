@@ -231,10 +231,19 @@ def check_settings(found: ConfigReading) -> None:
     if not settings.shift_ends:
         found.note_setting(("shiftEnds",), "must name at least one time of day such as '06:00'")
         settings = msgspec.structs.replace(settings, shift_ends=DEFAULT_SETTINGS.shift_ends)
+    if problem := window_problem(settings.window):
+        found.note_setting(("window",), problem)
+        settings = msgspec.structs.replace(settings, window=DEFAULT_SETTINGS.window)
     settings = msgspec.structs.replace(settings, tabs=_tabs(found, settings.tabs))
     pages = {page: _page(found, page, one) for page, one in settings.pages.items()}
     found.settings = msgspec.structs.replace(settings, pages=pages)
     found.mistakes.sort(key=lambda mistake: mistake.line)
+
+
+def window_problem(text: str) -> str:
+    """Why a window cannot be kept free; "" where it can."""
+    begins, _, ends = text.partition("-")
+    return "must begin and end at different times of day" if text and begins == ends else ""
 
 
 def _tabs(found: ConfigReading, names: tuple[str, ...]) -> tuple[str, ...]:

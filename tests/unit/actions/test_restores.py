@@ -188,7 +188,7 @@ def test_namespaces_that_may_not_be_seen_are_not_said_to_be_free() -> None:
         (
             RestoreRequest(),
             ("shop", "web"),
-            "shop and web exist already: what is in them stays, gaps are filled "
+            "shop and web exist already: what is in them stays, what is missing is added "
             "(to restore next to them, map shop:shop-restored,web:web-restored).",
         ),
         (
@@ -199,7 +199,7 @@ def test_namespaces_that_may_not_be_seen_are_not_said_to_be_free() -> None:
         (
             RestoreRequest(mapping={"shop": "crm"}),
             ("crm", "shop"),
-            "crm exists already: what is in it stays, gaps are filled.",
+            "crm exists already: what is in it stays, what is missing is added.",
         ),
     ],
 )

@@ -12,6 +12,7 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from foretop_core.rules.sentences import render
+from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.json_items import queue_items, results_item, schedule_item
 from foretop_core.tables.resources.queue import QueueView, run_eta
@@ -215,7 +216,7 @@ def test_runs_sort_by_their_progress() -> None:
     shares = [QueueView().column("items").sort(entry) for _, entry in table.model.table]
     assert sorted(share for share in shares if share is not None) == [0.5, 0.75]
     assert shares.count(None) == 2
-    assert table.cells("items")["a"].briefs == ("▇▇▁ 75%",)
+    assert (table.cells("items")["a"].text, table.cells("items")["a"].drawing) == ("75%", ShareBar(750))
     for text, found in (("phase:New", ["d"]), ("75%", ["a"]), ("owner:*hand", ["a", "b", "c", "d"])):
         table.model.narrow(text)
         assert sorted(row.key.name for row in table.rows()) == found

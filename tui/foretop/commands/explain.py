@@ -78,6 +78,7 @@ EXIT_CODES = (
         },
     ),
     ExitCodeRow("whatif", {0: "no run would be lost", 1: "a run would be lost after the change", **_ALWAYS}),
+    ExitCodeRow("spread", {0: "no run would be lost", 1: "a run would be lost even so", **_ALWAYS}),
     ExitCodeRow("doctor", {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}),
     ExitCodeRow(
         "get, describe, next, primer, watch, handover, journal",

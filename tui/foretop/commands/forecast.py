@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
@@ -15,11 +16,10 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
+from foretop_core.config.thresholds_from_settings import configured_window
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
-from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.cron_dialects import NONE_GIVEN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate, ForeseenRun, Range, night
 from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, WindowOutlook, outlook, window_outlook, words
@@ -35,7 +35,9 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 )
 @click.option("--at", "at", metavar="TIME", help="Foresee from this time on instead of now; with -f only.")
 @click.option("--hours", default=24, show_default=True, type=click.IntRange(1, 168), help="How far to look ahead.")
-@click.option("--window", "window", metavar="A-B", help="A stretch of the day to keep free, such as 06:00-07:30.")
+@click.option(
+    "--window", "window", metavar="A-B", help="A stretch of the day to keep free, such as 06:00-07:30; off for none."
+)
 @click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of the window (UTC).")
 @output_option
 def command(
@@ -57,34 +59,36 @@ def command(
     """
     if at is not None and source is None:
         raise click.UsageError("--at is for a file (-f)")
-    free = None if window is None else read_window(window)
-    zone = argument_values.zone(zone_name)
+    free = _kept_free(window, zone_name, session_options)
     if source is None:
-        return asyncio.run(_of_clusters(session_options, hours, free, zone, form))
-    read = argument_values.objects(source)
-    given = session_options.velero_versions or NONE_GIVEN
-    given.check(())
-    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
+        return asyncio.run(_of_clusters(session_options, hours, free, form))
+    snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
-    return _print([(snapshot, argument_values.moment(at))], hours, free, zone, form)
+    return _print([(snapshot, argument_values.moment(at))], hours, free, form)
 
 
-async def _of_clusters(
-    session_options: SessionOptions, hours: int, window: Window | None, zone: tzinfo, form: str
-) -> int:
+def _kept_free(window: str | None, zone_name: str | None, options: SessionOptions) -> Window | None:
+    """The window that is asked for, else that of the configuration; `--window off` for none."""
+    zone = argument_values.zone(zone_name)
+    if window == "off":
+        return None
+    if window is None:
+        return configured_window(options.window, options.time_zone, os.environ)
+    return read_window(window, zone)
+
+
+async def _of_clusters(session_options: SessionOptions, hours: int, window: Window | None, form: str) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         warn(bad)
         if not good:
             raise ForetopError("Nothing can be foreseen", "no cluster could be read")
-        return _print([(session.snapshot(name), session.clock(name).now()) for name in good], hours, window, zone, form)
+        return _print([(session.snapshot(name), session.clock(name).now()) for name in good], hours, window, form)
 
 
-def _print(
-    snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int, window: Window | None, zone: tzinfo, form: str
-) -> int:
+def _print(snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int, window: Window | None, form: str) -> int:
     found = [
-        (snapshot.context, outlook(night(snapshot, namespace, now, timedelta(hours=hours), zone=zone)))
+        (snapshot.context, outlook(night(snapshot, namespace, now, timedelta(hours=hours))))
         for snapshot, now in snapshots
         for namespace in snapshot.velero_namespaces
     ]
@@ -92,12 +96,12 @@ def _print(
         for place, (context, one) in enumerate(found):
             if place:
                 say()
-            _say(context, one, window, zone)
+            _say(context, one, window)
         if not found:
             say("No Velero server was found.")
     else:
-        emit({"servers": [_item(context, one, window, zone) for context, one in found]}, form)
-    if any(_loses_runs(one) or ((kept := _in(one, window, zone)) and not kept.is_free) for _, one in found):
+        emit({"servers": [_item(context, one, window) for context, one in found]}, form)
+    if any(_loses_runs(one) or ((kept := _in(one, window)) and not kept.is_free) for _, one in found):
         return 1
     return 3 if any(one.night.unknown for _, one in found) else 0
 
@@ -106,11 +110,11 @@ def _loses_runs(one: Outlook) -> bool:
     return any(schedule.count(Fate.LOST) for schedule in one.schedules)
 
 
-def _in(one: Outlook, window: Window | None, zone: tzinfo) -> WindowOutlook | None:
-    return None if window is None else window_outlook(one.night, window, zone)
+def _in(one: Outlook, window: Window | None) -> WindowOutlook | None:
+    return None if window is None else window_outlook(one.night, window)
 
 
-def _say(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> None:
+def _say(context: str, one: Outlook, window: Window | None) -> None:
     ahead = one.night
     place = f"{context}/{ahead.namespace}" if context else ahead.namespace
     say(f"Velero in {place}: {_time(ahead.now, ahead.now)} to {_time(ahead.until, ahead.now)}")
@@ -127,7 +131,7 @@ def _say(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> Non
             [_row(schedule, ahead.now) for schedule in one.schedules],
         )
     say()
-    for line in words(one, _in(one, window, zone)):
+    for line in words(one, _in(one, window)):
         say(f"  {render(line, ahead.now)}")
 
 
@@ -153,7 +157,7 @@ def _time(at: datetime, now: datetime) -> str:
     return f"{rounded:%H:%M}Z" if same_day else f"{rounded:%d %b %H:%M}Z"
 
 
-def _item(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> dict[str, Any]:
+def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
     ahead = one.night
     found: dict[str, Any] = {
         "context": context,
@@ -169,7 +173,7 @@ def _item(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> di
         "runs": [_run_item(run) for schedule in one.schedules for run in schedule.runs],
         "leftOut": dict(ahead.left_out),
     }
-    if (kept := _in(one, window, zone)) is not None:
+    if (kept := _in(one, window)) is not None:
         found["window"] = {
             "from": rfc3339(kept.begins),
             "until": rfc3339(kept.ends),

@@ -19,7 +19,7 @@ from foretop.commands.live_session import running_session, unreadable, wait_sync
 from foretop.commands.output import emit, file_help, output_option, say, table, warn, without_controls
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.background import in_thread
-from foretop_core.config.thresholds_from_settings import thresholds_of
+from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.cron import shown
 from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.errors import Unreadable
@@ -80,7 +80,8 @@ def command(
     if source is None:
         return asyncio.run(_of_clusters(session_options, now if at else None, form, apart))
     snapshot, read = argument_values.snapshot_in(source, session_options)
-    limits = thresholds_of(session_options.thresholds)
+    window = configured_window(session_options.window, session_options.time_zone, os.environ)
+    limits = thresholds_of(session_options.thresholds, window)
     own = acknowledgements_of(os.environ).read()
     return report_snapshots([(snapshot, now)], read.unreadable, form, limits, own, apart=apart)
 

@@ -33,6 +33,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.session import Session
@@ -104,7 +105,7 @@ class CommandSession(msgspec.Struct):
         options, asked, before = self.options, list(items), self.snapshot
         plan = planner(before, asked, self.now)
         reporter = ActionReporter(options.form, self.context, options.asks)
-        reporter.plan(plan)
+        reporter.plan(plan, lambda _context, namespace: queue_line(before, namespace, plan.at))
         if options.dry_run != "client" and plan.steps:
             await self.executor.guard(plan)
         if options.dry_run == "client" or not plan.steps:

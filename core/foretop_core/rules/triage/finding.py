@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from foretop_core.models.wire import ObjectRef, Time
 from foretop_core.rules.sentences import Text
 from foretop_core.rules.severity import Severity
+
+if TYPE_CHECKING:
+    from foretop_core.rules.night.window import Window
 
 __all__ = ["QUEUE", "Acknowledgement", "Finding", "Severity", "Thresholds"]
 QUEUE = ""
@@ -103,3 +107,5 @@ class Thresholds(msgspec.Struct, frozen=True):
     comes_after: timedelta = timedelta(seconds=5)
     """How long a finding must hold before it is shown; its rule has already waited where that matters."""
     goes_after: timedelta = timedelta(seconds=20)
+    window: Window | None = None
+    """A stretch of the day in which no backup should be at work."""
