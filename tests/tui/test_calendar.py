@@ -357,7 +357,10 @@ async def test_what_starts_next_comes_first_and_the_screen_stays_with_it_until_s
         shown.source.manual.advance(timedelta(minutes=5))
         await until_beats(shown, lambda: " due " in lane_of(shown, "z-soon"))
         shown.source.change(SCHEDULE, ran("z-soon", "45 2 * * *", "02:45:03"))
-        order = lambda: [key.name for key in lanes.timeline.order] if lanes.timeline else []  # noqa: E731
+
+        def order() -> list[str]:
+            return [key.name for key in lanes.timeline.order] if lanes.timeline else []
+
         await until_beats(shown, lambda: order() == ["a-later", "z-soon"])
         assert lanes.cursor == shown.source.key(SCHEDULE, "velero", "a-later")
         await shown.press("down", "up")

@@ -21,7 +21,7 @@ MAIL = "mail"
 
 def newest(at: Stand, schedule: str) -> str:
     names = [item["metadata"]["name"] for item in at.box.storage.list(at.box.storage.kind("Backup"))]
-    return max(name for name in names if name.startswith(f"{schedule}-"))
+    return max(str(name) for name in names if name.startswith(f"{schedule}-"))
 
 
 def count(at: Stand, kind: str) -> int:

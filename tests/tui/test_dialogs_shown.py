@@ -196,7 +196,7 @@ async def test_a_message_takes_the_whole_line_above_the_keys_so_that_no_word_is_
         assert "of" in rule
         for text in ("Nothing was changed", "x" * 75):
             app.notify(text, timeout=600)
-            await shown.until(lambda text=text: text in shown.text)
+            await shown.sees(text)
             assert shown.lines[-2].strip() == text
             assert shown.rule == rule
 

@@ -172,7 +172,9 @@ async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
 async def test_rows_that_come_in_before_it_do_not_move_the_cursor() -> None:
     async with screen(FilledSource([*calm(), *_many(200)])) as shown:
         await shown.press("3", "b", *["down"] * 30)
-        held, line = shown.table.cursor, [row.key for row in shown.table.window].index(shown.table.cursor)
+        held = shown.table.cursor
+        assert held is not None
+        line = [row.key for row in shown.table.window].index(held)
         for name in ("a-first", "b-second"):
             shown.source.change(NAB, _nab("team-0", name))
         await shown.tick()

@@ -12,7 +12,8 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
 from foretop_demo.access import Rule, User
-from tests.tui.dashboard_on_box import HOME, stand
+from foretop_demo.scenarios.scenario_builder import HOME
+from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import LARGE
 from tests.tui.test_pods import command
 
@@ -62,10 +63,10 @@ async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_cop
 async def test_a_dialog_names_the_key_to_what_is_below_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
-        await at.shown.press("slash", *"legacy", "enter", "r")
+        await at.shown.press("slash", *"ledger", "enter", "r")
         await at.see("pgdn more")
         await at.shown.press(*["pagedown"] * 5)
-        await at.see("Writes restore", "c copy command")
+        await at.see("c copy command")
         assert "pgdn more" not in at.shown.text
 
 
@@ -149,7 +150,7 @@ async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
         storage = at.box.storage
         storage.patch_status(storage.kind("BackupStorageLocation"), HOME, "offsite", {"phase": "Available"})
         await at.see("[ Cancel ]", "[ Bring back media ]", "Namespaces")
-        assert at.dialog.query_one("#namespaces", Prompt).has_focus
+        assert at.dialog.focused is at.dialog.query_one("#copy")
         assert at.writes == []
 
 

@@ -112,7 +112,7 @@ def _strip(objects: list[Resource], cells: int = 80) -> list[Line]:
     key = ObjectRef("prod", SCHEDULE.name, "velero", "etcd")
     found = store.get(key)
     assert found is not None
-    entry = SchedulesView().entry(store, key, found)  # type: ignore[arg-type]
+    entry = SchedulesView().entry(store, key, found)
     assert entry is not None
     render = RenderContextFactory(store, "prod").render_context(NOW)
     return wrap(run_strip(entry, render, cells), cells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -33,13 +33,13 @@ from foretop_core.models.kinds import BACKUP
 from tests.wire.faulty_server import PATIENCE, SCHEDULES, RoughServer, answer, serving, status
 from tests.wire.watching import connect, following, permit
 
-Handler = Callable[[web.Request], Any]
+Handler = Callable[[web.Request], Coroutine[Any, Any, web.StreamResponse]]
 
 
 @asynccontextmanager
 async def server_that(handle: Handler) -> AsyncIterator[RoughServer]:
     server = RoughServer()
-    server.handle = handle  # type: ignore[method-assign]
+    server.handle = handle  # type: ignore[method-assign, assignment]
     async with serving(server) as running:
         yield running
 

@@ -257,7 +257,7 @@ _UNPAUSE = (
     PlanColumn("DUE SINCE", 12, right=True),
     PlanColumn("MISSED", 6, right=True),
     PlanColumn("BACKUP NOW", 13),
-    PlanColumn("NEXT RUN", 19),
+    PlanColumn("NEXT RUN", 14),
 )
 _CHOICE = (
     PlanColumn("CHOICE", 22),
@@ -363,10 +363,11 @@ def _backup_now(effect: UnpauseEffect, line: QueueLine, now: datetime) -> Piece:
 def _next_run(effect: UnpauseEffect, now: datetime) -> str:
     run = effect.forecast.starts or effect.forecast.next_run
     if run is None:
-        return "not known"
+        return "none" if effect.forecast.predictable else "not known"
     if run <= now:
         return "due"
-    return f"{_moment(run, now)} in {times.countdown(run - now)}"
+    is_today = run.astimezone(now.tzinfo).date() == now.date()
+    return f"{_clock(run, now)} in {times.countdown(run - now)}" if is_today else _clock(run, now)
 
 
 def _newest_copy(effect: UnpauseEffect, line: QueueLine, now: datetime) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.objects import NOW, backup, schedule
 from tests.unit.tables.test_views import Shown
 
-DUE = {"cron": "0 * * * *", "last": "00:00:03"}
-NOT_DUE = {"cron": "0 * * * *", "last": "02:00:03"}
+DUE: dict[str, Any] = {"cron": "0 * * * *", "last": "00:00:03"}
+NOT_DUE: dict[str, Any] = {"cron": "0 * * * *", "last": "02:00:03"}
 
 
 def counts(choice: Choice, *schedules: Schedule, snapshot: ClusterSnapshot | None = None) -> UnpauseCounts:

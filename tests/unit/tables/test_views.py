@@ -20,7 +20,7 @@ from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
-from foretop_core.tables.engine.view import Cell, Column, Row, View
+from foretop_core.tables.engine.view import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.resources.findings import COLUMNS as FINDINGS
 from tests import recordings
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
@@ -601,6 +601,7 @@ def test_every_glyph_has_an_ascii_letter() -> None:
 def pane_of(*objects: Resource) -> str:
     shown = Shown("schedules", objects)
     ((_, entry),) = shown.model.table
+    assert not isinstance(entry, UnreadableRow)
     return " ".join(span.text for one in schedule_pane(entry, shown.render_context()) for span in one.spans)
 
 

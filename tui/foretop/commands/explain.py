@@ -72,7 +72,7 @@ EXIT_CODES = (
         "forecast",
         {
             0: "all runs are made, and the window is free",
-            1: "a run will be lost, or the window is not free",
+            1: "a run will be lost, or the window is not free; check: the ranges fail",
             **_ALWAYS,
             3: "a server cannot be foreseen",
         },

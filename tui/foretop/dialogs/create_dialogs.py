@@ -88,7 +88,10 @@ class RestoreDialog(ActionDialog):
         chosen = Prompt(placeholder="all in the backup; or: orders, ledger", id="namespaces")
         chosen.value, chosen.cursor_position = self.targets.namespace, len(self.targets.namespace)
         if len(self._copies) > 1:
-            copies = OptionCycler([self._copy_label(one) for one in self._copies], "copy", self.ascii)
+            labels = [
+                f"{self._copy_label(one)} ({at} of {len(self._copies)})" for at, one in enumerate(self._copies, 1)
+            ]
+            copies = OptionCycler(labels, "copy", self.ascii)
             copies.at = next((at for at, one in enumerate(self._copies) if one.name == self.keys[0].name), 0)
             yield DialogField("Copy", copies)
         yield DialogField("Namespaces", chosen)
@@ -99,10 +102,9 @@ class RestoreDialog(ActionDialog):
         yield DialogField("Name", Prompt(placeholder=restore_name(self.keys[0].name, self.opened), id="name"))
 
     def _copy_label(self, copy: Backup) -> str:
-        """`12 hours old, shop-nightly-20261115010012`; what is wrong with it before its name."""
-        age = f"{humanize.duration(self.opened - copy.started)} old, " if copy.started is not None else ""
-        phase = "" if copy.phase == "Completed" else f"{copy.phase}, "
-        return f"{age}{phase}{copy.name}"
+        """`12 hours old, PartiallyFailed`; its name is said below."""
+        age = f"{humanize.duration(self.opened - copy.started)} old" if copy.started is not None else copy.name
+        return age if copy.phase == "Completed" else f"{age}, {copy.phase}"
 
     def _take_copy(self) -> None:
         """The restore is from the copy that is chosen now."""

@@ -23,7 +23,7 @@ from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, HEAD, PLAIN, style_of, to_ascii
 from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.terminal_text import clean, width
+from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
 LABEL_CELLS = 17
 NO_TABLE = PlanTable((), (), ())
@@ -103,7 +103,8 @@ class OptionCycler(Widget, can_focus=True):
     def render(self) -> Text:
         left, right = ("<", ">") if self._ascii else ("‹", "›")
         style = CURSOR if self.has_focus else PLAIN
-        return Text(f"{left} {to_ascii(clean(self.value), self._ascii)} {right}", style=style, no_wrap=True)
+        value = cut_end(to_ascii(clean(self.value), self._ascii), max(4, self.size.width - 4))
+        return Text(f"{left} {value} {right}", style=style, no_wrap=True)
 
     def action_turn(self, by: int) -> None:
         self.at = (self.at + by) % len(self.values)

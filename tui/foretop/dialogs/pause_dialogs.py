@@ -96,7 +96,7 @@ class UnpauseDialog(ActionDialog):
         said = []
         if paused and paused[0].pause is not None and self.targets.window:
             said.append(paragraph(render(pause_note(paused[0].pause), paused[0].now), label="Window"))
-        if paused and not self.query_one(RadioList).display:
+        if len(paused) == 1 and not self.query_one(RadioList).display:
             said.append(paragraph("Nothing is due, so there is nothing to skip."))
         if len(paused) > 1:
             oldest = age_after_skip(paused, self.choice)

@@ -11,7 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from foretop.dialogs.dialog_frame import DialogFrame
+from foretop.dialogs.dialog_frame import DialogFrame, DialogText
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
@@ -56,7 +56,6 @@ class WhatIfScreen(DialogFrame):
     """Fields for one lane and its server; below them both nights and the difference."""
 
     verb = "Plan it"
-    dismissal = "Close"
 
     def __init__(
         self, state: DashboardState, key: ObjectRef, ascii: bool, take: Callable[[PlannedChange], None]
@@ -131,7 +130,8 @@ class WhatIfScreen(DialogFrame):
 
     def draw(self) -> None:
         name = self.key.name or "the server"
-        self.say(f"What if: {name}", f"{self.key.context} {self.key.namespace}: nothing is written", self._told())
+        place = f"{self.key.context}, {self.key.namespace}: nothing is written"
+        self.say(DialogText(f"What if: {name}", place, said=tuple(self._told())))
         planned = self._planned()
         self.go.say(self.verb if planned is None or not planned.schedule else "Edit schedule", dead=planned is None)
 

@@ -155,8 +155,8 @@ class PauseEffect(msgspec.Struct, frozen=True):
 
     @property
     def is_late(self) -> bool:
-        """Its newest copy is older at the end than the schedule makes them; False where that is not known."""
-        return self.copy_age is not None and self.interval is not None and self.copy_age > self.interval + GRACE
+        """Its newest copy is older at the end than promised: one run may go wrong. False where that is not known."""
+        return self.copy_age is not None and self.interval is not None and self.copy_age > 2 * self.interval
 
 
 def pause_effect(facts: ScheduleFacts, until: datetime | None) -> PauseEffect:
