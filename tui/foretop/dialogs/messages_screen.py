@@ -1,4 +1,4 @@
-"""What was sent from here, and the history of toasts, newest first."""
+"""The writes sent from here, and the history of toasts, newest first."""
 
 from __future__ import annotations
 
