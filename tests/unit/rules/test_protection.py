@@ -390,11 +390,11 @@ def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_it
     snapshot = assemble([location(), SHOP, paused, copy("one", "shop", age=run, kept=_DAY / 2)])
     (row,) = (found for name in snapshot.protection.names if (found := snapshot.protection.row(name)) is not None)
     assert ProtectionJudge(NOW, ProtectionLimits()).state(row) is ProtectionState.EXPIRING
-    found = {one.code: one for one in triage(snapshot, NOW).findings}
-    assert found.keys() == {"schedule-paused-long", "namespace-expiring"}
-    assert found["namespace-expiring"].severity is Severity.ERROR
-    assert found["namespace-expiring"].since is None, "it is to come"
-    assert found["namespace-expiring"].because == found["schedule-paused-long"]
+    told = {one.code: one for one in triage(snapshot, NOW).findings}
+    assert told.keys() == {"schedule-paused-long", "namespace-expiring"}
+    assert told["namespace-expiring"].severity is Severity.ERROR
+    assert told["namespace-expiring"].since is None, "it is to come"
+    assert told["namespace-expiring"].because == told["schedule-paused-long"]
 
 
 def repository(phase: str, storage: str = "default", **status: Any) -> BackupRepository:
