@@ -568,12 +568,12 @@ def _(seen: Surfaces) -> Stated:
 
 @states("number of paused schedules", "Triage")
 def _(seen: Surfaces) -> Stated:
-    if told := _all_paused(seen, r"all (\d+) schedules are paused"):
+    if told := _all_paused(seen, r"all (\d+) paused"):
         yield _ALL, number(told)
     if (besides := find(r"healthy, (\d+) paused", seen.calm)) is not None:
         yield _ALL, number(int(besides))
     for row in seen.triage_rows.values():
-        if (some := find(r"^(\d+) of \d+ schedules are paused, \d+ overdue", row["what"])) is not None:
+        if (some := find(r"^(\d+) of \d+ paused, \d+ overdue", row["what"])) is not None:
             yield _ALL, number(int(some))
 
 
@@ -599,10 +599,8 @@ def _(seen: Surfaces) -> Stated:
 @states("number of schedules that are paused and overdue", "Triage")
 def _(seen: Surfaces) -> Stated:
     for row in seen.triage_rows.values():
-        if (told := find(r"schedules are paused, (\d+) overdue", row["what"])) is not None:
+        if (told := find(r"paused, (\d+) overdue", row["what"])) is not None:
             yield _ALL, number(int(told))
-        elif row["what"].endswith(" is paused and overdue"):
-            yield _ALL, number(1)
     if (told := find(r"all schedules are paused \(\d+, (\d+) overdue\)", seen.calm)) is not None:
         yield _ALL, number(int(told))
 

@@ -209,7 +209,7 @@ def _calendar(state: DashboardState) -> None:
     model.pump(now)
     for server in model.servers():
         snapshot = state.store.snapshot(server[0])
-        coming = Foresight(snapshot, server[1], now, timedelta(days=1), state.zone)
+        coming = Foresight(snapshot, server[1], now, timedelta(days=1))
         coming.play(2)
         model.take(ServerNight(server[0], coming.night(), past_runs(snapshot, server[1], now - PAST)))
     StartLoad(model.items, axis_over(now, timedelta(days=1), 2000, state.zone)).collisions(now)

@@ -114,7 +114,7 @@ def test_the_version_is_told_without_the_libraries_that_few_need() -> None:
 class Writing(Dashboard):
     """Keeps what would have gone to the terminal."""
 
-    CSS_PATH = Path(foretop.app.__file__).with_name("styles") / "foretop.tcss"
+    CSS_PATH = str(Path(foretop.app.__file__).with_name("styles") / "foretop.tcss")
 
     def __init__(self, source: ClusterSession) -> None:
         super().__init__(lambda: source, DisplayOptions(flash=False))

@@ -52,15 +52,25 @@ async def test_each_namespace_has_a_head_that_counts_its_rows(size: tuple[int, i
         assert "NAMESPACE" in shown.text
 
 
+async def test_more_groups_than_fit_are_an_overview_first() -> None:
+    async with screen(FilledSource(_many(80))) as shown:
+        await shown.press("3", "down", "b")
+        assert _heads(shown)[0] == "▸ team-00  2"
+        assert shown.table.cursor == _head("team-00")
+        assert "80 rows in 40 groups" in shown.rule
+        await shown.press("enter")
+        assert _heads(shown)[:2] == ["▾ team-00  2", "▸ team-01  2"]
+
+
 async def test_the_cursor_stays_on_its_object_into_groups_and_out_again() -> None:
     async with screen() as shown:
         await shown.press("3")
-        first = shown.source.key(NAB, "team-pay", "orders-db")
-        await shown.on(first)
+        orders = shown.source.key(NAB, "team-pay", "orders-db")
+        await shown.on(orders)
         await shown.press("b")
-        assert shown.table.cursor == first
+        assert shown.table.cursor == orders
         await shown.press("up", "b")
-        assert shown.table.cursor == first
+        assert shown.table.cursor == orders
 
 
 async def test_nothing_can_be_done_to_a_head_but_folding_and_marking() -> None:
@@ -142,7 +152,7 @@ def _saved(folder: Path) -> tuple[list[str], list[str]]:
 
 async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
     async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE, painted=True) as shown:
-        await shown.press("3", "N", "b", "home")
+        await shown.press("3", "N", "b", "home", "enter")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)
         shown.source.change(NAB, _nab("team-00", shown.names()[1], "BackingOff"))
@@ -162,7 +172,9 @@ async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
 async def test_rows_that_come_in_before_it_do_not_move_the_cursor() -> None:
     async with screen(FilledSource([*calm(), *_many(200)])) as shown:
         await shown.press("3", "b", *["down"] * 30)
-        held, line = shown.table.cursor, [row.key for row in shown.table.window].index(shown.table.cursor)
+        held = shown.table.cursor
+        assert held is not None
+        line = [row.key for row in shown.table.window].index(held)
         for name in ("a-first", "b-second"):
             shown.source.change(NAB, _nab("team-0", name))
         await shown.tick()

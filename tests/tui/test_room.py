@@ -8,7 +8,7 @@ import pytest
 
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import TABLE_PAGES
-from foretop.panes.run_strip import run_strip
+from foretop.panes.run_chart_pane import run_chart_lines
 from foretop.widgets.column_layout import arrange
 from foretop.widgets.paragraphs import Line, Paragraph, span, wrap
 from foretop.widgets.styles import style_of, to_ascii
@@ -91,8 +91,10 @@ async def test_a_name_takes_the_room_that_a_shorter_wording_beside_it_leaves() -
 
 async def test_forty_cells_show_which_section_of_how_many_is_open() -> None:
     async with screen(size=TINY) as shown:
+        await shown.press("7", "enter", "right")
+        assert "─ Volumes ─ 2 of 7 sections ─" in shown.lines[3]
         await shown.press("2", "enter", "right")
-        assert "─ Events ─ 2 of 5 sections ─" in shown.lines[3]
+        assert "─ Overview Events Changes Describe YAML" in shown.lines[3]
 
 
 async def test_a_page_takes_no_room_before_it_is_the_one_on_the_screen() -> None:
@@ -105,17 +107,17 @@ async def test_a_page_takes_no_room_before_it_is_the_one_on_the_screen() -> None
         assert not page.display
 
 
-def _strip(objects: list[Resource], cells: int = 80) -> list[Line]:
+def _chart(objects: list[Resource], cells: int = 80) -> list[Line]:
     store = Store()
     clock = ManualClock(NOW)
     store.fill("prod", objects, clock)
     key = ObjectRef("prod", SCHEDULE.name, "velero", "etcd")
     found = store.get(key)
     assert found is not None
-    entry = SchedulesView().entry(store, key, found)  # type: ignore[arg-type]
+    entry = SchedulesView().entry(store, key, found)
     assert entry is not None
     render = RenderContextFactory(store, "prod").render_context(NOW)
-    return wrap(run_strip(entry, render, cells), cells)
+    return wrap(run_chart_lines(entry, render, cells, 4), cells)
 
 
 def _etcd(hour: int, minutes: int, phase: str = "Completed", **more: Any) -> Resource:
@@ -134,30 +136,34 @@ def _etcd(hour: int, minutes: int, phase: str = "Completed", **more: Any) -> Res
 def test_a_pause_is_not_counted_as_a_run() -> None:
     """As in the table, where it takes no outcome's place."""
     paused = schedule("etcd", "0 * * * *", last="00:00:03", paused=True)
-    assert "the last 1 run, oldest first" in _text(_strip([paused, _etcd(0, 5)])[2])
+    assert "the last 1 run, oldest first" in _text(_chart([paused, _etcd(0, 5)])[0])
 
 
-def test_a_strip_of_runs_is_as_high_as_they_took_and_marks_failures_besides_their_colour() -> None:
+def test_a_chart_of_runs_is_as_high_as_they_took_and_marks_failures_besides_their_colour() -> None:
     runs = [_etcd(0, 5), _etcd(1, 30, "Failed"), _etcd(2, 10)]
-    lines = _strip([schedule("etcd", "0 * * * *", last="02:00:03"), *runs])
-    assert _text(lines[0]) == "Runs     ▂█▃"
-    assert _text(lines[1]).rstrip() == "          F"
-    assert lines[0][-2].style == style_of(Tone.BAD)
-    assert "the highest bar is 30 minutes" in _text(lines[2])
-    assert "F failed" in _text(lines[3])
-    assert to_ascii(_text(lines[0]), ascii=True).isascii()
+    lines = _chart([schedule("etcd", "0 * * * *", last="02:00:03"), *runs])
+    assert [_text(line).rstrip() for line in lines[1:6]] == [
+        " 30m┤  █",
+        "    │  █",
+        " 15m┤  █ ▃",
+        "    │▅ █ █",
+        "    └──F───",
+    ]
+    assert any(piece.style == style_of(Tone.BAD) and "█" in piece.text for piece in lines[1])
+    assert "F failed" in _text(lines[6])
+    assert all(to_ascii(_text(line), ascii=True).isascii() for line in lines)
 
 
-def test_a_run_that_was_missed_has_its_place_in_the_strip() -> None:
-    lines = _strip([schedule("etcd", "0 * * * *", last="02:00:03"), _etcd(0, 5), _etcd(2, 5)])
-    assert _text(lines[0]) == "Runs     █ █"
-    assert _text(lines[1]).rstrip() == "          _"
+def test_a_run_that_was_missed_has_its_place_in_the_chart() -> None:
+    lines = _chart([schedule("etcd", "0 * * * *", last="02:00:03"), _etcd(0, 5), _etcd(2, 5)])
+    assert _text(lines[5]).rstrip() == "    └──×───"
+    assert "the last 3 runs" in _text(lines[0])
 
 
-def test_a_wider_line_has_a_longer_strip() -> None:
+def test_a_wider_line_has_a_longer_chart() -> None:
     objects = [schedule("etcd", "0 * * * *", last="02:00:03"), *(_etcd(hour, 5) for hour in range(3))]
-    assert _text(_strip(objects, 13)[0]) == "Runs     ██"
-    assert _text(_strip(objects)[0]) == "Runs     ███"
+    assert _text(_chart(objects, 13)[-1]).rstrip() == "    └──────"
+    assert _text(_chart(objects, 9)[-1]).rstrip() == "    └────"
 
 
 async def test_a_schedule_whose_backups_are_not_visible_is_not_said_to_have_made_none() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.objects import location, schedule
@@ -35,7 +35,7 @@ async def test_a_window_that_has_overrun_is_resumed_from_triage_with_one_key(
             change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
             at.box.storage.patch(schedules, HOME, name, change, "foretop")
         at.patch("Schedule", "wiki", {"spec": {"paused": True}})
-        await at.see("overrun by", "by maria: CHG-4711; meant until 14 Nov 04:30Z")
+        await at.see("over, 2 still paused", "by maria: CHG-4711; meant until 14 Nov 04:30Z")
         assert "U resume the window of 2 schedules" in at.shown.pane
         assert "u unpause 2 schedules" in at.shown.pane
         await at.shown.press("U")
@@ -61,7 +61,8 @@ async def test_the_command_lists_the_windows_and_leads_to_the_schedules_of_one()
 async def test_without_a_window_the_command_says_so() -> None:
     async with screen(FilledSource([location(), schedule("audit", paused=True)])) as shown:
         await shown.press("colon", *"windows", "enter")
-        await shown.until(lambda: "No schedule paused by foretop" in str(shown.app.told))
+        told = "1 paused, none by foretop (1 by somebody): u on 2 unpauses"
+        await shown.until(lambda: told in str(shown.app.told))
 
 
 async def test_the_list_of_windows_is_as_wide_as_it_needs_to_say_until_when() -> None:
@@ -71,3 +72,10 @@ async def test_the_list_of_windows_is_as_wide_as_it_needs_to_say_until_when() ->
         await shown.press("colon", *"windows", "enter")
         await shown.until(lambda: isinstance(shown.app.screen, ChoicePicker))
         assert "meant until 14 Nov 04:30Z" in shown.text
+
+
+async def test_the_key_that_resumes_says_on_triage_who_has_paused_what_no_window_holds() -> None:
+    async with screen(FilledSource([location(), schedule("audit", paused=True)])) as shown:
+        shown.source.clusters = {"prod-eu": None}  # type: ignore[dict-item]  # nothing is written
+        await shown.press("U")
+        assert shown.app.told[-1][1].startswith("1 paused, none by foretop (1 by somebody)")

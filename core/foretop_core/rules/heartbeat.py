@@ -183,7 +183,7 @@ class Heartbeat(msgspec.Struct, frozen=True):
     def coming_run_phrase(self, now: datetime) -> str:
         """A phrase about a coming run of a silent server; reads on after the time that it is due."""
         if self.still_works(now):
-            return f"when it is created but {self.holds_back(now)}"
+            return f"created then, but {self.holds_back(now)}"
         return f"but it is not created until {self.awaited(now)}"
 
     def coming_look(self, now: datetime) -> datetime | None:

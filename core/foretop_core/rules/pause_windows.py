@@ -22,6 +22,11 @@ class PauseWindow(msgspec.Struct, frozen=True):
     schedules: tuple[Schedule, ...]
 
     @property
+    def name(self) -> str:
+        """The name that a person gives it: its reason, or else the schedules that it paused."""
+        return self.pause.why or f"of {humanize.join([schedule.name for schedule in self.schedules], 2)}"
+
+    @property
     def pause(self) -> PauseInfo:
         """The pause with its author, reason and end: one request wrote the same on all of them, one after the other."""
         return next((one for one in self._pauses if one.until is not None), self._pauses[0])
@@ -64,7 +69,7 @@ def first_pause(pauses: Iterable[PauseInfo]) -> datetime | None:
 
 def _since_first(pauses: Sequence[PauseInfo]) -> Text:
     first, differ = first_pause(pauses), len({one.since for one in pauses}) > 1
-    return sentence("since ", first, " or later" if differ else "") if first else "at an unknown time"
+    return sentence("since ", first, " (the first of them)" if differ else "") if first else "at an unknown time"
 
 
 def pause_note(paused: PauseInfo) -> Text:

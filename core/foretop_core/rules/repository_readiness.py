@@ -11,10 +11,14 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 def unready_repository(repository: BackupRepository) -> str:
-    """A sentence on what a repository that is not ready prevents, with Velero's reason where it gives one."""
-    why = (repository.status.message or "Velero gives no reason").rstrip(".")
+    """The effect of a repository that is not ready, with Velero's reason where it gives one."""
+    reason = repository.status.message.rstrip(".")
+    return f"{unready_effect(repository)} {f'Velero says: {reason}' if reason else 'Velero gives no reason'}."
+
+
+def unready_effect(repository: BackupRepository) -> str:
     of = repository.spec.volume_namespace
-    return f"{why}. Until it is ready no volume of {of} is backed up to it or restored from it."
+    return f"No volume of {of} is backed up to it or restored from it until it is ready."
 
 
 def unready_names(repositories: Iterable[BackupRepository]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TypeAlias
 
@@ -24,7 +24,13 @@ def estimate(at: datetime) -> Moment:
     return Moment((at + timedelta(seconds=30)).replace(second=0, microsecond=0), to_the_minute=True)
 
 
-Part: TypeAlias = str | Moment | timedelta
+class Key(msgspec.Struct, frozen=True):
+    """The key of an action within a sentence: a screen writes the one that it has, anything else leaves it out."""
+
+    action: str
+
+
+Part: TypeAlias = str | Moment | timedelta | Key
 
 
 class Sentence(msgspec.Struct, frozen=True):
@@ -43,7 +49,7 @@ Text: TypeAlias = str | Sentence
 """What a person reads: plain text, which never changes, or a sentence with times in it."""
 
 
-def sentence(*parts: Text | Moment | datetime | timedelta) -> Text:
+def sentence(*parts: Text | Moment | Key | datetime | timedelta) -> Text:
     """`sentence("Due at ", run, ", ", now - run, " ago.")`: the parts in order; plain text where none is a time.
 
     Durations lose what is not shown of them, so that a rule that looks again a second later says the same.
@@ -80,6 +86,27 @@ def without_full_stop(text: Text) -> Text:
     return sentence(*before, last.rstrip(".") if isinstance(last, str) else last)
 
 
+def with_keys(text: Text, key_name: Callable[[str], str]) -> Text:
+    """The same with the key of each action behind what it does: `Resume the window (U).`"""
+    if isinstance(text, str):
+        return text
+    keys = {action: f" ({key})" if (key := key_name(action)) else "" for action in keys_in(text)}
+    return sentence(*(keys[part.action] if isinstance(part, Key) else part for part in text.parts))
+
+
+def keys_in(text: Text) -> tuple[str, ...]:
+    """The actions whose keys a sentence names."""
+    return () if isinstance(text, str) else tuple(part.action for part in text.parts if isinstance(part, Key))
+
+
+def roughly(length: timedelta) -> timedelta:
+    """In its largest unit alone, for a row that has room for one number."""
+    for unit in (timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)):
+        if length >= unit:
+            return length - length % unit
+    return length
+
+
 def render(text: Text, now: datetime, zone: tzinfo | None = None) -> str:
     """As a person reads it at this moment in this zone, or in that of `now`; plain text stays as it is."""
     return text if isinstance(text, str) else "".join(_written(part, now, zone) for part in text.parts)
@@ -90,7 +117,7 @@ def sort_key(text: Text) -> str:
     return text if isinstance(text, str) else "".join(_sortable(part) for part in text.parts)
 
 
-def _flat(parts: Iterable[Text | Moment | datetime | timedelta]) -> Iterator[Part]:
+def _flat(parts: Iterable[Text | Moment | Key | datetime | timedelta]) -> Iterator[Part]:
     for part in parts:
         if isinstance(part, Sentence):
             yield from part.parts
@@ -110,6 +137,8 @@ def _written(part: Part, now: datetime, zone: tzinfo | None) -> str:
             return humanize.time(at, now, zone)
         case timedelta():
             return humanize.duration(part)
+        case Key():
+            return ""
         case str():
             return part
 
@@ -120,5 +149,7 @@ def _sortable(part: Part) -> str:
             return at.astimezone(UTC).isoformat()
         case timedelta():
             return f"{part.total_seconds():015.0f}"
+        case Key():
+            return ""
         case str():
             return part

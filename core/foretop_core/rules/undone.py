@@ -11,7 +11,7 @@ import msgspec
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, sentence
-from foretop_core.rules.triage.finding import Finding, Severity
+from foretop_core.rules.triage.finding import Finding, Severity, brief
 
 SHOWN_FOR = timedelta(minutes=5)
 """How long Triage lists a change that was undone."""
@@ -90,7 +90,9 @@ def undone_finding(undone: UndoneChange, owner: str) -> Finding:
             "foretop deleted it at ", undone.written_at, f". {who} created it again at ", undone.at, "."
         )
     remedy: Text = owner or "Change it where it is kept, or ask its owner to leave it alone meanwhile."
-    what = f"your {_deed(undone)} was undone by {undone.by}" if undone.by else f"your {_deed(undone)} was undone"
+    was_undone = f"your {_deed(undone)} was undone"
+    verb = "put back" if undone.fields else "made again"
+    what = brief(f"{verb} by {undone.by}", was_undone) if undone.by else was_undone
     return Finding(CODE, Severity.WARNING, undone.target, undone.at, what, evidence, remedy)
 
 

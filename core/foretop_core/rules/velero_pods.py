@@ -166,18 +166,22 @@ def failing_server(pods: Iterable[Pod], namespace: str) -> Pod | None:
 
 
 def crash_text(pod: Pod) -> Text:
-    """How a pod fails: its state, how often it was restarted, how it last ended and the last that it said."""
+    """How a pod fails: its state, how often it was restarted, and how it last ended."""
     ended, count = last_exit(pod), restarts(pod)
     often = f", {humanize.count(count, 'restart')}" if count else ""
     last: Text = ""
     if ended is not None:
-        said = f": {_last_line(ended.message)}" if ended.message.strip() else ""
         reason = f" ({ended.reason})" if ended.reason else ""
         at = sentence(" at ", ended.at) if ended.at is not None else ""
-        last = sentence(f"; {ended.container} ended with exit code {ended.code}{reason}", at, said)
-    elif why := why_not_ready(pod):
-        last = f": {_last_line(why)}"
+        last = sentence(f"; {ended.container} ended with exit code {ended.code}{reason}", at)
     return sentence(f"Pod {pod.name} is in {pod_state(pod)}{often}", last, ".")
+
+
+def last_words(pod: Pod) -> str:
+    """The last line that a failing pod wrote, or the kubelet's reason; "" where neither says anything."""
+    ended = last_exit(pod)
+    said = ended.message if ended is not None and ended.message.strip() else why_not_ready(pod)
+    return _last_line(said) if said.strip() else ""
 
 
 def _last_line(text: str) -> str:

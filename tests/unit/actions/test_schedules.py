@@ -195,7 +195,7 @@ def created(snapshot: ClusterSnapshot, cron: str = "0 4 * * *", **fields: Any) -
 @pytest.mark.parametrize(
     ("where", "cron", "forecast"),
     [
-        ((), "0 4 * * *", "first backup 04:00:00Z, starts within a minute after that, in 1 hour and 18 minutes"),
+        ((), "0 4 * * *", "first backup 04:00:00Z, starts within a minute of that, in 1 hour and 18 minutes"),
         ((location(),), "0 4 * * *", "first backup 04:00:00Z, starts 04:00:03Z, in 1 hour and 18 minutes"),
         ((location(),), "@every 1m10s", "first backup 02:42:17Z, starts 02:43:03Z, in 1 minute and 56 seconds"),
         (
@@ -287,9 +287,10 @@ def test_the_same_name_in_another_namespace_or_another_name_is_free() -> None:
 
 @pytest.mark.parametrize("field", ["ttl", "item_operation_timeout", "csi_snapshot_timeout"])
 def test_every_duration_of_a_template_is_checked(field: str) -> None:
-    check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**{field: "4h"})))
+    fields: dict[str, Any] = {field: "4h"}
+    check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**fields)))
     with pytest.raises(BadInput, match="'30d' is not a valid duration"):
-        check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**{field: "30d"})))
+        check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**{**fields, field: "30d"})))
 
 
 def test_excluded_namespaces_are_checked_too() -> None:

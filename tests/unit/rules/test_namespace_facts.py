@@ -27,12 +27,12 @@ def facts(*objects: Resource) -> NamespaceFacts:
     ("objects", "word", "severity", "why"),
     [
         ((copy("one", "team"),), "protected", None, "protected"),
-        ((), "no copy", Severity.ERROR, "no copy, though its schedules promise one"),
+        ((), "no copy", Severity.ERROR, "it has no copy, though its schedules promise one"),
         (
             (copy("one", "team", age=timedelta(days=4)),),
             "late",
             Severity.ERROR,
-            "newest copy older than its schedules promise",
+            "its newest copy is older than its schedules promise",
         ),
         ((copy("one", "team", phase="PartiallyFailed"),), "partial", Severity.WARNING, "no copy has all of it"),
     ],

@@ -7,7 +7,7 @@ from datetime import timedelta
 from foretop_core.models import Schedule
 from foretop_core.rules.pause_windows import pause_windows, window_line
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
-from foretop_core.rules.sentences import render
+from foretop_core.rules.sentences import render, with_keys
 from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.tables.resources.findings import subject_text
 from tests.objects import NOW, at, location, schedule
@@ -56,11 +56,11 @@ def test_several_are_paused_since_the_first_of_them_and_each_since_its_own_time(
         paused(name, since=f"2026-11-15T{at}:00Z") for name, at in (("a", "01:20"), ("b", "01:10"), ("c", "01:30"))
     ]
     (window,) = pause_windows(items)
-    assert "3 schedules since 01:10:00Z or later by maria: CHG-4711" in window_line(window, NOW)
+    assert "3 schedules since 01:10:00Z (the first of them) by maria: CHG-4711" in window_line(window, NOW)
     late, everything = findings(location(), *items)
     assert everything.since == at("01:10:00")
     for found in (late, everything):
-        assert "since 01:10:00Z or later by maria: CHG-4711" in render(found.evidence, NOW)
+        assert "since 01:10:00Z (the first of them) by maria: CHG-4711" in render(found.evidence, NOW)
 
 
 def test_a_window_without_an_end_never_overruns() -> None:
@@ -73,12 +73,15 @@ def test_an_overrun_window_is_a_warning_with_its_author_reason_and_end() -> None
     (found,) = about_windows(findings(location(), paused("a"), paused("b"), running()))
     assert found.severity is Severity.WARNING
     assert found.since == at("02:30:00")
-    assert subject_text(found) == "window velero/ab12cd"
-    assert render(found.what, NOW) == "overrun by 11 minutes, 2 schedules still paused"
+    assert subject_text(found) == "window CHG-4711"
+    assert render(found.what, NOW) == "over, 2 still paused"
     evidence = render(found.evidence, NOW)
-    assert "a and b paused since 01:10:00Z by maria: CHG-4711; meant until 02:30:00Z." in evidence
-    assert "2 of 2 are due; resumed now, 2 backups would start at once." in evidence
-    assert "foretop schedule unpause --batch ab12cd" in render(found.remedy, NOW)
+    assert evidence.startswith("a and b should have been resumed 11 minutes ago. ")
+    assert "Paused since 01:10:00Z by maria: CHG-4711; meant until 02:30:00Z." in evidence
+    assert found.hits == "2 of 2 are due; resumed now, 2 backups would start at once."
+    assert render(with_keys(found.remedy, {"resume": "U"}.__getitem__), NOW) == (
+        "Resume the window if the work is done (U)."
+    )
     assert [ref.name for ref in found.related] == ["a", "b"]
 
 
@@ -90,7 +93,7 @@ def test_all_schedules_paused_stands_under_the_window_that_explains_it_and_has_i
     found = findings(location(), *(paused(name) for name in "abc"))
     assert [each.code for each in found] == ["window-overrun", "velero-all-paused"]
     assert found[1].because == found[0]
-    assert "Window ab12cd: 3 schedules since 01:10:00Z by maria: CHG-4711" in render(found[1].evidence, NOW)
+    assert "Window CHG-4711: 3 schedules since 01:10:00Z by maria: CHG-4711" in render(found[1].evidence, NOW)
     in_time = findings(location(), *(paused(name, until="2026-11-15T04:30:00Z") for name in "abc"))
     assert [each.code for each in in_time] == ["velero-all-paused"]
     assert "by maria: CHG-4711; meant until 04:30:00Z." in render(in_time[0].evidence, NOW)

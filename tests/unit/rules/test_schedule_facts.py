@@ -114,9 +114,9 @@ def test_a_last_backup_that_is_not_visible_is_not_known_and_says_why(
 @pytest.mark.parametrize(
     ("last", "what"),
     [
-        ("deleted", "newest visible backup partially failed"),
-        ("InProgress", "last backup partially failed"),
-        ("New", "last backup partially failed"),
+        ("deleted", "Its newest visible backup partly failed: hourly-01"),
+        ("InProgress", "Its last backup partly failed: hourly-01"),
+        ("New", "Its last backup partly failed: hourly-01"),
     ],
 )
 def test_a_fault_counts_until_a_run_has_gone_well_on_the_page_as_in_triage(last: str, what: str) -> None:
@@ -130,8 +130,9 @@ def test_a_fault_counts_until_a_run_has_gone_well_on_the_page_as_in_triage(last:
     ]
     shown = Shown("schedules", objects)
     assert shown.text("name") == [["▲", "hourly"]]
-    told = [(one.code, one.severity.value, one.what) for one in triage(assemble(objects), NOW).findings]
-    assert ("schedule-failing", "warning", what) in told
+    (told,) = [one for one in triage(assemble(objects), NOW).findings if one.code == "schedule-failing"]
+    assert (told.severity.value, told.what) == ("warning", "last backup partly failed")
+    assert render(told.evidence, NOW).startswith(what)
 
 
 def test_an_absurd_schedule_has_no_next_run_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
@@ -200,7 +201,7 @@ def test_evidence_names_a_run_that_was_due(cron: str, since: str) -> None:
     told = gaps_of(NOW, mine, taken("s-0", "00:15:03", "s"), failed)
     assert [one.code for one in told] == ["protection-gap", "namespace-late"]
     for late in told:
-        assert f"should have made one since {since}" in render(late.evidence, NOW)
+        assert f"one from {since} or later" in render(late.evidence, NOW)
 
 
 def test_a_backup_that_is_being_made_is_said() -> None:
@@ -230,13 +231,14 @@ def found(*objects: Resource, code: str = "velero-paused-overdue") -> Finding:
 def test_nine_of_ten_paused_and_overdue_is_no_better_than_all() -> None:
     later = [schedule(f"l{n}", "0 4 * * *", last="2026-11-14T04:00:03Z", paused=True) for n in range(3)]
     one = found(*ten(9, *later))
-    assert (one.what, one.severity.value) == ("9 of 10 schedules are paused, 6 overdue", "warning")
+    assert (one.what, one.severity.value) == ("9 of 10 paused, 6 overdue", "warning")
     assert [ref.name for ref in one.related] == [f"p{n}" for n in range(6)]
 
 
 def test_one_that_is_paused_and_overdue_is_named() -> None:
     one = found(*ten(1))
-    assert one.what == "p0 is paused and overdue"
+    assert one.what == "1 of 10 paused, 1 overdue"
+    assert render(one.evidence, NOW).startswith("p0 is paused and overdue.")
     assert "Unpause it when" in render(one.remedy, NOW)
 
 
@@ -255,8 +257,8 @@ def test_what_is_due_and_refused_is_counted_apart() -> None:
     due = schedule("due", "0 * * * *", last="00:00:03", paused=True)
     later = schedule("later", "0 4 * * *", last="2026-11-14T04:00:03Z", paused=True)
     one = found(location("gone", "Unavailable"), lost, due, later, code="velero-all-paused")
-    assert one.what == "all 3 schedules are paused, 2 overdue"
-    assert "1 backup would start at once, 1 be created and refused." in render(one.evidence, NOW)
+    assert one.what == "all 3 paused, 2 overdue"
+    assert "1 backup would start at once, 1 be created and refused." in render(one.hits, NOW)
 
 
 # After a bulk action

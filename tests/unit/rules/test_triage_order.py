@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from foretop_core.models import NonAdminBackup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
@@ -83,7 +85,7 @@ def test_a_waiting_volume_explains_its_backup_and_the_blocked_schedule() -> None
     assert found[0].severity is Severity.WARNING, "it stands first for what it holds up, and is called what it is"
 
 
-def paused(name: str, cron: str, **more: str) -> Schedule:
+def paused(name: str, cron: str, **more: Any) -> Schedule:
     owner = {"manager": "maria", "time": "2026-11-12T02:14:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
     return schedule(name, cron, paused=True, managedFields=[owner], **more)
 
@@ -93,7 +95,7 @@ def test_all_schedules_paused_is_one_warning_with_the_number_due() -> None:
     later = paused("c", "0 0 1 1 *", last="2026-11-12T02:00:03Z")
     found = only(location(), *window, later)
     assert (found.code, found.severity) == ("velero-all-paused", Severity.WARNING)
-    assert render(found.what, NOW) == "all 3 schedules are paused, 2 overdue"
+    assert render(found.what, NOW) == "all 3 paused, 2 overdue"
     assert found.since == at("2026-11-12T02:14:00Z")
     assert "by maria" in render(found.evidence, NOW)
     running = schedule("d", last="02:00:03", created="02:30:00")
@@ -113,15 +115,15 @@ def test_of_all_pauses_is_told_who_made_how_many_and_since_when() -> None:
     ]
     told = render(only(location(), *made).evidence, NOW)
     assert (
-        "Paused: 2 schedules since 12 Nov 02:14Z or later by maria, no reason given; "
-        "a since 12 Nov 03:00Z with kubectl, no reason given. Unpaused" in told
+        "Paused: 2 schedules since 12 Nov 02:14Z (the first of them) by maria, no reason given; "
+        "a since 12 Nov 03:00Z with kubectl, no reason given." in told
     )
 
 
 def test_of_the_pauses_of_many_the_rest_is_counted() -> None:
     told = render(only(location(), *(paused_by(who, who, "02:14:00") for who in "abcde")).evidence, NOW)
     assert "by a, no reason given; b since 12 Nov 02:14Z by b, no reason given; c since" in told
-    assert "by c, no reason given; and 2 others. Unpaused" in told
+    assert "by c, no reason given; and 2 others." in told
 
 
 def test_a_maintenance_window_does_not_hide_an_expiring_last_backup() -> None:
@@ -138,7 +140,7 @@ def test_a_maintenance_window_does_not_hide_an_expiring_last_backup() -> None:
     assert order(found) == [("protection-gap", "a"), ("velero-all-paused", "")]
 
 
-def partly_failed(number: int, **more: str) -> NonAdminBackup:
+def partly_failed(number: int, **more: Any) -> NonAdminBackup:
     status = {"phase": "PartiallyFailed", "errors": 1, "completionTimestamp": f"2026-11-15T02:{number:02}:00Z"}
     velero = {"nacuuid": f"u-{number}", "name": f"v-{number}", "namespace": "velero", "status": status}
     return nab(f"copy-{number}", veleroBackup=velero, **more)

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from foretop_core.actions.action_catalog import RECORDS
-from foretop_core.actions.managed_by import owner_warning
+from foretop_core.actions.step_builders import owner_warning
 from foretop_core.models import Backup, from_builtins, to_builtins
 from foretop_core.models.kinds import Kind
 from foretop_core.models.sharing import SharedParts
@@ -99,12 +99,14 @@ def test_who_undid_it_is_told_where_it_is_known_and_only_there() -> None:
         "foretop wrote it at 02:40:00Z. argocd-controller set spec.paused back at 02:40:04Z."
     )
     assert found.remedy == "Change it in Git."
-    assert found.what == "your pause was undone by argocd-controller"
+    assert found.what == "put back by argocd-controller"
     assert undone_finding(undone(""), "").what == "your pause was undone"
     resumed = written_fields({"spec": {"paused": False}}, {"spec": {"paused": True}})
     edited = written_fields({"spec": {"schedule": "0 3 * * *"}}, {"spec": {"schedule": "0 2 * * *"}})
     for fields, deed in ((resumed, "unpause"), (edited, "change"), ((), "deletion")):
-        assert undone_finding(replace(undone("helm"), fields=fields), "").what == f"your {deed} was undone by helm"
+        verb = "put back" if fields else "made again"
+        assert undone_finding(replace(undone("helm"), fields=fields), "").what == f"{verb} by helm"
+        assert undone_finding(replace(undone("崩"), fields=fields), "").what == f"your {deed} was undone"
 
 
 # Who keeps an object

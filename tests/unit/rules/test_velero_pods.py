@@ -99,8 +99,8 @@ def deployment(replicas: int, status: dict[str, Any]) -> Deployment:
 @pytest.mark.parametrize(
     ("replicas", "status", "what"),
     [
-        (1, {"replicas": 1}, "Velero has no ready pod"),
-        (0, {}, "Velero is scaled down to no pods"),
+        (1, {"replicas": 1}, "no pod of it is ready"),
+        (0, {}, "scaled down to no pods"),
         (1, {"replicas": 1, "readyReplicas": 1}, ""),
         (1, {}, ""),
     ],

@@ -143,7 +143,7 @@ def test_backups_sort_by_how_long_they_took_and_by_what_they_hold() -> None:
         "waits": "",
     }
     took = BackupsView().column("took").sort
-    assert [took(backup("one", **times)) for times in ({"started": "01:00:00"}, {"ended": "01:00:00"})] == [None, None]
+    assert [took(backup("one", started="01:00:00")), took(backup("one", ended="01:00:00"))] == [None, None]
     by_owner = Shown("backups", [backup("a", of="b"), backup("b", of="a"), backup("c")])
     assert by_owner.names("from") == ["c", "b", "a"]
 
@@ -186,7 +186,7 @@ def test_a_backup_expires_in_the_future_or_should_have_gone(end: str, text: str)
     ],
 )
 def test_progress_is_told_by_items(done: int | None, total: int | None, text: str, drawn: str) -> None:
-    counted = {} if total is None else {"progress": {"itemsBackedUp": done, "totalItems": total}}
+    counted: dict[str, Any] = {} if total is None else {"progress": {"itemsBackedUp": done, "totalItems": total}}
     run = backup("one", "InProgress", started="02:00:00", **counted)
     cell = Shown("queue", [location(), run]).cells("items")["one"]
     assert cell.text == percent(run) == text

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from foretop.bindings import Handler, handlers_by_name
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
@@ -122,7 +122,7 @@ class ObjectActions:
         return run_under_cursor(self.host)
 
     def runs(self) -> tuple[ObjectRef, ...]:
-        """What has results that say why it failed, where the key for them leads there."""
+        """The run whose results say why it failed, where the key for them leads there."""
         key, state = self._run(), self.host.state
         item = state.store.get(key) if key is not None and state is not None else None
         status = item.status if isinstance(item, Backup | Restore) else None
@@ -140,7 +140,7 @@ class ObjectActions:
 
     def do_pod_log(self) -> None:
         # With the first log: no page needs what reads one.
-        from foretop.dialogs.pod_log_viewer import PodLogViewer
+        from foretop.dialogs.log_viewer import PodLogViewer
         from foretop_core.dashboard.action_service import ActionService
 
         key, state = self._subject(), self.host.state
@@ -153,7 +153,7 @@ class ObjectActions:
         await self.host.go(PageAddress("primer", key=self._subject(), jumped=True))
 
     def targets(self) -> tuple[ObjectRef, ...]:
-        """Where J leads from here: only to what is there."""
+        """The objects to which J leads from here: only those that are there."""
         page, state = self.host.page, self.host.state
         if page is None or state is None:
             return ()

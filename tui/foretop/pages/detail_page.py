@@ -270,10 +270,14 @@ class DetailPage(Page, can_focus=True):
         self.query_one("#detail-body", TextPane).show(said, keep_place=keep_place)
 
     def _section_bar(self) -> list[Span]:
-        """The names of the sections; where they do not fit, that of this one and which it is."""
+        """The names of the sections, closer where they do not fit; in a very narrow line this one and which it is."""
         bar = [Span("─")]
         for section in self._sections:
             bar += [Span(f" {_title_of(section)} ", CURSOR if section == self.section else PLAIN), Span("─")]
+        if line_width(tuple(bar)) > self.app.size.width:
+            bar = [Span("─ ")]
+            for section in self._sections:
+                bar += [Span(_title_of(section), CURSOR if section == self.section else PLAIN), Span(" ")]
         if self.section in self._sections and line_width(tuple(bar)) > self.app.size.width:
             which = f" {self._sections.index(self.section) + 1} of {len(self._sections)} sections "
             return [Span("─"), Span(f" {_title_of(self.section)} ", CURSOR), Span("─"), Span(which, DIM), Span("─")]

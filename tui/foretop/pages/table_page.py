@@ -260,14 +260,15 @@ class TablePage(FilterablePage):
         stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
         if (head := self.table.head) is not None:
             return (*stale, *group_pane(head))
-        said = self.spec.pane(rows, key, state)
-        return (*stale, *said, *(self._keys() if self.spec.shows_keys and said else ()))
+        said = self.spec.pane(rows, key, state, self.pane.size.width - 2 if self.is_framed else None)
+        return (*stale, *said, *(self._keys(rows.entry(key)) if self.spec.shows_keys and said else ()))
 
-    def _keys(self) -> tuple[Paragraph, ...]:
+    def _keys(self, entry: object) -> tuple[Paragraph, ...]:
         """Only while it is on the screen: what works is a question to the page that is."""
         if self.host.current != self.page_id:
             return ()
-        return action_keys_line(self.host.applicable_actions(), marked=bool(self.table.marked))
+        named = self.spec.named_keys(entry)
+        return action_keys_line(self.host.applicable_actions(), marked=bool(self.table.marked), named=named)
 
     def _why_empty(self) -> list[Line]:
         assert self.rows is not None
@@ -367,7 +368,8 @@ class TablePage(FilterablePage):
             self.table.go_to(place.key)
 
     def can_go_back(self) -> bool:
-        return self.pane.has_focus or self._is_filtering or (self.rows is not None and self.rows.faults_only)
+        inside = self.pane.has_focus or bool(self.table.marked) or self._is_filtering
+        return inside or (self.rows is not None and self.rows.faults_only)
 
     @property
     def _is_filtering(self) -> bool:
@@ -376,6 +378,9 @@ class TablePage(FilterablePage):
     def go_back(self) -> bool:
         if self.pane.has_focus:
             self.take_keys()
+            return True
+        if self.table.marked and not self.prompt.has_focus:
+            self.table.clear_marks()
             return True
         if self._is_filtering:
             self.narrow("")
@@ -398,7 +403,7 @@ class TablePage(FilterablePage):
             self.rows.state.focus.words,
             "only problems" if self.rows.faults_only else "",
             f"{self.rows.held_back} ({key_name('acknowledged')})" if self.rows.held_back else "",
-            f"{key_name('clear_marks')} clears the marks" if self.table.marked else "",
+            f"{key_name('escape')} clears the marks" if self.table.marked else "",
             f"hidden: {', '.join(self.table.given_up)} ({key_name('wide')} shows)" if self.table.given_up else "",
             how_far(self.rows.state, self.kinds),
             not_allowed(self.rows.state) if not self.kinds else "",

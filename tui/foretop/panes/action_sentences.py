@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -10,6 +10,7 @@ from foretop.bindings import RESUME, Action
 from foretop.widgets.paragraphs import Paragraph, Span, span
 from foretop.widgets.styles import BOLD
 from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP
 from foretop_core.actions.planners.pausing import UNPAUSE
 from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE
 from foretop_core.models.wire import ObjectRef
@@ -22,6 +23,7 @@ _SENTENCES = {
     "prime": "{} in the primer",
     "results": "results of {}",
     RESUME: "resume the window of {}",
+    EXTEND_BACKUP.id: "extend the life of {}",
     **{item.id: item.hint for item in sorted(RECORDS, key=lambda item: not item.fetches) if item.hint},
 }
 """In the order of telling: what only reads before what changes something.
@@ -29,6 +31,8 @@ _SENTENCES = {
 Deleting is never the remedy, so it is not among them; its key works all the same.
 """
 _ORDER = tuple(_SENTENCES)
+_ONLY_NAMED = frozenset({EXTEND_BACKUP.id})
+"""Told only where the remedy names it."""
 _NOUNS = {
     NAB.name: "NAB",
     NAR.name: "NAR",
@@ -51,10 +55,18 @@ class ApplicableAction(msgspec.Struct, frozen=True):
     """What it opens, where that is not an object."""
 
 
-def action_keys_line(actions: Sequence[ApplicableAction], *, marked: bool = False) -> tuple[Paragraph, ...]:
-    """`enter open the schedule   J go to the backup   l logs of the backup   s pause the schedule`."""
+def action_keys_line(
+    actions: Sequence[ApplicableAction], *, marked: bool = False, named: Collection[str] = ()
+) -> tuple[Paragraph, ...]:
+    """`enter open the schedule   J go to the backup   l logs of the backup   s pause the schedule`.
+
+    Those that the remedy names stand first.
+    """
     subject = next((item.keys for item in actions if item.action.id == "open"), ())
-    told = sorted((item for item in actions if _is_told(item, subject)), key=lambda item: _ORDER.index(item.action.id))
+    told = sorted(
+        (item for item in actions if _is_told(item, subject, named)),
+        key=lambda item: (item.action.id not in named, _ORDER.index(item.action.id)),
+    )
     spans: list[Span] = []
     for item in told:
         them = item.page or _named(item.keys)
@@ -67,16 +79,16 @@ def action_keys_line(actions: Sequence[ApplicableAction], *, marked: bool = Fals
         key = item.action.shown or f":{item.action.id}"
         spans += [Span("   ")] if spans else []
         spans += [Span(key, BOLD), span(f" {_SENTENCES[item.action.id].format(them)}")]
-    return (Paragraph(tuple(spans), "Keys", in_items=True),) if spans else ()
+    return (Paragraph(tuple(spans), "Keys", in_items=True, yields=True, least=1),) if spans else ()
 
 
-def _is_told(item: ApplicableAction, subject: tuple[ObjectRef, ...]) -> bool:
+def _is_told(item: ApplicableAction, subject: tuple[ObjectRef, ...], named: Collection[str]) -> bool:
     """A jump that only opens it is what enter does, and the primer is a remedy for what is primed alone."""
     if item.action.id == "jump" and item.keys == subject:
         return item.keys[0].kind in PAGE_OF
     if item.action.id == "prime":
         return item.keys[0].kind == PRESCALED.name
-    return item.action.id in _SENTENCES
+    return item.action.id in _SENTENCES and (item.action.id not in _ONLY_NAMED or item.action.id in named)
 
 
 def _named(keys: tuple[ObjectRef, ...]) -> str:

@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 
-from foretop.panes.calendar_pane import lane_pane
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
 from foretop.panes.pod_pane import pod_pane
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
-from foretop.panes.run_strip import run_strip
+from foretop.panes.run_chart_pane import run_chart_lines
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_text
+from foretop.panes.schedule_pane import schedule_pane
 from foretop.panes.spec_section import spec_section
 from foretop.panes.storage_pane import storage_pane
 from foretop.panes.volumes_section import movements_of, volumes
@@ -47,6 +46,8 @@ from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.schedules import SchedulesView
 from foretop_core.tables.timeline.lanes import timeline_item
 
+# Deferred imports: the first row waits for no calendar.
+
 _LISTED = "Every object in it: :resources fetches the list from storage."
 SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
 _ONLY = {
@@ -58,6 +59,8 @@ _ONLY = {
 _OF_PROTECTION = ("overview", "describe")
 """Of a namespace these tell of its copies, whether it is still there or not."""
 _USUAL_CELLS = 80
+_WIDE = 120
+_CHART_ROWS, _CHART_ROWS_WIDE = 4, 6
 _DATE = 20
 """Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
 
@@ -121,7 +124,10 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
     match resource:
         case Schedule():
             entry = SchedulesView().entry(state.store, key, resource)
-            return (*schedule_text(entry, render), *run_strip(entry, render, cells)) if entry else ()
+            if entry is None:
+                return ()
+            rows = _CHART_ROWS_WIDE if cells >= _WIDE else _CHART_ROWS
+            return (*schedule_pane(entry, render), paragraph(""), *run_chart_lines(entry, render, cells - 2, rows))
         case NonAdmin():
             tenant = NonAdminView().entry(state.store, key, resource)
             return nonadmin_pane(tenant, render) if tenant else ()
@@ -148,6 +154,8 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
 
 def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> tuple[Paragraph, ...]:
     """As in the calendar, and what to do where something is wrong."""
+    from foretop.panes.calendar_pane import lane_pane
+
     lane = timeline_item(key, job, lambda context, schedule: state.store.snapshot(context).readings(schedule))
     remedies = [one.remedy for one in (*state.findings, *state.acknowledged) if one.subject == key]
     to_do = [paragraph(state.render_context(key.context).text(one), label="Do") for one in remedies]

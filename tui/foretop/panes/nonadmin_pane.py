@@ -56,6 +56,18 @@ def path(steps: Iterable[LifecycleStep]) -> Paragraph:
     return Paragraph(tuple(spans))
 
 
+def nonadmin_steps(entry: NonAdminRow, render: RenderContext, _cells: int) -> tuple[Paragraph, ...]:
+    """Each step on its line with its time, for a pane that stands beside the table."""
+    said = []
+    for place, step in enumerate(entry.facts(render).steps):
+        sign, tone = _SIGNS[step.state]
+        at = render.time(step.at, entry.item) if step.at is not None else ""
+        style = style_of(tone) + BOLD if step.state is StepState.CURRENT else style_of(tone)
+        line = Span(f"{sign or '·'} {span(step.name).text:<14}", style), Span(at, style_of(Tone.DIM))
+        said.append(Paragraph(line, " " if place else "Steps"))
+    return (paragraph(""), *said) if said else ()
+
+
 def tenant_facts(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """What its detail tells besides: the Velero object, what was asked for, how far it is."""
     said: list[Paragraph] = []

@@ -5,19 +5,19 @@ The other half, with the page's names and its view, is its record in `foretop_co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from foretop.bindings import ACTIONS, check_letters
 from foretop.panes.movement_pane import movement_pane, repository_pane
-from foretop.panes.nonadmin_pane import nonadmin_pane
+from foretop.panes.nonadmin_pane import nonadmin_pane, nonadmin_steps
 from foretop.panes.pod_pane import pod_pane
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_pane
+from foretop.panes.schedule_pane import schedule_pane, schedule_runs
 from foretop.panes.storage_pane import place_pane
 from foretop.panes.triage_pane import calm, finding_pane
 from foretop.widgets.column_layout import ColumnPriorities, sort_keys
@@ -28,6 +28,7 @@ from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableM
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGES, PageConflict, PageRecord
 from foretop_core.rules.facts.schedule_runs import RUN_WORDS
+from foretop_core.rules.sentences import keys_in
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
 from foretop_core.tables.engine.view import TableView, UnreadableRow, View, table_view
@@ -75,6 +76,10 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of the page from which on it has a pane below its table."""
     shows_keys: bool = False
     """Whether the pane ends with the keys that act on the row."""
+    tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
+    """What a pane of so many cells says below, where it stands beside the table."""
+    named_keys: Callable[[Any], Collection[str]] = lambda entry: ()
+    """The actions that the pane of a row names: their keys come first."""
 
     @property
     def view(self) -> TableView[Any]:
@@ -90,14 +95,18 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         view = self.view
         return StoreTableModel(state, view, worst_first=True) if isinstance(view, View) else FindingsTableModel(state)
 
-    def pane(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
-        """What the pane says of the row under the cursor; nothing of one that is gone."""
+    def pane(
+        self, rows: TableModel, key: ObjectRef, state: DashboardState, cells: int | None = None
+    ) -> tuple[Paragraph, ...]:
+        """What is said of the row under the cursor, in a pane of so many cells beside the table, or below it."""
         entry = rows.entry(key)
         if entry is None or self.tells is None:
             return ()
         if isinstance(entry, UnreadableRow):
             return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
-        return self.tells(entry, rows.render_context(key, entry))
+        render = rows.render_context(key, entry)
+        more = self.tells_more(entry, render, cells) if self.tells_more is not None and cells is not None else ()
+        return *self.tells(entry, render), *more
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
@@ -110,6 +119,7 @@ _RECORDS = (
         empty=calm,
         least_with_pane=_ANY_LINES,
         shows_keys=True,
+        named_keys=lambda finding: keys_in(finding.remedy),
         signs=(
             *_status(broken="an error", look="a warning", waiting="a note"),
             Sign("└", "one of the findings that the line above gathers, or that follow from it"),
@@ -118,6 +128,7 @@ _RECORDS = (
     ScreenPage(
         id="schedules",
         tells=schedule_pane,
+        tells_more=schedule_runs,
         empty="No schedules.",
         signs=(
             *_status(
@@ -138,6 +149,7 @@ _RECORDS = (
     ScreenPage(
         id="nonadmin",
         tells=nonadmin_pane,
+        tells_more=nonadmin_steps,
         empty="No non-admin backups or restores.",
         signs=(
             *_status(

@@ -5,10 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 
 from foretop.bindings import key_name
-from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop_core.actions.planners.drills import DRILL
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.namespace_facts import NamespaceCover, NamespaceFacts, NamespaceProtection
+from foretop_core.rules.facts.namespace_facts import (
+    NamespaceCover,
+    NamespaceFacts,
+    NamespaceProtection,
+    ProtectionState,
+)
+from foretop_core.rules.pause_windows import pause_note
+from foretop_core.rules.sentences import sentence
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.protection import ProtectionRow, protection_mark
@@ -19,7 +26,11 @@ _MOST_SCHEDULES = 4
 def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragraph, ...]:
     found, facts = row.protection, render.namespace(row.protection)
     tone = protection_mark(facts).tone
-    said = [Paragraph((span(found.namespace, bold=True), span(": "), span(facts.why, tone)))]
+    said = [paragraph(f"{facts.why[0].upper()}{facts.why[1:]}.", tone, bold=True)]
+    if found.exists is None:
+        unseen = "You may not list namespaces: one without a copy or a schedule that names it is not shown."
+        said.append(paragraph(unseen, Tone.WARN, yields=True, least=1))
+    said += _why_lines(facts, render)
     said += _copy_lines(facts, render)
     said += _cover_lines(facts, render)
     if found.unavailable:
@@ -33,10 +44,20 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
         for one in found.repositories[:2]
     ]
     said.append(paragraph(_tried(found, render), label="Tried"))
-    if found.exists is None:
-        unseen = "You may not list namespaces: one without a copy or a schedule that names it is not shown."
-        said.append(paragraph(unseen, Tone.WARN))
     return tuple(said)
+
+
+def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
+    """What its schedules promise, and what keeps them from it."""
+    promise, said = facts.promise, []
+    if facts.state is ProtectionState.LATE and promise.since is not None and promise.by is not None:
+        since = render.time(promise.since, promise.by.schedule)
+        said.append(f"{promise.by.schedule.name} promises a copy from {since} or later")
+    for cover in facts.protection.covers:
+        pause = render.schedule(cover.schedule).pause
+        if pause is not None:
+            said.append(render.text(sentence(f"{cover.schedule.name} is paused ", pause_note(pause)), cover.schedule))
+    return [paragraph(f"{one}.", label=" " if place else "Why") for place, one in enumerate(said[:_MOST_SCHEDULES])]
 
 
 def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
@@ -47,10 +68,6 @@ def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]
     age = f", {humanize.duration(render.now - started)} old" if started is not None else ""
     lacks = f", {facts.lack}" if facts.lack else ""
     lines = [paragraph(f"{usable.name}{age}{lacks}", label="Newest")]
-    promise = facts.promise
-    if promise.since is not None and promise.by is not None:
-        since = render.time(promise.since, promise.by.schedule)
-        lines.append(paragraph(f"a copy made since {since}, from {promise.by.schedule.name}", label="Expected"))
     partial = f", {copies.partial} partial" if copies.partial else ""
     ends = f"; the next expires {render.time(copies.next_expiry, usable)}" if copies.next_expiry is not None else ""
     left = f", {facts.left_after_next_expiry} left after it" if ends else ""

@@ -4,32 +4,95 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from foretop.panes.run_chart_pane import run_chart_lines
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.cron import quoted
+from foretop_core.models import Backup
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
-from foretop_core.rules.facts.schedule_runs import RUN_WORDS
+from foretop_core.rules.triage.runs import OUTCOMES
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
+from foretop_core.tables.engine.status_glyphs import Tone, run_mark, severity_mark
+from foretop_core.tables.resources.schedules import ScheduleRow
+from foretop_core.tables.text import times
+
+_CHART_ROWS, _LAST_RUNS = 5, 14
+_ROOM_FOR_RUNS = 60
+"""Cells from which on a pane lists the last runs too."""
 
 
 def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    return *schedule_text(entry, render), *_legend(entry, render)
+    """Says what is wrong first, in the colour of its state; then what happens, then how it is set up."""
+    facts = render.schedule_facts(entry)
+    body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
+    return *_statement(facts, render), *body, *_last(facts, render), *_set_up(facts)
 
 
-def schedule_text(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    facts, schedule = render.schedule_facts(entry), entry.schedule
-    head = Paragraph((span(schedule.name, bold=True), span(f", {_meaning(facts)}{_paused(facts, render)}")))
-    body = _unpausing(facts, render) if schedule.spec.paused else _running(facts, render)
-    return head, *body, *_last(facts, render)
+def schedule_runs(entry: ScheduleRow, render: RenderContext, cells: int) -> tuple[Paragraph, ...]:
+    """What a pane beside the table has room for besides: the chart of its runs, and in a wide one the last of them."""
+    chart = run_chart_lines(entry, render, cells, _CHART_ROWS)
+    if not chart:
+        return ()
+    table = _run_table(entry, render) if cells >= _ROOM_FOR_RUNS else ()
+    return (paragraph(""), *chart, *table)
 
 
-def _legend(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    """The signs in its strip of runs that are not good: help has them all."""
-    strip = last_runs(entry, render)
-    told = [f"{sign} {word}" for sign, word in RUN_WORDS.items() if sign in strip and sign != "."]
-    return (paragraph(f"LAST 10 RUNS, oldest first: {', '.join(told)}", Tone.DIM),) if told else ()
+def _statement(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
+    """One sentence on what is wrong with it, or that it is paused; none where all is well."""
+    faults = len(facts.faults_in_a_row)
+    tone = severity_mark(facts.severity).tone if facts.severity is not None else Tone.PAUSED
+    if facts.pause is not None:
+        return (paragraph(f"Paused{_paused(facts, render)}.", tone, bold=True),)
+    if facts.invalid or facts.overdue is not None or not faults:
+        return ()
+    outcome = OUTCOMES[facts.faults_in_a_row[0].phase]
+    good = sum(run.phase == "Completed" for run in facts.runs)
+    after = f", after {humanize.count(good, 'good one')}" if good else ""
+    told = f"Its last {faults} runs {outcome.replace('was', 'were')}" if faults > 1 else f"Its last run {outcome}"
+    return (Paragraph((span(told, tone, bold=True), span(f"{after}."))),)
+
+
+def _set_up(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
+    """How it is set up; what the rows above need goes first where there is no room."""
+    template, usual = facts.schedule.spec.template, usual_length(facts.runs)
+    names = template.included_namespaces
+    taken = "all namespaces" if not names or "*" in names else humanize.join(names, 3)
+    kept = humanize.duration_setting(template.ttl)
+    skip = facts.schedule.spec.skip_immediately
+    lines = (
+        ("Usual", humanize.duration(usual) if usual else ""),
+        ("Cron", f"{facts.schedule.spec.schedule}, {_meaning(facts)}" if facts.parsed else _meaning(facts)),
+        ("Takes", taken),
+        ("Storage", f"{template.storage_location or 'the default location'}, kept {kept}"),
+        ("Skip", "the server's default" if skip is None else "yes" if skip else "no"),
+    )
+    return tuple(paragraph(text, label=label) for label, text in lines if text)
+
+
+def _run_table(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    """Its last runs, a line each."""
+    head = f"{'STARTED':<22}{'PHASE':<18}{'TOOK':>8}  {'E':>3}{'W':>4}"
+    return (
+        paragraph(""),
+        paragraph(head, Tone.DIM, bold=True),
+        *(_run_line(run, render) for run in entry.runs[:_LAST_RUNS]),
+    )
+
+
+def _run_line(run: Backup, render: RenderContext) -> Paragraph:
+    status, mark = run.status, run_mark(run.phase)
+    began, ended = status.start_timestamp, status.completion_timestamp
+    at = render.time(began, run) if began is not None else "not started"
+    took = times.took(ended - began) if began is not None and ended is not None else ""
+    return Paragraph(
+        (
+            span(f"{mark.value} ", mark.tone),
+            span(f"{at:<20}"),
+            span(f"{run.phase or 'New':<18}", mark.tone),
+            span(f"{took:>8}  {status.errors:>3}{status.warnings:>4}"),
+        )
+    )
 
 
 def _meaning(facts: ScheduleFacts) -> str:
@@ -49,7 +112,7 @@ def _paused(facts: ScheduleFacts, render: RenderContext) -> str:
     who = f" {paused.who}" if paused.who else ""
     why = f" ({paused.why})" if paused.why else ""
     until = f"; meant until {render.time(paused.until, facts.schedule)}" if paused.until else ""
-    return f", paused{since}{who}{why}{until}"
+    return f"{since}{who}{why}{until}"
 
 
 def _unpausing(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -88,8 +151,8 @@ def _starts(facts: ScheduleFacts, render: RenderContext, run: datetime) -> str:
     start = facts.expected_start
     if start is None:
         waiting = facts.unfinished
-        held = f", or when {waiting.name} has ended if that is running then" if waiting is not None else ""
-        return f"starts within a minute after that{held}"
+        held = f"; if {waiting.name} still runs then, when it has ended" if waiting is not None else ""
+        return f"starts within a minute of that{held}"
     at = render.time(start, facts.schedule)
     if at == render.time(run, facts.schedule):
         return f"starts {humanize.duration(start - run)} later (Velero's reconcile offset)"

@@ -7,17 +7,17 @@ from datetime import timedelta
 from foretop.bindings import key_name, page_key
 from foretop.panes.empty_state import coming_in, why_lost
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
-from foretop.widgets.styles import BOLD, style_of
+from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import Run, has_ended
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import sentence, with_keys
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Acknowledgement, Finding, ungathered
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
 from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 
@@ -31,10 +31,7 @@ _KEYS_FOR = {
 
 
 def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
-    since: Text = ""
-    if finding.since is not None:
-        since = sentence(", since ", finding.since, " (", render.now - finding.since, ")")
-    head = Paragraph((span(subject_text(finding), bold=True), span(render.text(sentence(": ", finding.what, since)))))
+    """What is wrong in the colour of its state, then what to do; what does not fit gives up its end."""
     cause = finding.because if finding.because is not None and not finding.because.members else None
     because = (
         (paragraph(f"{subject_text(cause)}: {render.text(cause.what)}", label="Cause"),) if cause is not None else ()
@@ -46,16 +43,42 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
         else ()
     )
     return (
-        head,
+        _statement(finding, render),
         *acknowledged,
         *because,
-        paragraph(render.text(finding.evidence), label="Evidence", yields=True),
-        paragraph(render.text(finding.remedy), label="Do"),
+        paragraph(render.text(with_keys(finding.remedy, key_name)), label="Do", bold=True, yields=True, least=1),
         *(
             Paragraph((Span(key_name(key), BOLD), span(f" {does}")), label=" ")
             for key, does in _KEYS_FOR.get(finding.code, ())
         ),
+        *_since(finding, render),
+        *((paragraph(render.text(finding.hits), label="Hits", yields=True, least=1),) if finding.hits else ()),
+        *_raw(finding),
     )
+
+
+def _statement(finding: Finding, render: RenderContext) -> Paragraph:
+    """Its first sentence has the colour: the rest is what shows it."""
+    told = render.text(finding.evidence)
+    lead, stop, rest = told.partition(". ")
+    tone = severity_mark(finding.severity).tone if finding.acknowledged is None else Tone.DIM
+    spans = (span(f"{lead}{stop.strip()}", tone, bold=True), span(f" {rest}" if rest else ""))
+    return Paragraph(spans, yields=True, least=1)
+
+
+def _since(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
+    if finding.since is None:
+        return ()
+    told = render.text(sentence(finding.since, ", for ", render.now - finding.since))
+    return (paragraph(told, label="Since", yields=True, least=0),)
+
+
+def _raw(finding: Finding) -> tuple[Paragraph, ...]:
+    """One line, cut; the key that describes the object shows the whole."""
+    if not finding.raw:
+        return ()
+    raw = Span(span(" ".join(finding.raw.split())).text, DIM)
+    return (Paragraph((raw,), label="Raw", one_line=f"{key_name('describe')} shows it whole"),)
 
 
 def _for_whom(known: Acknowledgement) -> str:

@@ -11,12 +11,11 @@ from rich.style import Style
 
 from foretop.widgets.styles import BOLD, PLAIN, style_of
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.terminal_text import clean, width
+from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
 LABEL = 9
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WORD_OR_SPACES = re.compile(r" +|[^ ]+")
-_LEAST_LINES = 2
 _KEPT_FOLDED = 512
 """Paragraphs, with the width that they were folded to."""
 
@@ -39,8 +38,12 @@ class Paragraph(msgspec.Struct, frozen=True):
     indent: int | None = None
     yields: bool = False
     """Gives up its end where the others would not fit otherwise."""
+    least: int = 2
+    """The lines that it keeps then; one that may keep none goes before any other is cut."""
     in_items: bool = False
     """A line is broken between items, which stand two or more spaces apart, and not within one that fits in a line."""
+    one_line: str = ""
+    """It takes one line, cut at its end, which then says this: how to see the whole."""
 
 
 def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
@@ -50,26 +53,32 @@ def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
 
 
 def paragraph(
-    text: str, tone: Tone = Tone.PLAIN, *, label: str = "", bold: bool = False, yields: bool = False
+    text: str, tone: Tone = Tone.PLAIN, *, label: str = "", bold: bool = False, yields: bool = False, least: int = 2
 ) -> Paragraph:
-    return Paragraph((span(text, tone, bold=bold),), label, yields=yields)
+    return Paragraph((span(text, tone, bold=bold),), label, yields=yields, least=least)
 
 
 def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) -> list[Line]:
     """The lines of the paragraphs in this width; those that yield are cut where there are more than `lines`."""
     parts = [(paragraph, _fold(paragraph, max(10, cells))) for paragraph in paragraphs]
     excess = 0 if lines is None else sum(len(folded) for _, folded in parts) - lines
+    given = [0] * len(parts)
+    for at in sorted(range(len(parts)), key=lambda at: (parts[at][0].least > 0, -at)):
+        paragraph, folded = parts[at]
+        if excess > 0 and paragraph.yields:
+            given[at] = max(0, min(excess, len(folded) - paragraph.least))
+            excess -= given[at]
     shown: list[Line] = []
-    for paragraph, folded in parts:
-        given = max(0, min(excess, len(folded) - _LEAST_LINES)) if paragraph.yields else 0
-        excess -= given
-        shown += _without_end(folded, given) if given else folded
+    for (_, folded), fewer in zip(parts, given, strict=True):
+        shown += _without_end(folded, fewer) if fewer else folded
     return shown
 
 
 def _without_end(folded: tuple[Line, ...], lines: int) -> list[Line]:
     """So many lines fewer: the last one ends with an ellipsis, and what is gone can be scrolled to."""
     kept = folded[: len(folded) - lines]
+    if not kept:
+        return []
     longest = max(sum(width(piece.text) for piece in line) for line in folded)
     return [*kept[:-1], _with_ellipsis(kept[-1], longest)]
 
@@ -90,6 +99,8 @@ def _with_ellipsis(line: Line, cells: int) -> Line:
 @lru_cache(_KEPT_FOLDED)
 def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
     """Kept, because a pane is folded at every change and mostly says what it said before."""
+    if paragraph.one_line:
+        return (_cut_to_line(paragraph, cells),)
     indent = LABEL if paragraph.label else 0
     if paragraph.indent is not None:
         indent = paragraph.indent
@@ -118,6 +129,18 @@ def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
         lines[-1] += word
         used += size
     return tuple(_joined(line) for line in lines)
+
+
+def _cut_to_line(paragraph: Paragraph, cells: int) -> Line:
+    """Its beginning, and behind an ellipsis how to see the whole; nothing of that where all of it fits."""
+    label = Span(f"{paragraph.label:<{LABEL}}", BOLD)
+    room = max(8, cells - width(label.text))
+    whole = "".join(piece.text for piece in paragraph.spans)
+    if width(whole) <= room:
+        return label, *paragraph.spans
+    style = paragraph.spans[0].style
+    hint = Span(f"  {paragraph.one_line}", BOLD)
+    return label, Span(cut_end(whole, max(1, room - width(hint.text))), style), hint
 
 
 _Word = list[tuple[str, Style]]

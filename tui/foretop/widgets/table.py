@@ -14,7 +14,7 @@ from foretop.widgets.table_base import TableBase
 from foretop.widgets.table_strips import LEFT
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
-from foretop_core.tables.engine.groups import HEAD, SECTION
+from foretop_core.tables.engine.groups import HEAD, SECTION, group_of, head_key
 
 
 class Table(TableBase, can_focus=True):
@@ -212,12 +212,19 @@ class Table(TableBase, can_focus=True):
         return row if isinstance(row, GroupHeaderRow) and row.key == self.cursor else None
 
     def toggle_groups(self) -> None:
-        """The cursor stays on its row; from a head it goes to the first row below."""
+        """The cursor stays on its row; from a head it goes to the first row below.
+
+        Where not all lines are in sight the groups are folded at first: an overview, with the numbers of each.
+        """
         if self.rows is None:
             return
         if self.rows.groups is not None and self.cursor is not None and self.cursor.kind == HEAD:
             self.cursor = next(iter(self.rows.groups.members(self.cursor)), None)
         self.rows.toggle_groups()
+        groups = self.rows.groups
+        if groups is not None and len(groups) > self.height:
+            groups.fold_all()
+            self.cursor = None if self.cursor is None else head_key(group_of(self.cursor))
         self.rearranged()
 
     def fold(self) -> None:

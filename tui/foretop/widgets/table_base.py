@@ -329,11 +329,14 @@ class TableBase(Widget):
         if self.rows is None or not self._window or not self.height:
             return ""
         table = self.rows.table
-        marked = f"{len(self.marked):,} marked, " if self.marked else ""
+        hidden = sum(key not in table for key in self.marked)
+        unseen = f"{hidden:,} hidden, " if hidden else ""
+        marked = f"{len(self.marked):,} marked, {unseen}" if self.marked else ""
         if self.rows.is_narrowed:
             return f"{marked}{len(table):,} of {table.total:,}"
         if self.rows.groups is not None:
-            return f"{marked}{len(table):,} in {humanize.count(self.rows.groups.groups, 'group')}"
+            rows = humanize.count(len(table), "row")
+            return f"{marked}{rows} in {humanize.count(self.rows.groups.groups, 'group')}"
         if len(self.rows.lines) <= self.height:
             return f"{marked}{len(table):,} of {len(table):,}"
         return f"{marked}{self._top + 1:,}–{min(self._top + self.height, len(table)):,} of {len(table):,}"

@@ -76,7 +76,7 @@ _SEVERITIES = {
 _WORDS = {
     ProtectionState.UNREACHABLE: "all its copies are in a storage location that Velero cannot use",
     ProtectionState.UNCOVERED: "no schedule that Velero accepts and no NAB takes anything of it",
-    ProtectionState.EXPIRING: "its last good copy expires with none after it",
+    ProtectionState.EXPIRING: "its last good copy expires before another is made",
     ProtectionState.PARTIAL: "no copy has all of it",
     ProtectionState.NO_COPY: "covered, and not backed up yet",
     ProtectionState.PAUSED: "its schedules are paused",
@@ -334,9 +334,10 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
         """Its state in a sentence."""
         match self.state:
             case ProtectionState.LATE if self.newest_copy is None:
-                return "no copy, though its schedules promise one"
+                return "it has no copy, though its schedules promise one"
             case ProtectionState.LATE:
-                return f"newest {'complete ' if self._has_promised_part else ''}copy older than its schedules promise"
+                which = "complete " if self._has_promised_part else ""
+                return f"its newest {which}copy is older than its schedules promise"
             case ProtectionState.REPOSITORY_NOT_READY:
                 gone = "it no longer exists, and " if self.protection.exists is False else ""
                 return f"{gone}its volumes cannot be moved: {unready_names(self.protection.unready)}"

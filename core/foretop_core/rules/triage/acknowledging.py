@@ -84,7 +84,7 @@ def _marked(finding: Finding, known: OwnAcknowledgements, causes_of_open: Contai
 
 def statement(finding: Finding) -> str:
     """A digest of what it says: its rule, severity and words; the moments and durations in them pass by themselves."""
-    said = (finding.code, finding.severity.value, *_words(finding.what), *_words(finding.evidence))
+    said = (finding.code, finding.severity.value, *_words(finding.what), *_words(finding.evidence), finding.raw)
     return hashlib.blake2b("\0".join(said).encode(errors="replace"), digest_size=8).hexdigest()
 
 

@@ -68,14 +68,14 @@ def _note(
     what, evidence = "", []
     if unclear:
         number = humanize.count(len(unclear), "schedule")
-        what = f"its release is unknown, and {number} {'depends' if len(unclear) == 1 else 'depend'} on it"
+        what = "its release is not known"
         names = humanize.join([schedule.name for schedule in unclear])
         evidence.append(
             f"{_either(candidates)} read {number} differently: {names}. Which of them runs here is unknown."
         )
     if changed:
         number = humanize.count(len(changed), "schedule")
-        what = what or f"an upgrade to {release} changes {number}"
+        what = what or f"upgrade changes {number}"
         effects = humanize.join([f"{schedule.name} ({_EFFECTS[kind]})" for schedule, kind in changed])
         evidence.append(f"Velero {release} reads {number} differently: {effects}.")
     remedy = "Run foretop upgrade-check to see what changes and what to write instead."
@@ -110,9 +110,9 @@ def stopped_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             Severity.ERROR,
             snapshot.ref(schedule),
             found.missed,
-            f"{effect.runs_before:,} runs a year before an upgrade, {effect.runs_after:,} now",
+            "runs less since an upgrade",
             sentence(
-                "Its run of ",
+                f"{effect.runs_before:,} runs a year before an upgrade, {effect.runs_after:,} now. Its run of ",
                 found.last_run,
                 f" was due to {_before(effect.before)}: {effect.meaning_before}. The one of ",
                 found.missed,

@@ -14,7 +14,7 @@ from foretop_core.rules.drills import (
     labelled_objects,
     left_drills,
 )
-from foretop_core.rules.sentences import Text, join_sentences, sentence
+from foretop_core.rules.sentences import Key, Text, join_sentences, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.guarded import Rule
@@ -50,7 +50,11 @@ def _left_over(drill: LeftDrill) -> Finding:
         subject.at,
         "left over from a drill",
         join_sentences((made, *_told(drill.unproven)), " "),
-        f"Delete what foretop created (ctrl+d), or with: foretop drill --clean-up {subject.target.name}",
+        sentence(
+            "Delete what foretop created",
+            Key("drill-cleanup"),
+            f", or with: foretop drill --clean-up {subject.target.name}",
+        ),
     )
 
 
@@ -61,7 +65,7 @@ def _unproven(drill: LeftDrill) -> Finding:
         Severity.NOTE,
         subject.target,
         subject.at,
-        "has the label of a drill, not proven to be foretop's",
+        "labelled as a drill, unproven",
         join_sentences(tuple(_told(drill.objects)), " "),
         "Ask who created it. foretop leaves it alone; where nobody needs it, delete it with kubectl.",
     )

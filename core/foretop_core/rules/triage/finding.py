@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -10,9 +12,19 @@ from foretop_core.models.wire import ObjectRef, Time
 from foretop_core.rules.sentences import Text
 from foretop_core.rules.severity import Severity
 
-__all__ = ["QUEUE", "Acknowledgement", "Finding", "Severity", "Thresholds"]
+if TYPE_CHECKING:
+    from foretop_core.rules.night.window import Window
+
+__all__ = ["QUEUE", "WHAT_CELLS", "Acknowledgement", "Finding", "Severity", "Thresholds", "brief"]
+WHAT_CELLS = 32
+_PLAIN_WORDS = re.compile(r"[\w ./,:'-]*", re.ASCII)
 QUEUE = ""
 """The kind of a finding that is about no object, such as the queue itself."""
+
+
+def brief(words: str, instead: str) -> str:
+    """The words for a row where they have room in it, else others: what a cluster says can be of any length."""
+    return words if len(words) <= WHAT_CELLS and _PLAIN_WORDS.fullmatch(words) else instead
 
 
 class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -43,11 +55,11 @@ class Finding(msgspec.Struct, frozen=True):
     subject: ObjectRef
     since: datetime | None
     what: Text
-    """A few words for the row."""
+    """A few plain words for the row, at most `WHAT_CELLS` wide; names of objects stand in the subject."""
     evidence: Text
-    """What shows it, in sentences."""
+    """The whole of it in sentences: what is wrong first, then what shows it."""
     remedy: Text
-    """What to do."""
+    """What to do; never what the evidence has said already."""
     related: tuple[ObjectRef, ...] = ()
     cause: str = ""
     """What tells it apart from another finding of the same code on the same subject."""
@@ -65,6 +77,14 @@ class Finding(msgspec.Struct, frozen=True):
     """Who has said that it is known; None while nobody has."""
     explains_open: bool = False
     """It is known, and something that it explains is not: they are shown together."""
+    hits: Text = ""
+    """What it stops next, and what is out of reach because of it."""
+    raw: str = ""
+    """The error as Velero or the API server wrote it."""
+    group: str = ""
+    """The words for a line that gathers several of its rule, where each has words of its own."""
+    called: str = ""
+    """What a person calls the subject, where its own name says nothing."""
 
     @property
     def context(self) -> str:
@@ -103,3 +123,5 @@ class Thresholds(msgspec.Struct, frozen=True):
     comes_after: timedelta = timedelta(seconds=5)
     """How long a finding must hold before it is shown; its rule has already waited where that matters."""
     goes_after: timedelta = timedelta(seconds=20)
+    window: Window | None = None
+    """A stretch of the day in which no backup should be at work."""

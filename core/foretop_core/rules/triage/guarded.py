@@ -52,8 +52,9 @@ def failure_finding(failure: Failure) -> Finding:
         Severity.WARNING,
         subject,
         None,
-        f"not judged: {failure.what} failed",
-        f"{failure}. This is a fault in foretop: what it would have found here is not known.",
+        "not judged: foretop failed",
+        "A fault in foretop: what it would have found here is not known.",
         "Check the object yourself, for example with kubectl. Report the fault with this text.",
         cause=failure.what,
+        raw=str(failure),
     )

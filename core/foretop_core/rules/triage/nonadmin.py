@@ -17,12 +17,13 @@ from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement
 from foretop_core.rules.refusal_actor import NeededAction, is_decided, who_must_act
 from foretop_core.rules.schedule_history import began
-from foretop_core.rules.sentences import sentence
+from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import Finding, Severity, Thresholds, brief
 from foretop_core.rules.triage.runs import OUTCOMES, blamed_location, reason
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
+_FIELD = re.compile(r"\w+", re.ASCII)
 Pair = tuple[NonAdmin, Backup | Restore]
 
 
@@ -41,23 +42,30 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
             snapshot.ref(item),
             accepted.last_transition_time if accepted else item.created,
             _refused_for(message, needed),
-            sentence(
-                f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. ",
-                needed.waits,
-            ),
+            sentence(_why_refused(message, needed), " ", needed.waits),
             needed.remedy,
             (snapshot.ref(request),) if request else (),
             accepted.reason if accepted else "",
             snapshot.ref(request) if request else None,
+            raw=f"{accepted.reason}: {message}" if accepted else message,
+            group="" if request else "refused for a field of its spec",
         )
 
 
+def _why_refused(message: str, needed: NeededAction) -> str:
+    if needed.request is not None:
+        return "It waits for your approval of its storage."
+    return f"The controller refuses it: {_FIELD_PREFIX.sub('', message).rstrip('.')}."
+
+
 def _refused_for(message: str, needed: NeededAction) -> str:
-    if needed.request is None:
-        return f"refused: {_FIELD_PREFIX.sub('', message)}"
-    return (
-        f"refused: its storage {needed.request.status.non_admin_backup_storage_location.name} waits for your approval"
-    )
+    """With the field that is wrong, where the message begins with one."""
+    if needed.request is not None:
+        return "its storage waits for approval"
+    field = _FIELD.match(_FIELD_PREFIX.sub("", message)) if _FIELD_PREFIX.match(message) else None
+    if field and field[0] == "backupName" and "not found" in message:
+        return "refused: no such NAB"
+    return brief(f"refused: {field[0]}", "refused by the controller") if field else "refused by the controller"
 
 
 def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -73,18 +81,20 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
             continue
         before = seen.before if seen else "Created"
         since = seen.at if seen else accepted.last_transition_time if accepted else None
-        why = f": {accepted.message}" if accepted and vanished else ""
         velero = "backup" if isinstance(item, NonAdminBackup) else "restore"
         yield Finding(
             "nonadmin-went-back",
             Severity.WARNING,
             subject,
             since,
-            f"its Velero {velero} no longer exists" if vanished else f"went back from {before} to {item.phase}",
-            f"A phase only moves forward, yet this one went from {before} to {item.phase}{why}.",
+            f"its Velero {velero} is gone" if vanished else brief(f"went back to {item.phase}", "its phase went back"),
+            f"Its Velero {velero} no longer exists."
+            if vanished
+            else f"It went back from {before} to {item.phase}: a phase should only move forward.",
             f"Ask the owner in {item.namespace} to create a new one, and find out who deleted the Velero {velero}."
             if vanished
             else "Check the log of the non-admin controller.",
+            raw=accepted.message if accepted and vanished else "",
         )
 
 
@@ -94,15 +104,16 @@ def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         since = facts.deleting_since
         if since is None or facts.severity is None:
             continue
-        evidence, remedy = _way_out(snapshot, item)
+        evidence, remedy, errors = _way_out(snapshot, item)
         yield Finding(
             "nonadmin-stuck-deleting",
             facts.severity,
             snapshot.ref(item),
             since,
-            sentence("deleting for ", now - since),
+            "its deletion is stuck",
             evidence,
             remedy,
+            raw=errors,
         )
 
 
@@ -121,6 +132,7 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         since = status.completion_timestamp or status.start_timestamp or item.created
         if _is_overtaken(snapshot, item, status.start_timestamp or item.created):
             continue
+        run = "backup" if isinstance(item, NonAdminBackup) else "restore"
         said = "; ".join(status.validation_errors) or status.failure_reason
         why = reason(live) if live is not None else said or humanize.count(status.errors, "error")
         yield Finding(
@@ -128,13 +140,14 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             facts.severity,
             snapshot.ref(item),
             since,
-            f"Created, but Velero's {'backup' if isinstance(item, NonAdminBackup) else 'restore'} "
-            f"{OUTCOMES[status.phase]}",
-            f"The phase stays Created; {item.velero.name} {OUTCOMES[status.phase]}: {why}.",
+            f"Velero's {run} {OUTCOMES[status.phase]}",
+            f"Velero's {run} {OUTCOMES[status.phase]}{'' if said else f', {why}'}, though its phase stays Created: "
+            f"{item.velero.name}.",
             _after_failure(item, live, status.phase),
             (snapshot.ref(live),) if live is not None else (),
             status.phase,
             blamed_location(snapshot, live) if isinstance(live, Backup) else None,
+            raw=said,
         )
 
 
@@ -150,14 +163,14 @@ def _is_overtaken(snapshot: ClusterSnapshot, item: NonAdmin, began_at: datetime 
     return any(at is not None and at > began_at for at in good)
 
 
-def _after_failure(item: NonAdmin, live: Backup | Restore | None, phase: str) -> str:
+def _after_failure(item: NonAdmin, live: Backup | Restore | None, phase: str) -> Text:
     """Velero writes no log for what it refuses, and none can be had of an object that is not known."""
     anew = "and ask the owner to create a new one."
     if phase == "FailedValidation":
         return f"Fix the cause named in the message {anew}"
     if live is None and not item.velero.name:
         return f"Find the cause in the log of the Velero server {anew}"
-    return f"Read its results or logs, fix the cause, {anew}"
+    return sentence("Read its results", Key("results"), " or logs", Key("logs"), f", fix the cause, {anew}")
 
 
 def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -203,16 +216,14 @@ def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: T
             Severity.WARNING,
             snapshot.ref(request),
             request.created,
-            f"{asker} waits for the administrator",
-            sentence(
-                f"{asker} asked for a storage location at ",
-                request.created,
-                "; backups that use it are refused until an administrator decides.",
-            ),
-            "Set spec.approvalDecision of the request to approve or reject.",
+            "waits for your approval",
+            sentence(f"{asker} asked for a storage location at ", request.created, ", and waits for a decision."),
+            sentence("Approve or reject the request", Key("decide-storage"), "."),
             (ObjectRef(snapshot.context, "NonAdminBackupStorageLocation", source.namespace, source.name),)
             if source.name
             else (),
+            hits="Backups that use it are refused until then.",
+            called=asker,
         )
 
 
@@ -264,7 +275,7 @@ def _off(
         Severity.NOTE,
         snapshot.ref(item),
         None,
-        f"reports position {found.reported}, is at {found.live}",
+        "reports a wrong queue position",
         f"It reports position {found.reported}, but {live.name} {where} ({live.phase or 'New'}): the controller {why}.",
         "Trust the queue, not the estimate. No action is needed.",
         (snapshot.ref(live),),
@@ -291,27 +302,32 @@ def _settled(item: NonAdmin, live: Backup | Restore, now: datetime, limit: timed
     return now - latest >= limit
 
 
-def _way_out(snapshot: ClusterSnapshot, item: NonAdmin) -> tuple[str, str]:
+def _way_out(snapshot: ClusterSnapshot, item: NonAdmin) -> tuple[str, str, str]:
+    """The reason that holds up its deletion, the remedy, and the raw error where there is one."""
     if isinstance(item, NonAdminBackup) and not (item.spec.delete_backup or item.spec.force_delete_backup):
         return (
             "It was deleted without spec.deleteBackup, so the controller keeps it and the data.",
             "Set spec.deleteBackup to true to delete the data too, or remove the finalizer to release the object.",
+            "",
         )
     request = item.status.velero_delete_backup_request if isinstance(item, NonAdminBackup) else None
     if request and request.status and request.status.errors:
         return (
-            f"Velero could not delete the data: {'; '.join(request.status.errors)}.",
+            "Velero could not delete its data.",
             "Fix the cause; the controller retries.",
+            "; ".join(request.status.errors),
         )
     backup = snapshot.velero_backup(item) if isinstance(item, NonAdminBackup) else None
     location = snapshot.location(backup.namespace, backup.spec.storage_location) if backup else None
     if location is not None and location.phase == "Unavailable":
         return (
-            f"Its data is in {location.name}, which is unavailable: {location.status.message}.",
-            f"Fix storage location {location.name}; the deletion then continues automatically.",
+            f"Its data is in storage location {location.name}, which is unavailable.",
+            f"Fix storage location {location.name}; the deletion then goes on by itself.",
+            location.status.message,
         )
     return (
         "The controller has accepted the deletion and waits for Velero.",
         "Check the DeleteBackupRequest and the Velero log. Removing the finalizer releases the object but "
         "keeps the data.",
+        "",
     )

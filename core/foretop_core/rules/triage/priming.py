@@ -66,9 +66,9 @@ def _compare(snapshot: ClusterSnapshot, prescaled: PreScaledCronJob, job: CronJo
         snapshot,
         prescaled,
         job,
-        f"warms up at the wrong time: {humanize.count(len(missed), 'warm-up')} missed",
+        f"misses {humanize.count(len(missed), 'warm-up')}" if missed else "warms up at the wrong time",
         sentence(
-            f"{job.spec.schedule!r} should fire ",
+            f"It warms up at the wrong time: {job.spec.schedule!r} should fire ",
             ahead,
             f" before {prescaled.spec.cron_job.spec.schedule!r}; up to ",
             until,

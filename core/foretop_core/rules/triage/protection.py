@@ -12,14 +12,16 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import (
     Extent,
+    NamespaceCover,
     NamespaceFacts,
     NamespaceProtection,
     ProtectionJudge,
     ProtectionLimits,
     ProtectionState,
 )
-from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, schedule_facts
-from foretop_core.rules.sentences import sentence
+from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, ScheduleFacts, schedule_facts
+from foretop_core.rules.protection.coverage import NamespaceFilter
+from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.schedules import unfinished_note
@@ -75,7 +77,7 @@ def _uncovered(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
         _severity(facts),
         _ref(snapshot, row),
         None,
-        "covered only by a schedule that Velero refuses" if refused else "covered by no schedule and no NAB",
+        "only a refused schedule takes it" if refused else "no schedule and no NAB takes it",
         f"{nothing}, and it has no NAB of its own.{kept}",
         f"{f'Correct {names}' if refused else 'Add it to a schedule'}; or, where it needs no backup, add it to "
         "thresholds.ignoredNamespaces of the configuration.",
@@ -90,22 +92,40 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
     newest, schedule = found.newest_copy, promise.by.schedule
     facts = schedule_facts(snapshot, schedule, found.judge.now)
     had = (
-        sentence(f"{newest.name}, started ", newest.started, ", is its newest copy")
+        sentence("Its newest copy is from ", newest.started)
         if newest is not None and newest.started is not None
-        else "It has no copy at all"
+        else "It has no copy"
     )
     yield Finding(
         "namespace-late",
         _severity(found),
         _ref(snapshot, row),
         newest.started if newest is not None else promise.since,
-        found.why,
-        sentence(had, f"; {schedule.name} should have made one since ", promise.since, ".", unfinished_note(facts)),
+        "no copy, though promised" if newest is None else "newest copy older than promised",
+        sentence(
+            had,
+            f"; {schedule.name} promises one from ",
+            promise.since,
+            " or later.",
+            _why_not_taken(facts, row.namespace),
+            unfinished_note(facts),
+        ),
         f"Wait for {running.name}; if it does not complete, check why and back up now."
         if (running := facts.unfinished) is not None
-        else f"Check the last backups of {schedule.name} and whether they took {row.namespace}; back up now.",
+        else sentence(
+            f"Back up now with {schedule.name}", Key("back-up-now"), f", and see that it takes {row.namespace}."
+        ),
         (snapshot.ref(schedule),),
     )
+
+
+def _why_not_taken(facts: ScheduleFacts, namespace: str) -> Text:
+    """Why the newest good backup of a schedule that takes a namespace is no copy of it; "" where it is one."""
+    good = facts.newest_good
+    if good is None or NamespaceFilter(good.spec.included_namespaces, good.spec.excluded_namespaces).takes(namespace):
+        return ""
+    at = sentence(" at ", good.started) if good.started is not None else ""
+    return sentence(f" {good.name} completed", at, " without it: the schedule took it up only afterwards.")
 
 
 def _expiring(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Iterator[Finding]:
@@ -118,19 +138,29 @@ def _expiring(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Iterator[Find
         "namespace-expiring",
         _severity(facts),
         _ref(snapshot, row),
-        facts.expiring_since,
-        facts.why,
-        sentence(f"{newest.name} is its last good copy and expires at ", until, ahead, "."),
-        "Extend the life of that backup (v), or back up now.",
+        None,
+        "its last good copy expires soon",
+        sentence(
+            "Its last good copy expires at ", until, ", in ", until - facts.judge.now, ahead, f". It is {newest.name}."
+        ),
+        sentence("Extend the life of that backup", Key("extend-backup"), ", or back up now", Key("back-up-now"), "."),
         (snapshot.ref(newest), *(snapshot.ref(one.schedule) for one in row.covers)),
+        blames=snapshot.ref(paused.schedule) if (paused := _paused_cover(row)) is not None else None,
     )
+
+
+def _paused_cover(row: NamespaceProtection) -> NamespaceCover | None:
+    """The paused schedule that would have made another copy; None where another one is to come."""
+    if row.next_run is not None:
+        return None
+    return next((one for one in row.covers if one.schedule.spec.paused), None)
 
 
 def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
     """Nothing tells since when: copies that are gone may have been complete."""
     row = facts.protection
     copies, newest = row.copies, row.copies.newest_partial
-    left_out = f" has {copies.coverage.limits}" if copies.coverage.extent is Extent.PART else " failed partially"
+    left_out = f" has {copies.coverage.limits}" if copies.coverage.extent is Extent.PART else " partly failed"
     return Finding(
         "namespace-partial",
         _severity(facts),
@@ -138,7 +168,13 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
         None,
         "has only partial copies",
         f"{_none_complete(copies.partial)}: {newest.name if newest else 'the newest'}{left_out}.",
-        "See what is missing (e on the backup), fix its cause or widen the schedule, and back up now.",
+        sentence(
+            "See what is missing",
+            Key("results"),
+            ", fix its cause or widen the schedule, and back up now",
+            Key("back-up-now"),
+            ".",
+        ),
         (
             *((snapshot.ref(newest),) if newest is not None else ()),
             *(snapshot.ref(one.schedule) for one in row.covers),
@@ -154,7 +190,7 @@ def _unreachable(snapshot: ClusterSnapshot, places: tuple[str, ...], names: list
         Severity.ERROR,
         where,
         None,
-        f"all copies of {humanize.join(names, 2)} are in it, out of reach",
+        "the only copies, out of reach",
         f"{humanize.join(names)} cannot be restored: every copy is in {humanize.join(places)}, "
         "which Velero cannot use.",
         "Fix the location first; a second location for the schedules that matter most keeps one copy in reach.",
@@ -191,7 +227,7 @@ def tracked_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             related = tuple(snapshot.ref(run) for run in copies)
             evidence = _by_annotation(annotation) if annotation else _by_label(schedule, facts.argo_label)
             severity = Severity.NOTE if annotation else Severity.WARNING
-            what = "an older Argo CD may prune its backups" if annotation else "Argo CD may prune its backups"
+            what = "older Argo CD may prune backups" if annotation else "Argo CD may prune its backups"
             remedy = f"Check that your Argo CD ignores copied marks. {_REMEDY}" if annotation else _REMEDY
             yield Finding("backups-tracked", severity, snapshot.ref(schedule), None, what, evidence, remedy, related)
 

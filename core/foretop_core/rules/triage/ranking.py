@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from msgspec.structs import replace
 
-from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, RESTORE, STORAGE
+from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, PRESCALED, RESTORE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Sentence, Text, listed, sentence, sort_key
@@ -17,12 +17,13 @@ from foretop_core.rules.triage.finding import Finding, Severity
 
 
 class BlastRadius(IntEnum):
-    """Whom a fault strikes: all that one server does, whatever goes to one place, one schedule, one tenant."""
+    """Whom a fault strikes: all that one server does, whatever goes to one place, one schedule, one tenant, one job."""
 
     SERVER = 0
     STORAGE = 1
     BACKUPS = 2
     TENANT = 3
+    WARM_UP = 4
 
 
 _GRAVEST = {severity: place for place, severity in enumerate(Severity)}
@@ -35,6 +36,8 @@ def reach(finding: Finding) -> BlastRadius:
     code = finding.code
     if code.startswith("velero-") or code == "queue-stalled":
         return BlastRadius.SERVER
+    if finding.subject.kind == PRESCALED.name:
+        return BlastRadius.WARM_UP
     if finding.subject.kind.startswith("NonAdmin"):
         return BlastRadius.TENANT
     return BlastRadius.STORAGE if finding.subject.kind == "BackupStorageLocation" else BlastRadius.BACKUPS
@@ -48,8 +51,8 @@ def rank(finding: Finding) -> RankKey:
     explains something that is not."""
     above = rank(finding.because) if finding.because is not None else ()
     since = -finding.since.timestamp() if finding.since else _LAST
-    is_coming = finding.since is None and isinstance(finding.what, Sentence)
-    own = f"{finding.code} {sort_key(finding.what)}" if is_coming else finding.id
+    is_coming = finding.since is None and isinstance(finding.evidence, Sentence)
+    own = f"{finding.code} {sort_key(finding.evidence)}" if is_coming else finding.id
     known = finding.acknowledged is not None and not finding.explains_open
     gravity = _GRAVEST[finding.weight or finding.severity]
     return *above, (known, gravity, reach(finding), since, finding.context, own)
@@ -92,7 +95,8 @@ def _kind(finding: Finding) -> GroupKey | None:
         return None
     known = finding.acknowledged
     alike = (known.by, known.reason, known.until) if known is not None else None
-    return finding.context, finding.code, finding.severity, finding.subject.kind, finding.what, alike
+    kind = "" if finding.group else finding.subject.kind
+    return finding.context, finding.code, finding.severity, kind, finding.group or finding.what, alike
 
 
 def _gathered(members: list[Finding]) -> Finding:
@@ -105,7 +109,10 @@ def _gathered(members: list[Finding]) -> Finding:
         since=min((one.since for one in members if one.since is not None), default=None),
         evidence=sentence(f"There are {len(members)} of these, the newest first: ", listed(told), "."),
         related=tuple(one.subject for one in members),
-        cause=str(newest.what),
+        what=newest.group or newest.what,
+        cause=newest.group or str(newest.what),
+        raw="",
+        hits="",
         blames=None,
         weight=None,
         members=tuple(members),
@@ -209,7 +216,7 @@ def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding
     subjects = list(dict.fromkeys(each.subject for each in consequences))
     return replace(
         finding,
-        evidence=sentence(finding.evidence, f" It explains the findings about {_of(subjects)}."),
+        hits=sentence(finding.hits, " " if finding.hits else "", f"It holds up {_of(subjects)}."),
         related=tuple(dict.fromkeys([*finding.related, *subjects])),
     )
 

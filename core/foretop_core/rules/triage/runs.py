@@ -15,12 +15,13 @@ from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import FINISHING
 from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled, waiting_since
+from foretop_core.rules.repository_readiness import unready_sources
 from foretop_core.rules.schedule_history import ended
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
-OUTCOMES = {"Failed": "failed", "PartiallyFailed": "partially failed", "FailedValidation": "was refused"}
+OUTCOMES = {"Failed": "failed", "PartiallyFailed": "partly failed", "FailedValidation": "was refused"}
 
 
 def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -30,18 +31,25 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         if not faults:
             continue
         which = "newest visible" if facts.last_backup is None else "last"
-        last, first = faults[0], faults[-1]
-        row = f", {len(faults)} in a row" if len(faults) > 1 else ""
+        last, first, number = faults[0], faults[-1], len(faults)
+        outcome = OUTCOMES[last.phase]
+        told = f"Its last {number} backups {outcome.replace('was', 'were')}; the latest is {last.name}"
+        repository = next(iter(unready_sources(snapshot, last)), None)
         yield Finding(
             "schedule-failing",
             _severity(last),
             snapshot.ref(schedule),
             ended(first),
-            f"{which} backup {OUTCOMES[last.phase]}{row}",
-            sentence(f"{last.name} {OUTCOMES[last.phase]}", _at(ended(last)), f"{row}: {reason(last)}."),
+            f"{outcome}, {number:,} in a row" if number > 1 else f"last backup {outcome}",
+            sentence(
+                told if number > 1 else f"Its {which} backup {outcome}: {last.name}",
+                _at(ended(last)),
+                "." if _raw(last) else f", {reason(last)}.",
+            ),
             _remedy(last),
             (snapshot.ref(last),),
-            blames=blamed_location(snapshot, last),
+            blames=blamed_location(snapshot, last) or (snapshot.ref(repository) if repository is not None else None),
+            raw=_raw(last),
         )
 
 
@@ -71,10 +79,12 @@ def delete_errors(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             Severity.ERROR,
             snapshot.ref(request),
             request.created,
-            f"deletion of {request.spec.backup_name} had errors",
-            f"Processed is not success: {'; '.join(request.status.errors)}.",
-            "Fix the cause and delete the backup again; at least part of the data is still in the bucket.",
+            "backup deleted with errors",
+            f"Deleting {request.spec.backup_name} had errors: a part of its data is still in the bucket, though the "
+            "request is Processed.",
+            "Fix the cause and delete the backup again.",
             (ObjectRef(snapshot.context, "Backup", request.namespace, request.spec.backup_name),),
+            raw="; ".join(request.status.errors),
         )
 
 
@@ -95,9 +105,10 @@ def _failed(
         snapshot.ref(run),
         at,
         OUTCOMES[run.phase],
-        sentence(f"{run.name} {OUTCOMES[run.phase]}", _at(at), f": {reason(run)}."),
+        sentence(f"{run.name} {OUTCOMES[run.phase]}", _at(at), "." if _raw(run) else f", {reason(run)}."),
         _remedy(run),
         blames=blames,
+        raw=_raw(run),
     )
 
 
@@ -118,19 +129,25 @@ def _severity(run: Backup | Restore) -> Severity:
 
 def reason(run: Backup | Restore) -> str:
     """Why a run ended as it did, in Velero's words or by its counts."""
-    status = run.status
-    said = "; ".join(status.validation_errors) or status.failure_reason
+    status, said = run.status, _raw(run)
     counts = humanize.count(status.errors, "error") if status.errors else ""
     if status.warnings:
         counts = f"{counts} and {humanize.count(status.warnings, 'warning')}" if counts else ""
     return (said or counts or "Velero gives no reason").rstrip(".")
 
 
-def _remedy(run: Backup | Restore) -> str:
+def _raw(run: Backup | Restore) -> str:
+    """Velero's own words on a run that it refused or gave up."""
+    return "; ".join(run.status.validation_errors) or run.status.failure_reason
+
+
+def _remedy(run: Backup | Restore) -> Text:
     if run.phase == "FailedValidation":
         return "Fix the cause named in the message; Velero does not retry this one."
     again = "run it again" if isinstance(run, Backup) else "restore again"
-    return f"Read its results or logs for the errors, fix them and {again}."
+    return sentence(
+        "Read its results", Key("results"), " or logs", Key("logs"), f" for the errors, fix them and {again}."
+    )
 
 
 _MOVING = frozenset({"InProgress", "WaitingForPluginOperations", "WaitingForPluginOperationsPartiallyFailed"})
@@ -154,8 +171,8 @@ def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             Severity.WARNING,
             snapshot.ref(backup),
             moved,
-            f"no progress{_percent(backup)}",
-            sentence(f"{_progress(backup, movements)}, unchanged for {least}", now - moved, "."),
+            _no_progress(backup),
+            sentence(f"It stands still: {_progress(backup, movements)}, unchanged for {least}", now - moved, "."),
             "Read its logs and check the node agent of the stalled volume; cancel its data movements if it "
             "cannot continue.",
             tuple(snapshot.ref(movement) for movement in waiting or movements),
@@ -182,11 +199,12 @@ def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             Severity.NOTE if busy else Severity.WARNING,
             snapshot.ref(movement),
             since,
-            f"volume {movement.volume or movement.name} waits{' its turn' if busy else ''}{node}",
+            "waits its turn on its node" if busy else "waits" if movement.node else "waits, no node has taken it",
             sentence(
+                f"Volume {movement.volume or movement.name} waits{' its turn' if busy else ''}: "
                 f"{movement.phase or 'New'} since ",
                 since,
-                f"{node}; {movement.backup_name or movement.restore_name} waits for it.",
+                f"{node}.",
                 f" Meanwhile {busy}." if busy else "",
             ),
             "Nothing while data moves there; the node agent's loadConcurrency is how many volumes a node moves at once."
@@ -195,6 +213,7 @@ def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             (ObjectRef(snapshot.context, "Backup", movement.namespace, movement.backup_name),)
             if movement.backup_name
             else (),
+            hits=f"{movement.backup_name or movement.restore_name} waits for it.",
         )
 
 
@@ -208,14 +227,14 @@ def old_ready_to_start(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
             Severity.ERROR,
             snapshot.ref(backup),
             since,
-            "ReadyToStart and never started",
+            "ready, but never started",
             sentence(
-                "ReadyToStart for ",
+                "It is ReadyToStart for ",
                 now - since,
-                ", which normally takes milliseconds: Velero restarted in between and lost track of it. It occupies "
-                "a queue slot.",
+                ", which takes milliseconds: Velero restarted in between and lost track of it.",
             ),
             "Delete it with a DeleteBackupRequest and back up again.",
+            hits="It takes a slot of the queue.",
         )
 
 
@@ -235,9 +254,9 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             Severity.ERROR,
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             stall.since,
-            "the queue is stalled with a free slot",
+            "stalled with a free slot",
             sentence(
-                f"{humanize.count(len(stall.startable), 'backup')} could have started since ",
+                f"The queue is stalled: {humanize.count(len(stall.startable), 'backup')} could have started since ",
                 stall.since,
                 f" ({humanize.count(stall.free_slots, 'slot')} free); {first.name} is next.",
             ),
@@ -279,13 +298,13 @@ def _ready_since(snapshot: ClusterSnapshot, backup: Backup) -> datetime | None:
     return max((at for at in (backup.created, *moves) if at is not None), default=None)
 
 
-def _percent(backup: Backup) -> str:
+def _no_progress(backup: Backup) -> str:
     progress = backup.status.progress
     if progress is None or not progress.total_items:
-        return ", no items yet"
+        return "no progress, no items yet"
     if progress.done >= progress.total_items:
-        return ": all items are done, its data does not move"
-    return f", {100 * progress.done // progress.total_items} % of the items"
+        return "its data does not move"
+    return f"no progress at {max(0, 100 * progress.done // progress.total_items)}%"
 
 
 def _progress(backup: Backup, movements: tuple[DataMovement, ...]) -> str:

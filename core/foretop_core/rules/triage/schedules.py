@@ -13,7 +13,7 @@ from foretop_core.rules.collisions import collisions
 from foretop_core.rules.facts.pause_facts import count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, DelayReason, ScheduleFacts, schedule_facts
 from foretop_core.rules.pause_windows import PauseWindow, first_pause, other_pauses, pause_reason, pause_windows
-from foretop_core.rules.sentences import Moment, Text, sentence
+from foretop_core.rules.sentences import Key, Moment, Text, roughly, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
@@ -37,11 +37,16 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             schedule.created,
             "cron too long to be read" if too_long else "invalid cron, makes no backups",
             sentence(
-                f"{quoted(schedule.spec.schedule)} is {'not read' if too_long else 'refused'}: {problem}.{paused}",
+                f"Velero {'does not read' if too_long else 'refuses'} {quoted(schedule.spec.schedule)}, and it makes "
+                f"no backups: {problem}.{paused}",
                 upgrade,
             ),
-            f"{instead or 'Fix spec.schedule.'} Fixing it starts a backup at once if a run was due between its "
-            "creation and now, unless the same change sets spec.skipImmediately to true.",
+            sentence(
+                instead.rstrip(".") if instead else "Correct its cron",
+                Key("edit-schedule"),
+                ". A run that was due since its creation then starts at once, unless the same change sets "
+                "spec.skipImmediately to true.",
+            ),
         )
 
 
@@ -58,11 +63,11 @@ def never_firing(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
             Severity.ERROR,
             snapshot.ref(schedule),
             schedule.created,
-            f"matches no date{when}, so it runs every minute",
+            "no date fits, runs every minute",
             f"No date{when} matches {quoted(schedule.spec.schedule)}; Velero treats it as always due and starts a "
             f"backup almost every minute. {humanize.count(made, 'backup')} of it exist now."
             f"{runaway_by_upgrade(snapshot, schedule, now)}",
-            "Pause the schedule, then fix its expression.",
+            sentence("Pause the schedule", Key("pause"), ", then correct its cron", Key("edit-schedule"), "."),
         )
 
 
@@ -74,7 +79,7 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         late, beat = facts.overdue, facts.beat
         if late is None or late.reason in {DelayReason.INVALID, DelayReason.NEVER_FIRES}:
             continue
-        what = "overdue, blocked by its last backup" if late.blocker else "overdue"
+        what = "overdue, held by its last backup" if late.blocker else "overdue"
         look = f" at Velero's next check (second :{beat.second:02d})" if beat.second is not None else " within a minute"
         remedy = (
             f"Check {late.blocker.name}: once it has ended, one backup starts{look}; missed runs are not repeated."
@@ -106,28 +111,30 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         if paused is None or since is None or now - since < limits.forgotten_pause:
             continue
         (lead, unpausing), *others = facts.unpausing_choices
-        due = ", due at once" if unpausing.at_once else ""
-        rest = [sentence(f" {words}: ", told.sentence, ".") for words, told in others]
+        due = ", overdue" if facts.is_overdue_pause else ""
+        rest = [
+            f" {words} {'one backup starts at once' if told.at_once else 'no backup starts'}." for words, told in others
+        ]
         good = facts.newest_good
-        kept = sentence(" Its newest good backup is ", now - good.started, " old.") if good and good.started else ""
+        kept = sentence("Its newest good backup is ", now - good.started, " old.") if good and good.started else ""
         yield Finding(
             "schedule-paused-long",
             Severity.WARNING,
             snapshot.ref(schedule),
             since,
-            sentence("paused for ", now - since, due),
+            sentence("paused for ", roughly(now - since), due),
             sentence(
                 "Paused since ",
                 since,
-                "" if paused.since else " at the latest",
+                "" if paused.since else " or earlier",
                 pause_reason(paused),
                 f". {lead}: ",
                 unpausing.sentence,
                 ".",
-                kept,
             ),
-            sentence("Unpause it if the work is done.", *rest),
+            sentence("Unpause it if the work is done", Key("unpause"), ".", *rest),
             blames=windows.get(snapshot.ref(schedule)),
+            hits=kept,
         )
 
 
@@ -153,8 +160,8 @@ def _all_paused(
     snapshot: ClusterSnapshot, namespace: str, paused: list[ScheduleFacts], overrun: dict[ObjectRef, ObjectRef]
 ) -> Finding:
     late = sum(facts.is_overdue_pause for facts in paused)
-    what = f"all {len(paused)} schedules are paused, {late} overdue"
-    lead = f"No schedule in {namespace} makes a backup."
+    what = f"all {len(paused)} paused, {late} overdue"
+    lead = f"All {len(paused)} schedules in {namespace} are paused and make no backup; {late} are overdue."
     return _pause_finding("velero-all-paused", snapshot, namespace, paused, what, lead, overrun)
 
 
@@ -168,8 +175,7 @@ def _overdue_pauses(
     late = [facts for facts in paused if facts.is_overdue_pause]
     names = [facts.schedule.name for facts in late]
     lead = f"{humanize.join(names)} {'is' if len(late) == 1 else 'are'} paused and overdue."
-    counted = f"{len(paused)} of {total} schedules are paused, {len(late)} overdue"
-    what = f"{names[0]} is paused and overdue" if len(late) == 1 else counted
+    what = f"{len(paused)} of {total} paused, {len(late)} overdue"
     return _pause_finding(PAUSED_OVERDUE, snapshot, namespace, late, what, lead, overrun)
 
 
@@ -185,11 +191,11 @@ def _pause_finding(
     items, now = [facts.schedule for facts in paused], paused[0].now
     counts = count_unpause(paused, Choice.DO_NOT_SKIP)
     notes = [
-        sentence(f" Window {one.id}: {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
+        sentence(f" Window {one.name}: {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
         for one in pause_windows(items)
     ]
     blamed = {overrun.get(snapshot.ref(schedule)) for schedule in items}
-    at_once = f" Unpaused without skip, {counts.started}." if counts.due else ""
+    at_once = f"Unpaused without skip, {counts.started}." if counts.due else ""
     them = "it" if len(items) == 1 else "them"
     return Finding(
         code,
@@ -197,10 +203,13 @@ def _pause_finding(
         ObjectRef(snapshot.context, QUEUE, namespace, ""),
         first_pause(facts.pause for facts in paused if facts.pause is not None),
         what,
-        sentence(lead, *notes, other_pauses(items), at_once),
-        f"Unpause {them} when the work is done; choose skip if an immediate backup would be a problem.",
+        sentence(lead, *notes, other_pauses(items)),
+        sentence(
+            f"Unpause {them} when the work is done", Key("unpause"), "; skip if an immediate backup would be a problem."
+        ),
         tuple(snapshot.ref(schedule) for schedule in items),
         blames=blamed.pop() if len(blamed) == 1 else None,
+        hits=at_once,
     )
 
 
@@ -224,22 +233,20 @@ def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         late = window.overrun(now)
         if late is None:
             continue
-        count = humanize.count(len(window.schedules), "schedule")
+        names = humanize.join([schedule.name for schedule in window.schedules])
         counts = count_unpause((schedule_facts(snapshot, item, now) for item in window.schedules), Choice.LEAVE)
         yield Finding(
             WINDOW_OVERRUN,
             Severity.WARNING,
             _window_ref(snapshot, window),
             window.pause.until,
-            sentence("overrun by ", late, f", {count} still paused"),
-            sentence(
-                f"{humanize.join([schedule.name for schedule in window.schedules])} paused ",
-                window.told,
-                f". {counts.due} of {len(window.schedules)} {'is' if counts.due == 1 else 'are'} due; resumed now, "
-                f"{counts.started}.",
-            ),
-            f"Resume the window if the work is done: foretop schedule unpause --batch {window.id}.",
+            f"over, {len(window.schedules):,} still paused",
+            sentence(f"{names} should have been resumed ", late, " ago. Paused ", window.told, "."),
+            sentence("Resume the window if the work is done", Key("resume"), "."),
             tuple(snapshot.ref(schedule) for schedule in window.schedules),
+            hits=f"{counts.due} of {len(window.schedules)} {'is' if counts.due == 1 else 'are'} due; resumed now, "
+            f"{counts.started}.",
+            called=window.name,
         )
 
 
@@ -262,17 +269,18 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
         for crowd in collisions(_read_in(snapshot, namespace), now, slots, limits.most_collisions):
             names = [schedule.name for schedule in crowd.schedules]
             when = Moment(crowd.following or crowd.at, to_the_minute=True)
-            rhythm = f", {crowd.rhythm}" if crowd.rhythm else ""
+            rhythm = f" ({crowd.rhythm})" if crowd.rhythm else ""
             yield Finding(
                 "schedules-collide",
                 Severity.NOTE,
                 ObjectRef(snapshot.context, QUEUE, namespace, ""),
                 None,
-                sentence("next ", when, f": {len(names)} schedules start together"),
+                f"{len(names):,} schedules start together",
                 sentence(
-                    f"{humanize.join(names)} are due in the same minute{rhythm}, next at ",
+                    "At ",
                     when,
-                    f", and Velero works on {humanize.count(slots, 'backup')} at a time: the others wait.",
+                    f" {len(names):,} schedules start together{rhythm}: {humanize.join(names)}. Velero works on "
+                    f"{humanize.count(slots, 'backup')} at a time, the others wait.",
                 ),
                 "Give them different minutes, or raise --concurrent-backups.",
                 tuple(snapshot.ref(schedule) for schedule in crowd.schedules),
@@ -292,8 +300,8 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             continue
         good = facts.newest_good
         if good and (expires := _expires_first(facts, good, limits)):
-            what: Text = "last good backup expires with none after it"
-            evidence = sentence(good.name, " is the newest good backup and expires at ", expires, ".")
+            what = "last good backup expires soon"
+            evidence = sentence(f"{good.name} is its last good backup and expires at ", expires, ", before the next.")
             yield _gap(snapshot, schedule, good.started, what, evidence, good)
             continue
         if _last_run_was_good(schedule, good) or (good is not None and _is_being_made(facts)):
@@ -306,14 +314,14 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             yield _gap(snapshot, schedule, made, "no good backup at all", evidence, None)
         elif good.started is not None and good.started < should:
             evidence = sentence(
-                f"{good.name}, started ",
+                "Its newest good backup is from ",
                 good.started,
-                ", is the newest good backup; it should have made one since ",
+                "; one from ",
                 should,
-                ".",
+                f" or later was promised ({good.name}).",
                 unfinished_note(facts),
             )
-            what = sentence("newest good backup ", now - good.started, " old")
+            what = "good backup older than promised"
             yield _gap(snapshot, schedule, good.started, what, evidence, good)
 
 
@@ -355,7 +363,7 @@ def _gap(
     snapshot: ClusterSnapshot,
     schedule: Schedule,
     since: datetime | None,
-    what: Text,
+    what: str,
     evidence: Text,
     good: Backup | None,
 ) -> Finding:
@@ -366,6 +374,7 @@ def _gap(
         since,
         what,
         evidence,
-        "Find out why its runs fail or do not start, and back up now; until then, a restore uses that older data.",
+        sentence("Find out why its runs fail or do not start, and back up now", Key("back-up-now"), "."),
         (snapshot.ref(good),) if good else (),
+        hits="Until then a restore has only that older data." if good else "",
     )

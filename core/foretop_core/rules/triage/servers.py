@@ -8,12 +8,13 @@ from datetime import datetime
 from foretop_core.models import Pod
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import Run
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
-from foretop_core.rules.velero_pods import crash_text, failing_server, pod_state
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds, brief
+from foretop_core.rules.velero_pods import crash_text, failing_server, last_words, pod_state
 
 
 def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -27,13 +28,12 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         what, check = _what(server, failing), f"the Velero pod in {namespace} (:pods) and its log"
         also = (
             sentence(
-                f" It still works: {server.sign} at ",
+                f" The server works ({server.sign} at ",
                 server.sign.at,
-                f", so the server is running: a backup is created but {beat.holds_back(now)}. "
-                "Restores are stalled too.",
+                f"), so a backup is created, but {beat.holds_back(now)}. Restores wait too.",
             )
             if server.state is ServerState.STORAGE_HANGS and server.sign is not None
-            else " Nothing is backed up or restored until it is back."
+            else ""
         )
         yield Finding(
             "velero-no-pulse",
@@ -42,25 +42,50 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             server.since,
             what,
             sentence(
-                f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at ",
+                _lead(server),
+                sentence(" ", crash_text(failing)) if failing is not None else f" {pods}." if pods else "",
+                f" It checks its storage every {humanize.interval(beat.period or PERIOD)}; the last time was ",
                 checked,
                 ".",
-                f" {pods}." if pods else "",
-                sentence(" ", crash_text(failing)) if failing is not None else "",
                 also,
             ),
             f"Check {'' if pods else 'the object store, '}{check}; :queue lists what waits.",
             (snapshot.ref(failing),) if failing is not None else (),
+            hits=_under_way(snapshot, namespace) if server.state is not ServerState.STORAGE_HANGS else "",
+            raw=last_words(failing) if failing is not None else "",
         )
 
 
 def _what(server: ServerFacts, failing: Pod | None) -> str:
     if server.state is ServerState.DOWN:
-        why = f"its pod is in {pod_state(failing)}" if failing is not None else "it has no ready pod"
-        return f"Velero is down: {why}"
+        none_ready = "down: no pod of it is ready"
+        return brief(f"down: pod in {pod_state(failing)}", none_ready) if failing is not None else none_ready
     if server.state is ServerState.STORAGE_HANGS:
-        return "storage hangs: Velero has not checked it"
-    return "no sign of activity from Velero: server down or storage hanging"
+        return "storage hangs, nothing is done"
+    return "silent: down, or storage hangs"
+
+
+def _lead(server: ServerFacts) -> str:
+    match server.state:
+        case ServerState.DOWN:
+            return "Velero is down: nothing is backed up or restored until it is back."
+        case ServerState.STORAGE_HANGS:
+            return "The storage hangs: Velero waits for it, and completes nothing."
+        case _:
+            return "Velero does nothing: it is down, or its storage hangs. Nothing is backed up or restored."
+
+
+def _under_way(snapshot: ClusterSnapshot, namespace: str) -> str:
+    """The fate of the runs that the server was at work on: it marks them Failed when it starts."""
+    runs: tuple[Run, ...] = (
+        *snapshot.open_backups.get(namespace, ()),
+        *snapshot.open_restores.get(namespace, ()),
+    )
+    names = [run.name for run in runs if run.phase == "InProgress"]
+    if not names:
+        return ""
+    was, them = ("was", "it") if len(names) == 1 else ("were", "them")
+    return f"{humanize.join(names)} {was} running: Velero marks {them} Failed when it starts again."
 
 
 def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -76,16 +101,17 @@ def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             Severity.ERROR,
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             None,
-            "Velero is scaled down to no pods" if scaled else "Velero has no ready pod",
+            "scaled down to no pods" if scaled else "no pod of it is ready",
             sentence(
-                f"{pods}.",
-                sentence(" ", crash_text(failing)) if failing is not None else "",
-                " Nothing is backed up or restored until a pod is ready.",
+                "No pod of Velero is ready: nothing is backed up or restored until one is.",
+                sentence(" ", crash_text(failing)) if failing is not None else f" {pods}.",
             ),
             f"Scale the Deployment velero in {namespace} up again."
             if scaled
             else f"See why the pod is not ready: :pods shows its state, restarts and log. It is in {namespace}.",
             (snapshot.ref(failing),) if failing is not None else (),
+            hits=_under_way(snapshot, namespace),
+            raw=last_words(failing) if failing is not None else "",
         )
 
 
@@ -112,8 +138,8 @@ def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             Severity.NOTE,
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             at,
-            "Velero has restarted",
-            sentence("It restarted at ", at, f".{lost} Queued backups continue, due schedules start at once."),
+            "has restarted",
+            sentence("Velero restarted at ", at, f".{lost} Queued backups continue, due schedules start at once."),
             "Run the lost backups again; if it happens again, find out why the pod restarts (memory, eviction).",
             tuple(snapshot.ref(backup) for backup in recent),
         )

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+import msgspec
+
 from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts
 from foretop_core.rules.heartbeat import PERIOD
 from foretop_core.rules.humanize import read_duration
-from foretop_core.rules.repository_readiness import unready_repository
-from foretop_core.rules.sentences import sentence
+from foretop_core.rules.repository_readiness import unready_effect
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
@@ -29,8 +32,10 @@ def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thre
         facts = StorageFacts(location, now, snapshot, limits.not_synced_periods)
         if location.phase != "Unavailable" or facts.severity is None:
             continue
-        message = (location.status.message or "Velero gives no reason").rstrip(".")
-        default = ", the default" if location.spec.default else ""
+        message = location.status.message.rstrip(".")
+        fault = _fault_of(message)
+        bucket = location.spec.object_storage.bucket
+        default = ", the default one" if location.spec.default else ""
         yield Finding(
             "storage-unavailable",
             facts.severity,
@@ -38,11 +43,82 @@ def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thre
             snapshot.seen.phase_since.get(snapshot.ref(location))
             or location.status.last_synced_time
             or location.created,
-            f"unavailable: {message.rpartition(': ')[2]}",
-            f"Velero cannot use this location{default}: {message}. Backups to it are refused and its expired "
-            f"backups stay. {_written_by(facts.schedules)}",
-            "Fix bucket, credentials or network; Velero checks again automatically within a minute.",
+            fault.what,
+            f"{fault.lead.format(bucket=bucket or 'of this location')} Velero refuses every backup that goes to this "
+            f"location{default}.",
+            f"{fault.remedy} Velero checks every minute by itself.",
+            hits=sentence(
+                _next_refused(snapshot, facts.schedules, location.namespace, now), _kept_there(facts.backups)
+            ),
+            raw=message,
         )
+
+
+class _Fault(msgspec.Struct, frozen=True):
+    """The meaning of an error of an object store, in plain words."""
+
+    signs: tuple[str, ...]
+    """In the error, in lower case; any of them shows it."""
+    what: str
+    lead: str
+    remedy: str
+
+
+_FAULTS = (
+    _Fault(
+        ("nosuchbucket", "bucket does not exist", "containernotfound", "bucket doesn't exist"),
+        "bucket does not exist",
+        "The bucket {bucket} does not exist.",
+        "Create the bucket or correct its name.",
+    ),
+    _Fault(
+        ("accessdenied", "access denied", "forbidden", "invalidaccesskeyid", "signaturedoesnotmatch", "authorization"),
+        "credentials are refused",
+        "The object store refuses the credentials for bucket {bucket}.",
+        "Correct the Secret or the rights on the bucket.",
+    ),
+    _Fault(
+        ("no such host", "server misbehaving", "name resolution"),
+        "its host is not found",
+        "The host of bucket {bucket} is not found.",
+        "Correct the address of the location, or DNS.",
+    ),
+    _Fault(
+        ("x509", "certificate"),
+        "its certificate is not trusted",
+        "The certificate of the object store of bucket {bucket} is not trusted.",
+        "Renew the certificate, or give its authority in caCert of the location.",
+    ),
+    _Fault(
+        ("timeout", "timed out", "connection refused", "deadline exceeded", "no route to host"),
+        "cannot be reached",
+        "The object store of bucket {bucket} cannot be reached.",
+        "Check the object store and the network to it.",
+    ),
+)
+_ANY_FAULT = _Fault(
+    (), "cannot be used", "Velero cannot use the bucket {bucket}.", "Fix bucket, credentials or network."
+)
+
+
+def _fault_of(message: str) -> _Fault:
+    said = message.lower()
+    return next((fault for fault in _FAULTS if any(sign in said for sign in fault.signs)), _ANY_FAULT)
+
+
+def _next_refused(snapshot: ClusterSnapshot, names: Sequence[str], namespace: str, now: datetime) -> Text:
+    """The schedules that write there, and the first of their runs that is refused."""
+    written = _written_by(names)
+    mine = (item for item in snapshot.schedules_by_namespace.get(namespace, ()) if item.name in names)
+    runs = [
+        (run, item.name)
+        for item in mine
+        if not item.spec.paused and (run := schedule_facts(snapshot, item, now).next_run) is not None and run > now
+    ]
+    if not runs:
+        return written
+    run, name = min(runs)
+    return sentence(f"{written} The run of {name} at ", run, " is refused.")
 
 
 def _written_by(schedules: Sequence[str]) -> str:
@@ -50,6 +126,12 @@ def _written_by(schedules: Sequence[str]) -> str:
         return "No schedule writes to it."
     verb = "writes" if len(schedules) == 1 else "write"
     return f"{humanize.count(len(schedules), 'schedule')} {verb} to it: {humanize.join(list(schedules))}."
+
+
+def _kept_there(backups: int) -> str:
+    if not backups:
+        return ""
+    return " 1 copy there is out of reach." if backups == 1 else f" {backups:,} copies there are out of reach."
 
 
 def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -63,9 +145,13 @@ def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
             facts.severity,
             snapshot.ref(location),
             synced,
-            sentence("not synced for ", facts.unsynced),
-            sentence(f"Velero reads the bucket every {humanize.interval(period)}, and last did so at ", synced, "."),
-            "Check the Velero log for sync errors; backups of other clusters are missing here.",
+            "its backups are not synced",
+            sentence(
+                "Velero has not read the bucket for ",
+                facts.unsynced,
+                f"; it should every {humanize.interval(period)}. Backups of other clusters are missing here.",
+            ),
+            "Check the Velero log for sync errors.",
         )
 
 
@@ -76,10 +162,10 @@ def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
         name = schedule.spec.template.storage_location
         location = snapshot.location(schedule.namespace, name)
         if location is None and name and seen_storage:
-            what, why = f"storage location {name} does not exist", "its namespace has no such location"
+            what, why = "its storage does not exist", f"its namespace has no storage location {name}"
             code = "schedule-location-missing"
         elif location is not None and location.spec.access_mode == "ReadOnly":
-            what, why = f"writes to {location.name}, which is read-only", "its access mode is ReadOnly"
+            what, why = "its storage is read-only", f"the access mode of {location.name} is ReadOnly"
             code = "schedule-location-read-only"
         else:
             continue
@@ -106,12 +192,13 @@ def unready_repositories(snapshot: ClusterSnapshot, now: datetime, limits: Thres
             Severity.ERROR,
             snapshot.ref(repository),
             snapshot.seen.phase_since.get(snapshot.ref(repository)),
-            f"not ready: volumes of {spec.volume_namespace} cannot be moved",
-            unready_repository(repository),
+            "not ready, moves no volumes",
+            unready_effect(repository),
             f"Check the storage location {spec.backup_storage_location} and Velero's log (:pods); Velero tries the "
             "repository again every few minutes.",
             (snapshot.ref(where),) if where is not None else (),
             blames=snapshot.ref(where) if where is not None else None,
+            raw=repository.status.message,
         )
 
 
@@ -121,26 +208,20 @@ def unmaintained_repositories(snapshot: ClusterSnapshot, now: datetime, limits: 
         failed = repository.failed_maintenances
         if not failed or repository.is_unready:
             continue
-        why, kept = repository.failed_maintenance.rstrip("."), repository.status.last_maintenance_time
-        often = (
-            "Its latest maintenance failed with"
-            if len(failed) == 1
-            else f"Its last {len(failed)} maintenances failed, the latest with"
-        )
+        kept = repository.status.last_maintenance_time
+        often = "Its latest maintenance failed." if len(failed) == 1 else f"Its last {len(failed)} maintenances failed."
         last = sentence(" It was last maintained at ", kept, ".") if kept is not None else " It was never maintained."
         yield Finding(
             "repository-maintenance-failed",
             Severity.WARNING,
             snapshot.ref(repository),
             failed[0].complete_timestamp,
-            f"maintenance failed: {why}",
-            sentence(
-                f"{often}: {why}.",
-                last,
-                " Until it succeeds, volume data of deleted backups stays in the storage location.",
-            ),
+            "its maintenance fails",
+            sentence(often, last),
             f"Check the maintenance job of {repository.spec.volume_namespace} and Velero's log (:pods); Velero tries "
             "again when the next maintenance is due.",
+            hits="Volume data of deleted backups stays in the storage location until it succeeds.",
+            raw=repository.failed_maintenance,
         )
 
 
@@ -154,7 +235,7 @@ def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             Severity.WARNING,
             snapshot.ref(backup),
             expiry,
-            sentence("expired ", now - expiry, " ago and still there"),
+            "expired, and still there",
             sentence("It expired at ", expiry, f" and Velero has not deleted it: {_why_kept(snapshot, backup)}."),
             "Fix the location, and Velero deletes it at its next hourly cleanup; or delete it yourself.",
             blames=_location_of(snapshot, backup),

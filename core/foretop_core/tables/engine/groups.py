@@ -158,6 +158,11 @@ class GroupedRows(Generic[E]):
         self._folded ^= {group_of(head)}
         self._counted = -1
 
+    def fold_all(self) -> None:
+        self._count()
+        self._folded = set(self._groups)
+        self._counted = -1
+
     def unfold(self, key: ObjectRef) -> None:
         self._folded.discard(group_of(key))
         self._counted = -1

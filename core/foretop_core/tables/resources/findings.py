@@ -82,8 +82,9 @@ def subject_text(finding: Finding) -> str:
     nobody = next((word for prefix, word in _NOBODY.items() if finding.code.startswith(prefix)), "queue")
     word = kind_word(subject.kind) or nobody
     if finding.members:
-        return f"{len(finding.members)} {word}s"
-    place = "/".join(part for part in (subject.namespace, subject.name) if part)
+        words = dict.fromkeys(kind_word(one.subject.kind) or nobody for one in finding.members)
+        return f"{len(finding.members)} {' and '.join(f'{one}s' for one in words)}"
+    place = finding.called or "/".join(part for part in (subject.namespace, subject.name) if part)
     return f"{word} {place}".strip()
 
 
@@ -101,6 +102,8 @@ def finding_item(finding: Finding, now: datetime) -> Item:
         "since": rfc3339(finding.since),
         "what": render_text(finding.what, now),
         "evidence": render_text(finding.evidence, now),
+        "hits": render_text(finding.hits, now),
+        "raw": finding.raw,
         "remedy": render_text(finding.remedy, now),
         "related": [
             {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name} for subject in finding.related

@@ -40,6 +40,8 @@ def ticket_text(finding: Finding, now: datetime) -> str:
         ("Known", render(acknowledgement_text(finding.acknowledged), now) if finding.acknowledged else ""),
         ("Cause", f"{subject_text(cause)}: {render(cause.what, now)}" if cause is not None else ""),
         ("Evidence", render(finding.evidence, now)),
+        ("Hits", render(finding.hits, now)),
+        ("Raw", finding.raw),
         ("Do", render(finding.remedy, now)),
         ("Command", _command(finding)),
         *(("Also" if at else "These", _member(one)) for at, one in enumerate(finding.members)),

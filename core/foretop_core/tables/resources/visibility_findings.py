@@ -12,6 +12,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.triage import Finding, Severity
+from foretop_core.rules.triage.finding import brief
 from foretop_core.store import ContextHealth, UnreadableObject
 from foretop_core.tables.engine.view_scope import A_CONTEXT
 
@@ -52,7 +53,7 @@ def unreadable_findings(context: str, objects: Mapping[ObjectRef, UnreadableObje
                 Severity.WARNING,
                 context,
                 None,
-                f"{count} cannot be read",
+                f"{more:,} more cannot be read",
                 f"{count} cannot be read and are not judged. foretop report lists all of them.",
                 _FIX_FIELD,
             )
@@ -67,16 +68,18 @@ def _unreadable(key: ObjectRef, problem: str) -> Finding:
         Severity.WARNING,
         key,
         None,
-        f"not judged: {told.partition(': ')[0]} cannot be read",
-        f"It cannot be read: {told}. No rule can judge this object, and no page can show more of it than its name.",
+        "not judged: it cannot be read",
+        f"It cannot be read, at {told.partition(': ')[0]}: no rule can judge this object, and no page can show more of "
+        "it than its name.",
         _FIX_FIELD,
+        raw=told,
     )
 
 
 def _lost(context: str, health: ContextHealth, since: datetime, seen_before: bool) -> Finding:
     signed_out = health.state is WatchState.SIGNED_OUT
-    known = sentence("last seen at ", since) if seen_before else "not visible"
-    reason = "signed out" if signed_out else _reason(health.error)
+    reason = "signed out" if signed_out else brief(_reason(health.error), "out of reach")
+    lead = "You are signed out of this cluster." if signed_out else "This cluster is out of reach."
     still = (
         sentence(" Its data is from ", since, ": ages, countdowns and forecasts do not advance.") if seen_before else ""
     )
@@ -86,9 +89,10 @@ def _lost(context: str, health: ContextHealth, since: datetime, seen_before: boo
         Severity.ERROR,
         context,
         since,
-        sentence(f"{reason}; ", known),
-        sentence(f"{health.error or 'It does not answer'}.", still),
-        f"{sign_in}foretop retries automatically.",
+        reason,
+        sentence(lead, still),
+        f"{sign_in}foretop retries by itself.",
+        raw=health.error or "no answer",
     )
 
 
@@ -105,9 +109,10 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.WARNING,
             context,
             health.since,
-            f"a fault of foretop ended the watch of {kinds}",
-            f"{health.faults[-1]}. The {kinds} shown may be out of date.",
+            "foretop's watch ended by a fault",
+            f"A fault of foretop ended the watch of {kinds}: what is shown of them may be out of date.",
             "foretop starts it again. If this comes back, start foretop with --log-file FILE and report what it says.",
+            raw=health.faults[-1],
         )
     elif health.stale and health.since is not None and now - health.since >= _PATIENCE:
         kinds = _titles(health.stale)
@@ -116,9 +121,10 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.WARNING,
             context,
             health.since,
-            f"no updates for {kinds}",
-            f"{health.error or 'The API server does not answer'}. The {kinds} shown may be out of date.",
-            "foretop retries automatically.",
+            brief(f"no updates for {kinds}", "no updates for some lists"),
+            f"There are no updates for {kinds}: what is shown of them may be out of date.",
+            "foretop retries by itself.",
+            raw=health.error or "The API server does not answer",
         )
     if health.unreadable:
         kinds = _titles(health.unreadable_kinds)
@@ -127,10 +133,12 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.WARNING,
             context,
             None,
-            f"{humanize.count(health.unreadable, 'message')} about {kinds} cannot be read",
-            f"{health.unreadable_why}. A change of {kinds} may be missing until they are listed again.",
+            f"{humanize.count(health.unreadable, 'message')} cannot be read",
+            f"{humanize.count(health.unreadable, 'message')} about {kinds} cannot be read: a change may be missing "
+            "until they are listed again.",
             "foretop lists them again when the watch ends. If this comes back, check what is in front of the API "
             "server: a proxy may change its answers.",
+            raw=health.unreadable_why,
         )
     if health.missing:
         names = humanize.join(health.missing)
@@ -139,7 +147,7 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.WARNING,
             context,
             None,
-            f"namespace {names} does not exist",
+            "no such namespace",
             f"Namespace {names} does not exist in this cluster.",
             "Switch to another with :ns NAME, or start with another -n.",
         )
@@ -150,7 +158,7 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.NOTE,
             context,
             None,
-            f"not allowed to see {kinds}",
+            brief(f"not allowed to see {kinds}", f"{humanize.count(len(health.forbidden), 'list')} not allowed"),
             f"You are not allowed to list and watch {kinds}: every page is missing their data.",
             "Ask for list and watch on them; foretop doctor lists every permission and resource.",
         )
@@ -161,18 +169,25 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.NOTE,
             context,
             None,
-            f"{health.polled} of {health.watches} lists are refreshed only every {every}",
-            f"{health.watches} lists (kinds and namespaces) are followed, and there are connections to watch "
-            f"{health.watches - health.polled} of them. What is in the others is up to {every} old.",
+            f"{health.polled:,} of {health.watches:,} lists not live",
+            f"{health.polled} of {health.watches} lists (kinds and namespaces) are refreshed only every {every}: there "
+            f"are connections to watch {health.watches - health.polled} of them.",
             "Raise the limit of open files (ulimit -n), start with -n, or ask for list and watch in all namespaces.",
         )
 
 
 def _finding(
-    code: str, severity: Severity, context: str, since: datetime | None, what: Text, evidence: Text, remedy: str
+    code: str,
+    severity: Severity,
+    context: str,
+    since: datetime | None,
+    what: str,
+    evidence: Text,
+    remedy: str,
+    raw: str = "",
 ) -> Finding:
     subject = ObjectRef(context, A_CONTEXT, "", context)
-    return Finding(code, severity, subject, since, what, evidence, remedy)
+    return Finding(code, severity, subject, since, what, evidence, remedy, raw=raw)
 
 
 def _titles(names: Iterable[str]) -> str:

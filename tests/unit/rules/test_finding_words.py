@@ -1,0 +1,73 @@
+"""The words of findings: a row has room for 32 cells of them, and a person reads each sentence once."""
+
+from __future__ import annotations
+
+import ast
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeGuard
+
+import pytest
+
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.sentences import keys_in, render, with_keys
+from foretop_core.rules.triage import Finding, aggregated, triage
+from foretop_core.rules.triage.finding import WHAT_CELLS, brief
+from foretop_core.tables.text.terminal_text import width
+from foretop_demo.scenarios import SCENES, ScenarioOptions
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
+from tests.objects import NOW, location, schedule
+
+
+def findings_of(scene: str, after: timedelta) -> tuple[Finding, ...]:
+    box = SimulatedCluster(SCENES[scene], ScenarioOptions(seed=1), FIXED_START)
+    box.settle(after)
+    return aggregated(triage(assemble(box.objects()), box.clock.now()).findings)
+
+
+@pytest.mark.parametrize("scene", [name for name in SCENES if name != "large"])
+def test_what_is_short_and_do_says_nothing_twice_in_every_scene(scene: str) -> None:
+    for finding in findings_of(scene, timedelta(minutes=2)):
+        what, told = render(finding.what, NOW), render(finding.evidence, NOW)
+        assert width(what) <= WHAT_CELLS, what
+        assert told.endswith("."), told
+        for said in re.split(r"(?<=\.) ", render(finding.remedy, NOW)):
+            assert said not in told, said
+
+
+def test_what_a_cluster_says_at_any_length_does_not_widen_a_row() -> None:
+    assert brief("down: pod in CrashLoopBackOff", "down") == "down: pod in CrashLoopBackOff"
+    assert brief(f"down: pod in {'x' * 40}", "down") == "down"
+    assert brief("down: pod in 崩溃", "down") == "down"
+
+
+def test_the_keys_of_a_remedy_are_those_of_the_screen() -> None:
+    found = triage(assemble([location(), schedule("bad", "61 2 * * *")]), NOW).findings
+    broken = next(one for one in found if one.code == "schedule-invalid")
+    assert keys_in(broken.remedy) == ("edit-schedule",)
+    assert render(with_keys(broken.remedy, {"edit-schedule": "E"}.__getitem__), NOW).startswith("Correct its cron (E).")
+    assert render(broken.remedy, NOW).startswith("Correct its cron.")
+
+
+READ_TWICE = (
+    "or later by",
+    "nothing of what failed",
+    "when it is created but",
+    "has ended if that is running then",
+    "a copy made since",
+    "expires with none after it",
+    "should have made one since",
+)
+"""Wordings that an operator had to read twice."""
+
+
+def test_nobody_has_to_read_a_sentence_twice() -> None:
+    root = Path(__file__).resolve().parents[3]
+    for path in (*(root / "core" / "foretop_core").rglob("*.py"), *(root / "tui").rglob("*.py")):
+        said = [node.value for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if _is_text(node)]
+        assert [(path.name, old) for old in READ_TWICE for text in said if old in text and "\n" not in text] == []
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
