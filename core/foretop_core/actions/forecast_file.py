@@ -1,4 +1,4 @@
-"""What foretop has foretold: a file in its state folder that all running foretops of a person share."""
+"""The forecasts that were made: a file in the state folder that all running foretops of a person share."""
 
 from __future__ import annotations
 
