@@ -37,7 +37,7 @@ SAME = (
         "decides from which midnight on the walk may jump: until then it goes day by day, to the same runs",
     ),
     SameProgram(
-        "core/foretop_core/rules/cron_dialects/rewriting.py",
+        "core/foretop_core/rules/cron_dialects/upgrade_effect.py",
         'aim = expression(prefix + " ".join(meant), dialects[-1])',
         "1 to 2",
         "all dialects that know the prefix read plain fields alike, and a candidate must be read alike by both: "
@@ -96,12 +96,6 @@ SAME = (
         "found = (snapshot.verdicts, snapshot.namespaces is not None)",
         "is not to is",
         "the value is only compared with the one of before: both are negated",
-    ),
-    SameProgram(
-        "core/foretop_core/tables/resources/runs.py",
-        'return Tone.PLAIN if run_progress(run, render, 0).startswith("data") else progress_tone(run.status.progress)',
-        "0 to 1",
-        "a bar of one cell has no room either: the word comes first",
     ),
     SameProgram(
         "core/foretop_core/kube/connection/exec_plugin.py",
@@ -182,7 +176,7 @@ SAME = (
         "whether a backup can be extended does not depend on its data movements: test_records.py asks with both",
     ),
     SameProgram(
-        "core/foretop_core/actions/log_text.py",
+        "core/foretop_core/actions/run_logs.py",
         "_AT_A_TIME = 1000",
         "1000 to 1001",
         "how many lines are decoded together, whatever the number: the lines are those of the text",
@@ -284,7 +278,7 @@ SAME = (
         "a bucket with one object is a dictionary then and not a pair: more memory, the same answers",
     ),
     SameProgram(
-        "core/foretop_core/store/protection_cache.py",
+        "core/foretop_core/store/store.py",
         "basis = (snapshot.verdicts, snapshot.namespaces is not None)",
         "is not to is",
         "the answers of two looks are only compared with each other",

@@ -48,7 +48,7 @@ class Written:
 
 def test_what_is_there_at_the_first_look_is_not_new_and_the_title_has_the_counts() -> None:
     at = Written()
-    assert at.look(_ALL) == "\x1b[22;2t\x1b]2;foretop 5 errors, 3 warnings prod-eu\x1b\\"
+    assert at.look(_ALL) == "\x1b[22;2t\x1b]2;foretop 5 errors, 4 warnings prod-eu\x1b\\"
     assert at.look(_ALL) == ""
 
 

@@ -179,7 +179,7 @@ async def test_the_list_of_objects_is_left_without_taking_any() -> None:
 
 async def test_p_in_the_table_of_schedules_leads_here_with_its_expression() -> None:
     async with screen(FilledSource(night())) as shown:
-        await shown.press("2", "down", "down", "p")
+        await shown.press("2", "/", *"etcd-hourly", "enter", "p")
         assert shown.page == "primer"
         assert value(shown, "expression") == "0 * * * *"
         assert "50 * * * *   ✓ exact" in shown.text

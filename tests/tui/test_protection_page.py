@@ -27,7 +27,7 @@ async def test_each_namespace_says_whether_it_can_be_brought_back(
 ) -> None:
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
-        await at.see(":Protection", "crm-archive", "no copy")
+        await at.see("9Protect", "crm-archive", "no copy")
         await at.shown.press("slash", *"legacy", "enter")
         await at.see("It no longer exists, and can be brought back.", "5 good; the next expires")
         await at.shown.press("enter")

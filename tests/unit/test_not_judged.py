@@ -77,7 +77,8 @@ def test_an_object_that_cannot_be_read_is_a_finding_with_its_field() -> None:
     sink = source.store.sink(WatchScope("prod-eu", BACKUP), source.manual)
     sink.unreadable("velero", "odd", "Backup velero/odd cannot be read: status.expiration: not a time")
     (found,) = _state(source).findings
-    assert (found.subject.name, found.what) == ("odd", "not judged: status.expiration cannot be read")
+    assert (found.subject.name, found.what) == ("odd", "not judged: it cannot be read")
+    assert "status.expiration" in f"{found.evidence} {found.raw}"
 
 
 def test_thousands_of_unreadable_objects_are_told_as_a_number() -> None:
@@ -87,7 +88,7 @@ def test_thousands_of_unreadable_objects_are_told_as_a_number() -> None:
         sink.unreadable("velero", f"odd-{number}", "spec: not an object")
     found = _state(source).findings
     assert len(found) == 21
-    assert found[-1].what == "2,980 more objects cannot be read"
+    assert found[-1].what == "2,980 more cannot be read"
 
 
 def test_a_row_that_fails_is_one_bad_row_and_a_finding_until_its_object_changes(
@@ -105,7 +106,8 @@ def test_a_row_that_fails_is_one_bad_row_and_a_finding_until_its_object_changes(
     assert any("cannot be shown: ValueError" in cell.text for cell in row.cells)
     assert all(cell.text.isprintable() for cell in row.cells)
     state.judge()
-    assert [found.what for found in state.findings] == ["not judged: a row of backups failed"]
+    assert [found.what for found in state.findings] == ["not judged: foretop failed"]
+    assert "a row of backups failed" in state.findings[0].raw
     source.change(BACKUP, {"metadata": {"name": row.key.name, "namespace": "velero"}, "status": {"phase": "Completed"}})
     state.judge(at_once=True)
     assert "judging-failed" not in [found.code for found in state.findings]

@@ -111,7 +111,7 @@ def test_the_crash_of_a_server_that_is_down_is_in_its_finding_where_pods_may_be_
             answer = capsys.readouterr()
             (found,) = (one for one in json.loads(answer.out)["items"] if one["code"] == "velero-not-ready")
             assert (f"Pod {SERVER} is in CrashLoopBackOff, 5 restarts" in found["evidence"]) is told
-            assert ("no such plugin" in found["evidence"]) is told
+            assert ("no such plugin" in found["raw"]) is told
             assert "pods" not in answer.err
 
 

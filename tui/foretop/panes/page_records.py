@@ -29,6 +29,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGES, PageConflict, PageRecord
 from foretop_core.rules.facts.schedule_runs import RUN_WORDS
 from foretop_core.rules.sentences import keys_in
+from foretop_core.tables.engine.drawings import LEVELS, RUN_SIGNS
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
 from foretop_core.tables.engine.view import TableView, UnreadableRow, View, table_view
@@ -139,7 +140,8 @@ _RECORDS = (
                 broken="invalid, overdue or never fires",
             ),
             Sign("LAST 10 RUNS", "oldest first"),
-            *(Sign(sign, word) for sign, word in RUN_WORDS.items()),
+            Sign(LEVELS, "a good run, as high as it took against the usual"),
+            *(Sign(sign, RUN_WORDS[letter]) for letter, sign in RUN_SIGNS.items()),
             Sign(
                 "SKIP",
                 "whether unpausing skips a run that is due: its own field, or `server:` for the server's default",
@@ -263,21 +265,25 @@ _RECORDS = (
         id="protection",
         tells=protection_pane,
         empty="No namespaces with backups or schedules.",
-        signs=_status(
-            healthy="a good copy, as new as promised",
-            waiting="no copy yet, and none is due",
-            paused="all that would back it up is paused",
-            look="covered by nothing, or only partial copies",
-            broken="no copy in time, copies about to expire or out of reach, or a repository that is not ready",
-            unset="deleted, or not looked at (see thresholds.ignoredNamespaces)",
+        signs=(
+            *_status(
+                healthy="a good copy, as new as promised",
+                waiting="no copy yet, and none is due",
+                paused="all that would back it up is paused",
+                look="covered by nothing, or only partial copies",
+                broken="no copy in time, copies about to expire or out of reach, or a repository that is not ready",
+                unset="deleted, or not looked at (see thresholds.ignoredNamespaces)",
+            ),
+            Sign("━━╸─", "the age of its newest copy against what is promised; ×3.2 is more than three times as old"),
         ),
     ),
     ScreenPage(
         id=DETAIL,
         signs=(
             *_RUNS,
-            Sign("▂▃▄▅▆█", "Runs: one bar for each run, as high as it took long, in the colour of its outcome"),
-            *(Sign(sign, f"below a bar: {word}") for sign, word in RUN_WORDS.items() if word != "good"),
+            Sign(LEVELS, "Runs: one bar for each run, as high as it took long, in the colour of its outcome"),
+            Sign("┤ └ │", "Runs: the scale, in minutes"),
+            *(Sign(sign, f"below a bar: {RUN_WORDS[letter]}") for letter, sign in RUN_SIGNS.items()),
             *_status(true="Steps: done; of a condition: it is true"),
         ),
     ),
