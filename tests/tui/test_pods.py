@@ -48,7 +48,7 @@ async def test_pods_are_watched_while_they_are_shown_and_their_logs_are_read(
         await at.shown.press("escape")
         await at.shown.until(lambda: at.shown.page == "triage")
         await at.shown.until(lambda: not watches_pods(at))
-        await at.see("Its Deployment has 0 of 1 pod ready")
+        await at.see("Velero is down: nothing is backed up or restored until it is back.")
 
 
 async def test_the_log_of_a_pod_opens_at_its_end_and_its_keys_fit(

@@ -29,15 +29,16 @@ def is_paused(at: Stand, name: str) -> bool:
 async def test_a_window_that_has_overrun_is_resumed_from_triage_with_one_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet", tmp_path, monkeypatch, size=MIDDLE) as at:
         schedules = at.box.storage.kind("Schedule")
         for name in ("etcd", "mail"):
             change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
             at.box.storage.patch(schedules, HOME, name, change, "foretop")
         at.patch("Schedule", "wiki", {"spec": {"paused": True}})
         await at.see("over, 2 still paused", "by maria: CHG-4711; meant until 14 Nov 04:30Z")
-        assert "U resume the window of 2 schedules" in at.shown.pane
-        assert "u unpause 2 schedules" in at.shown.pane
+        keys = " ".join(at.shown.pane.split())
+        assert "U resume the window of 2 schedules" in keys
+        assert "u unpause 2 schedules" in keys
         await at.shown.press("U")
         await at.see("Resume window ab12cd: unpause 2 schedules", "CHG-4711")
         await at.send()

@@ -126,7 +126,7 @@ def test_a_deleted_namespace_comes_back_by_a_key(
         terminal.press(":protection\r")
         terminal.shows(lambda lines: any(SHOP in line and "deleted" in line for line in lines))
         terminal.press(f"/{SHOP}\r")
-        terminal.shows("it no longer exists, and can be brought back")
+        terminal.shows("It no longer exists, and can be brought back")
         terminal.press("r")
         terminal.shows(f"Bring back {SHOP}")
         terminal.shows(f"{_COPIES[1]}, ")
