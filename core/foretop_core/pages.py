@@ -176,7 +176,7 @@ _RECORDS = (
         title="Storage locations",
         name="Storage",
         short="Storage",
-        commands=("bsl", "storage"),
+        commands=("storage", "bsl"),
         view="storage:StorageView",
         get=(
             ("storage", ""),

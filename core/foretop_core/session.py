@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from foretop_core.background import in_thread, keep_running
 from foretop_core.clock import Clock, ShiftedClock, SystemClock
-from foretop_core.config.thresholds_from_settings import thresholds_of
+from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection import api_paths
@@ -251,7 +251,7 @@ class Session:
 
     async def _look_at_crashed(self, context: str) -> bool:
         """Look for crashed servers; true if one of the cluster is down."""
-        down = [place for place, server in self.snapshot(context).servers.items() if server.is_down]
+        down = [namespace for namespace, server in self.snapshot(context).servers.items() if server.is_down]
         await self._crashed[context].look(down)
         return bool(down)
 
@@ -301,7 +301,7 @@ def open_session(
     connections = connect(options.connect, environ, local, options.read_only)
     given = options.velero_versions or NONE_GIVEN
     given.check(connections.clients)
-    limits = thresholds_of(options.thresholds)
+    limits = thresholds_of(options.thresholds, configured_window(options.window, options.time_zone, environ))
     return Session(connections, named, local, kinds, given_versions=given, thresholds=limits)
 
 

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import cycle
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -128,6 +129,10 @@ def _version() -> float:
     return min(times)
 
 
+def _is_row_of(name: str, phase: str, lines: list[str]) -> bool:
+    return any(name in line and phase in line for line in lines)
+
+
 def _changes(cluster: Cluster, terminal: Terminal, nab: Nab) -> Iterator[Figure]:
     """The Backup of the first row alternates between two outcomes."""
     times, sizes = [], []
@@ -135,7 +140,7 @@ def _changes(cluster: Cluster, terminal: Terminal, nab: Nab) -> Iterator[Figure]
         time.sleep(0.3)
         before, begin = terminal.written, time.perf_counter()
         cluster.set_outcome(nab, phase)
-        terminal.until(lambda lines, wanted=phase: any(nab.name in line and wanted in line for line in lines), 5)
+        terminal.until(partial(_is_row_of, nab.name, phase), 5)
         times.append(time.perf_counter() - begin)
         sizes.append(terminal.written - before)
     yield Figure("change to changed cell, p95", sorted(times)[-2] * 1000, 200, "ms")
@@ -149,7 +154,7 @@ def _burst(cluster: Cluster, terminal: Terminal, nabs: list[Nab]) -> Iterator[Fi
     cpu, begin = cpu_seconds(terminal.pid), time.perf_counter()
     for writer in writers:
         writer.start()
-    answers = []
+    answers: list[Any] = []
     while time.perf_counter() - begin < BURST_SECONDS:
         answers.append(_key(terminal, "j" if len(answers) % 2 == 0 else "k"))
         time.sleep(0.2)

@@ -22,6 +22,7 @@ from foretop.panes.page_records import TABLE_PAGES, ScreenPage
 from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.paragraphs import wrap
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import SectionRow
 from foretop_core.errors import Unreadable
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import KINDS, Kind
@@ -181,6 +182,8 @@ def _rows(state: DashboardState, spec: ScreenPage, tries: _Tries) -> None:
     rows = spec.rows(state)
     rows.pump()
     for row in rows.paint(0, _MOST_ROWS):
+        if isinstance(row, SectionRow):
+            continue
         tries.do_for(row.key, "pane", lambda key=row.key: wrap(spec.pane(rows, key, state), _CELLS, 9))  # type: ignore[misc]
         tries.do_for(row.key, "json", lambda key=row.key: json.dumps(rows.item(key)))  # type: ignore[misc]
     for column in rows.columns:
@@ -206,7 +209,7 @@ def _calendar(state: DashboardState) -> None:
     model.pump(now)
     for server in model.servers():
         snapshot = state.store.snapshot(server[0])
-        coming = Foresight(snapshot, server[1], now, timedelta(days=1), state.zone)
+        coming = Foresight(snapshot, server[1], now, timedelta(days=1))
         coming.play(2)
         model.take(ServerNight(server[0], coming.night(), past_runs(snapshot, server[1], now - PAST)))
     StartLoad(model.items, axis_over(now, timedelta(days=1), 2000, state.zone)).collisions(now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import aiohttp
 
@@ -35,7 +36,7 @@ async def test_backups_end_and_others_take_their_place_while_one_watches() -> No
     async with opened("default", 600) as api:
         path = f"{OADP}/nonadminbackups"
         since = await api.version_of(path)
-        begun, ended = set(), set()
+        begun, ended = set[Any](), set[Any]()
         async with api.watching(path, resourceVersion=since) as watch:
             while not (begun and ended):
                 event = (await watch.next())["object"]

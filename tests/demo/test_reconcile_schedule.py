@@ -91,7 +91,7 @@ def test_seed_a_used_field_is_cleared_and_the_default_is_for_new_schedules(
 
 
 def _about_to_be_looked_at(history: str, field: bool | None, due: bool) -> Objects:
-    spec = {} if field is None else {"skipImmediately": field}
+    spec: dict[str, Any] = {} if field is None else {"skipImmediately": field}
     status = {"phase": "Enabled", "lastBackup": "2026-11-15T02:43:30Z"} if history == "ran-before" else {}
     objects = snapshot(DUE if due else NOT_DUE, status=status, paused=history != "new", **spec)
     if history != "new":
@@ -237,7 +237,7 @@ def test_template_labels_replace_the_schedule_s_labels() -> None:
 
 @pytest.mark.parametrize(("wanted", "owned"), [(True, True), (False, False), (None, False)])
 def test_backups_are_owned_only_if_the_schedule_says_so(wanted: bool | None, owned: bool) -> None:
-    spec = {} if wanted is None else {"useOwnerReferencesInBackup": wanted}
+    spec: dict[str, Any] = {} if wanted is None else {"useOwnerReferencesInBackup": wanted}
     backup = _only_backup(snapshot(**spec))
     owner = OwnerReference(api_version="velero.io/v1", kind="Schedule", name="hourly", uid="u1", controller=True)
     assert backup.metadata.owner_references == ((owner,) if owned else ())

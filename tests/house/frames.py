@@ -51,7 +51,7 @@ def _in_new_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> 
 
 
 @contextmanager
-def _followed(written: Callable[[str, Frames], None]) -> Iterator[None]:
+def _followed(written: Callable[[str, Frames], object]) -> Iterator[None]:
     """Every message remembers the frames that posted it; every write tells those that led to it."""
     post, dispatch, send = MessagePump.post_message, MessagePump._dispatch_message, ClientRequest.send
 
@@ -82,7 +82,7 @@ def _followed(written: Callable[[str, Frames], None]) -> Iterator[None]:
 async def key_to_bytes() -> Frames:
     """The frames from the key that confirms an unpause to its PATCH."""
     found: dict[str, Frames] = {}
-    asyncio.get_running_loop().set_task_factory(_in_new_task)  # type: ignore[arg-type]
+    asyncio.get_running_loop().set_task_factory(_in_new_task)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         async with stand("maintenance", Path(folder), patch) as at:
             await at.go("2", at.key(SCHEDULE, "etcd-hourly"))

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from foretop_core.actions.planners.schedules import plan_delete_schedule
 from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.run_files import file_plan
-from foretop_core.actions.schema_probe import serves_field
+from foretop_core.actions.server_queries import serves_field
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.client_factory import connect
@@ -293,11 +294,20 @@ async def test_the_other_writes_are_taken_as_they_are_planned(
         assert await whoami(executor.client, {"LOGNAME": "maria"}) == "maria as admin"
 
 
+def _same(plan: Plan, _snapshot: object, _items: object, _now: object) -> Plan:
+    return plan
+
+
 async def test_a_request_for_a_file_of_every_kind_is_taken_as_it_is_planned(
     cluster: RealCluster, namespace: str, tmp_path: Path
 ) -> None:
     names = {"namespace": namespace, "name": "one"}
-    owners = [from_builtins(model, {"metadata": names}) for model in (Backup, Restore, NonAdminBackup, NonAdminRestore)]
+    owners: list[Backup | Restore | NonAdmin] = [
+        from_builtins(Backup, {"metadata": names}),
+        from_builtins(Restore, {"metadata": names}),
+        from_builtins(NonAdminBackup, {"metadata": names}),
+        from_builtins(NonAdminRestore, {"metadata": names}),
+    ]
     async with hand_in(cluster, namespace, tmp_path) as executor:
         snapshot = await asyncio.to_thread(executor.snapshot)
         asking = replace(executor, snapshot=lambda: snapshot)
@@ -306,7 +316,7 @@ async def test_a_request_for_a_file_of_every_kind_is_taken_as_it_is_planned(
                 continue  # The list of resources is asked of Velero's own objects alone.
             plan = file_plan(asking, owner, file)
             await asking.guard(plan)
-            (made,) = await done(asking, plan, lambda snapshot, items, now, plan=plan: plan)
+            (made,) = await done(asking, plan, partial(_same, plan))
             assert made.outcome is Outcome.DONE, made.error
             word = "Backup" if isinstance(owner, Backup | NonAdminBackup) else "Restore"
             assert json.loads(made.answer)["spec"]["target"] == {"kind": f"{word}{file.value}", "name": "one"}

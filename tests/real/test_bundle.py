@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -52,15 +53,16 @@ def folder() -> Iterator[Path]:
 
 
 def begin(folder: Path, *arguments: str, user: int = os.geteuid(), **environ: str) -> subprocess.Popen[str]:
-    options = {"user": user, "group": user, "extra_groups": []} if user != os.geteuid() else {}
-    return subprocess.Popen(
+    options: dict[str, Any] = {"user": user, "group": user, "extra_groups": []} if user != os.geteuid() else {}
+    started: subprocess.Popen[str] = subprocess.Popen(
         [str(folder / "foretop"), *arguments],
         env={"PATH": str(folder / "bin"), **environ},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        **options,  # type: ignore[call-overload]
+        **options,
     )
+    return started
 
 
 def printed(running: subprocess.Popen[str]) -> str:
@@ -111,7 +113,7 @@ def in_front_of(url: str, tls: ssl.SSLContext) -> Iterator[str]:
 
 
 def test_the_one_file_runs_where_there_is_no_python(folder: Path) -> None:
-    home = {"HOME": str(folder)}
+    home: dict[str, Any] = {"HOME": str(folder)}
     assert printed(begin(folder, "--version", **home)) == f"foretop {VERSION}\n"
     (tree,) = unpacked(folder / ".cache")
     assert tree.name.startswith(f"{VERSION}-")
@@ -168,7 +170,7 @@ def test_each_user_of_a_shared_folder_has_a_tree_and_none_runs_that_of_another(f
     shared = folder / "shared"
     shared.mkdir()
     shared.chmod(0o1777)
-    environ = {"FORETOP_BUNDLE_DIR": str(shared)}
+    environ: dict[str, Any] = {"FORETOP_BUNDLE_DIR": str(shared)}
     for user in USERS:
         assert printed(begin(folder, "--version", user=user, **environ)) == f"foretop {VERSION}\n"
     (tree,) = unpacked(shared)
@@ -192,7 +194,7 @@ def test_on_a_full_disk_it_says_so_and_leaves_nothing(folder: Path) -> None:
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("mounting is not allowed here")
     try:
-        environ = {"FORETOP_BUNDLE_DIR": str(small)}
+        environ: dict[str, Any] = {"FORETOP_BUNDLE_DIR": str(small)}
         for _ in "12":
             assert "is the disk full? (make room, or set" in refused(begin(folder, "--version", **environ))
             assert unpacked(small) == []

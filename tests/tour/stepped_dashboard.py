@@ -31,9 +31,9 @@ from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.table_page import TablePage
 from foretop.widgets.column_layout import sort_keys
 from foretop.widgets.line_widgets import TextPane
-from foretop_core.actions.planners.pausing import PAUSED_BATCH
-from foretop_core.clock import ManualClock
+from foretop_core.clock import Clock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
+from foretop_core.rules.pauses import PAUSED_BATCH
 from foretop_core.session import Session, open_session
 from foretop_demo.access import User
 from foretop_demo.local_api_server import LocalApiServer
@@ -108,7 +108,7 @@ def _not_typed(keys: dict[str, str], focused: Widget | None) -> dict[str, str]:
 
 def _is_longer(pane: Any) -> bool:
     lines = pane._lines if isinstance(pane, TextPane) else pane.lines
-    return len(lines) > pane.size.height > 0
+    return bool(len(lines) > pane.size.height > 0)
 
 
 def _of_table(frame: MainScreen, focused: Widget | None) -> dict[str, object]:
@@ -169,7 +169,7 @@ class SteppedBox(SimulatedCluster):
         return cluster
 
     @property
-    def running_clock(self) -> ManualClock:
+    def running_clock(self) -> Clock:
         return self._standing
 
     def step(self) -> None:
@@ -181,7 +181,7 @@ def session_before(kubeconfig: Path, box: SteppedBox) -> Session:
 
 
 class Touring(Dashboard):
-    CSS_PATH = Path(foretop.app.__file__).with_name("styles") / "foretop.tcss"
+    CSS_PATH = str(Path(foretop.app.__file__).with_name("styles") / "foretop.tcss")
     may_leave = False
     _told_where = b""
 
@@ -259,7 +259,7 @@ def _stepped(box: SteppedBox) -> Iterator[Path]:
 
 
 def main() -> int:
-    foretop.startup.Dashboard = Touring  # type: ignore[misc]
+    foretop.startup.Dashboard = Touring  # type: ignore[attr-defined]
     box = SteppedBox()
     with _stepped(box) as kubeconfig:
         return show_dashboard(lambda: session_before(kubeconfig, box), DisplayFlags(calm=True))

@@ -315,7 +315,7 @@ _FETCH = ("l", "right", "enter")
 _OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
 _OF_ERRORS = frozenset({"next_error(1)", "next_error(-1)", "errors_only"})
 _LOG = _window("LogViewer", " lines", focus="LogLines")
-_OF_A_BACKUP = (
+_PLACES_OF_A_BACKUP = (
     _row("a backup that has ended", _ENDED, _on("etcd"), "results"),
     _dialog("restore", _ENDED, "r"),
     _dialog("delete", _ENDED, "ctrl+d"),
@@ -390,7 +390,7 @@ PLACES: tuple[Place, ...] = (
     *_ROWS,
     *_OF_SCHEDULES,
     *_OF_THE_PRIMER,
-    *_OF_A_BACKUP,
+    *_PLACES_OF_A_BACKUP,
     *_OF_OTHERS,
     *_OF_LOGS,
 )

@@ -17,13 +17,13 @@ _set_variables = Stylesheet.set_variables
 def _number_variables(self: Stylesheet, variables: dict[str, str]) -> None:
     """Equal variables get an equal number: to compare hundreds of them with each rule costs more than to parse it."""
     _set_variables(self, variables)
-    self._variables_number = _VARIABLES.setdefault(tuple(sorted(variables.items())), len(_VARIABLES))  # type: ignore[attr-defined]
+    vars(self)["_variables_number"] = _VARIABLES.setdefault(tuple(sorted(variables.items())), len(_VARIABLES))
 
 
 def _parse_once(self: Stylesheet, *args: Any, **options: Any) -> list[RuleSet]:
-    if not hasattr(self, "_variables_number"):
+    if "_variables_number" not in vars(self):
         _number_variables(self, self._variables)
-    key = (self._variables_number, args, tuple(options.items()))
+    key = (vars(self)["_variables_number"], args, tuple(options.items()))
     if key not in _PARSED:
         _PARSED[key] = _parse_rules(self, *args, **options)
     return _PARSED[key]

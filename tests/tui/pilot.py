@@ -94,6 +94,9 @@ class Screen:
             await asyncio.sleep(0.01)
         raise AssertionError(f"it never came to that; the screen:\n{self.text}")
 
+    async def sees(self, text: str) -> None:
+        await self.until(lambda: text in self.text)
+
     async def on_page(self, page: str) -> None:
         await self.until(lambda: self.page == page)
 

@@ -22,7 +22,7 @@ from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.rules.night.night import Foresight
-from tests.objects import location, schedule
+from tests.objects import backup, location, schedule
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
@@ -357,7 +357,10 @@ async def test_what_starts_next_comes_first_and_the_screen_stays_with_it_until_s
         shown.source.manual.advance(timedelta(minutes=5))
         await until_beats(shown, lambda: " due " in lane_of(shown, "z-soon"))
         shown.source.change(SCHEDULE, ran("z-soon", "45 2 * * *", "02:45:03"))
-        order = lambda: [key.name for key in lanes.timeline.order] if lanes.timeline else []  # noqa: E731
+
+        def order() -> list[str]:
+            return [key.name for key in lanes.timeline.order] if lanes.timeline else []
+
         await until_beats(shown, lambda: order() == ["a-later", "z-soon"])
         assert lanes.cursor == shown.source.key(SCHEDULE, "velero", "a-later")
         await shown.press("down", "up")
@@ -475,3 +478,30 @@ async def test_a_run_that_velero_will_refuse_has_its_sign_and_takes_no_slot() ->
         night = lanes.night
         assert night is not None
         assert all(run.owner.name != "offsite" or run.is_refused for run in night.night.typical)
+
+
+async def test_a_window_is_drawn_and_told_and_can_be_switched_off() -> None:
+    async with calendar(size=MIDDLE) as (shown, _):
+        await shown.press(":", *"window 03:00-05:00", "enter")
+        await until_beats(shown, lambda: "Window" in shown.text and "═" in hours_of(shown))
+        await shown.press(":", *"window 5-3", "enter")
+        assert "═" in hours_of(shown), "one that cannot be read changes nothing"
+        await shown.press(":", *"window off", "enter")
+        await until_beats(shown, lambda: "═" not in hours_of(shown))
+
+
+async def test_what_if_shows_both_nights_and_refuses_what_cannot_be_in_a_line() -> None:
+    nightly = schedule("nightly", "0 4 * * *", last="2026-11-14T04:00:03Z")
+    runs = [
+        backup(f"nightly-{day}", created=at, started=at, ended=f"2026-11-{day}T04:20:03Z", of="nightly")
+        for day in (12, 13, 14)
+        for at in (f"2026-11-{day}T04:00:03Z",)
+    ]
+    async with calendar(FilledSource([nightly, *runs, location()]), MIDDLE) as (shown, _):
+        await shown.press("W")
+        await shown.until(lambda: "What if: nightly" in shown.text)
+        await shown.press("ctrl+u", *"30 3 * * *")
+        await until_beats(shown, lambda: "ends 30 minutes sooner" in " ".join(shown.text.split()))
+        assert "[ Edit schedule ]" in shown.text, "what was tried goes on to the ordinary dialog"
+        await shown.press("ctrl+u", *"0 4 * * *", "tab", "tab", *"-1")
+        await until_beats(shown, lambda: "cannot take -1 times as long" in " ".join(shown.text.split()))

@@ -228,8 +228,8 @@ async def test_sentences_name_the_keys_of_the_file(tmp_path: Path) -> None:
         lost = Finding(
             "velero-out-of-reach", Severity.ERROR, ObjectRef(CONTEXT, "", "", ""), None, "lost", "No route.", "Look."
         )
-        keys = finding_pane(lost, state.render_context(CONTEXT))[-1]
-        assert "".join(span.text for span in keys.spans) == "f5 retries now"
+        told = finding_pane(lost, state.render_context(CONTEXT))[-1]
+        assert "".join(span.text for span in told.spans) == "f5 retries now"
     async with configured(tmp_path, "page: backups\n") as shown:
         await shown.press("space")
         assert "ctrl+\\ clears" in shown.text

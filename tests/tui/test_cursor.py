@@ -26,7 +26,7 @@ async def test_after_a_filter_the_cursor_is_on_the_first_match(before: str) -> N
 
 async def test_a_row_that_comes_while_one_types_does_not_take_the_first_place_from_the_cursor() -> None:
     async with screen() as shown:
-        await shown.press("7", "slash", *"hourly")
+        await shown.press("7", "A", "slash", *"hourly")
         first = under_cursor(shown)
         new = backup_dict("aa-hourly-20261115024100", "New", created="2026-11-15T02:41:00Z", of="etcd-hourly")
         shown.source.change(BACKUP, new)

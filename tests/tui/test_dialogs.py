@@ -21,7 +21,7 @@ MAIL = "mail"
 
 def newest(at: Stand, schedule: str) -> str:
     names = [item["metadata"]["name"] for item in at.box.storage.list(at.box.storage.kind("Backup"))]
-    return max(name for name in names if name.startswith(f"{schedule}-"))
+    return max(str(name) for name in names if name.startswith(f"{schedule}-"))
 
 
 def count(at: Stand, kind: str) -> int:
@@ -54,7 +54,7 @@ async def test_every_dialog_is_left_by_enter_on_cancel_and_has_sent_nothing(
             for letter in letters:
                 await at.shown.press(letter)
                 assert at.has_dialog, f"{letter} opened nothing on {key}:\n{at.shown.text}"
-                assert f"[ {'Back' if letter == 'x' else 'Cancel'} ]" in at.shown.text, "Cancel would mean two things"
+                assert "[ Cancel ]" in at.shown.text
                 while not at.dialog.cancel.has_focus:
                     await at.shown.press("tab")
                 await at.shown.press("enter")
@@ -171,7 +171,7 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.see("volumes are restored (Velero's default)")
         assert "absent" not in at.shown.text
         await at.shown.press("tab", "tab", "ctrl+u")
-        await at.see("wiki exists already: what is in it stays, gaps are filled")
+        await at.see("wiki exists already: what is in it stays, what is missing is added")
         await at.shown.press(*"wiki", "tab")
         await at.see("'wiki' is not a valid mapping (write from:to)")
         await at.shown.press("shift+tab")
@@ -221,9 +221,9 @@ async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_clu
         await at.go("3", at.key(NAB, nab["name"], nab["namespace"]))
         await at.shown.press("ctrl+d")
         await at.see("How ‹ with its data (spec.deleteBackup) ›", "spec.deleteBackup absent → true")
-        await at.shown.press("up", "right")
+        await at.shown.press("tab", "right")
         await at.see("spec.forceDeleteBackup absent → true", "the data stays in storage")
-        await at.shown.press("tab")
+        await at.shown.press("shift+tab")
         await at.paste(nab["name"])
         await at.shown.press("enter")
         await at.send()
@@ -252,7 +252,7 @@ async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("l")
-        await at.see("a DownloadRequest for the log", "velero --kubecontext minicluster")
+        await at.see("a DownloadRequest for the log", "c copy command")
         assert at.writes == []
         await at.send()
         await at.see("Setting up backup log", "of 2")

@@ -30,14 +30,15 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see(
-            "╭─ Unpause etcd-hourly ─",
-            "minicluster, namespace openshift-adp",
-            "▸ Skip what is overdue next backup 03:00:",
-            "Do not skip one backup starts at once",
-            "Schedule's own setting one backup starts at once (its field is false)",
-            "spec.paused true → false spec.skipImmediately false → true",
+            "╭─ Unpause etcd-hourly in minicluster, openshift-adp ─",
+            "‖ Paused for 2 hours by maria; 2 runs missed since 01:00Z.",
+            "CHOICE BACKUP NOW NEXT RUN NEWEST COPY",
+            "● Skip what is overdue no 03:00 in ",
+            "○ Do not skip yes 03:00 in ",
+            "○ Its own setting: no yes 03:00 in ",
+            "Writes spec.paused true → false, spec.skipImmediately false → true",
             "no backup now, skips the run due since 01:00:00Z, 2 runs missed",
-            "kubectl --context minicluster -n openshift-adp patch",
+            "c copy command",
         )
 
 
@@ -45,9 +46,11 @@ async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeyp
     async with stand("maintenance", tmp_path, monkeypatch, speed=60) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
-        await at.see("next backup 03:00:03Z, in 2")
-        told = next(line for line in at.shown.lines if "next backup" in line)
-        await at.shown.until(lambda: any("next backup 03:00:03Z" in one and one != told for one in at.shown.lines))
+        await at.see("Skip what is overdue no 03:00 in 2")
+        told = next(line for line in at.shown.lines if "Skip what is overdue" in line)
+        await at.shown.until(
+            lambda: any("Skip what is overdue" in one and "03:00" in one and one != told for one in at.shown.lines)
+        )
         at.patch("Schedule", DUE, {"spec": {"schedule": "0 4 * * *"}})
         await at.see("no backup now, none is due; next run 04:00:00Z")
         assert at.writes == []
@@ -87,7 +90,7 @@ async def test_who_has_chosen_a_way_is_led_to_the_knob_that_does_it(
         await at.shown.press("left")
         assert at.dialog.cancel.has_focus
         await at.shown.press("up", "up")
-        await at.see("▸ Skip what is overdue")
+        await at.see("● Skip what is overdue")
         await at.shown.press("enter")
         assert at.writes == []
         await at.shown.press("enter")
@@ -101,13 +104,13 @@ async def test_the_dialog_keeps_its_place_whichever_way_is_chosen(
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "warehouse-nightly"))
         await at.shown.press("u")
-        await at.see("▸ Skip what is overdue")
+        await at.see("● Skip what is overdue")
         window = at.dialog.query_one(".dialog")
         places = [window.region]
         for _ in range(2):
             await at.shown.press("down")
             places.append(window.region)
-        await at.see("▸ Schedule's own setting")
+        await at.see("● Its own setting")
         assert len(set(places)) == 1, places
 
 
@@ -119,11 +122,11 @@ async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
         await at.shown.press("u")
         await at.see(
             "Nothing is due, so there is nothing to skip.",
-            "Result no backup now, none is due",
-            "Write spec.paused true → false",
+            "Then no backup now, none is due",
+            "Writes spec.paused true → false",
         )
         assert "Do not skip" not in at.shown.text
-        assert at.dialog.cancel.has_focus
+        assert at.dialog.go.has_focus
         await at.send()
         await at.shown.until(lambda: schedule(at, "audit-weekly")["paused"] is False)
         assert len(at.writes) == 1
@@ -133,7 +136,7 @@ async def test_what_stays_as_it_is_is_not_shown_as_a_write(tmp_path: Path, monke
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "down")
-        await at.see("▸ Do not skip", "Result one backup starts at once", "Write spec.paused true → false")
+        await at.see("● Do not skip", "Then one backup starts at once", "Writes spec.paused true → false")
         assert "false → false" not in at.shown.text
 
 
@@ -198,7 +201,7 @@ async def test_read_only_shows_forecast_and_line_and_sends_nothing(
     async with stand("maintenance", tmp_path, monkeypatch, read_only=True) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
-        await at.see("[ Read-only: not sent ]", "skips the run due since 01:00:00Z", "kubectl --context")
+        await at.see("[ Read-only: not sent ]", "skips the run due since 01:00:00Z", "c copy command")
         await at.send()
         assert at.shown.app.told[-1][1] == "Not sent: read-only is on"
         assert at.has_dialog
@@ -220,7 +223,7 @@ async def test_a_key_that_finds_nothing_to_do_says_so(tmp_path: Path, monkeypatc
         await at.shown.press("u")
         assert at.shown.app.told[-1][1] == "mail is not paused"
         await at.shown.press("U")
-        assert at.shown.app.told[-1][1] == "No schedule paused by foretop is still paused"
+        assert at.shown.app.told[-1][1] == "No schedule is paused"
         assert "unpause" not in at.shown.footer
         await at.shown.press("space", "u")
         assert at.shown.app.told[-1][1] == "None of the marked schedules is paused"
@@ -259,7 +262,7 @@ async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_as
             "Now spec.paused true → false",
         )
         assert schedule(at, DUE)["paused"] is True
-        await at.shown.until(lambda: "Write spec.paused true → false Command" in unfolded(at.shown.lines))
+        await at.shown.until(lambda: "Writes spec.paused true → false c copy command" in unfolded(at.shown.lines))
         await at.send()
         await at.see("skips what was due")
 
@@ -353,7 +356,7 @@ async def test_who_pauses_is_known_before_anything_is_shown_to_be_written(
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "etcd"))
         await at.shown.press("s")
-        await at.see("annotation foretop.io/paused-by: ")
+        await at.see("Writes spec.paused false → true and 3 annotations")
         await at.send()
         await at.see("✓ patched ")
         written = at.object("Schedule", "etcd")["metadata"]["annotations"][PAUSED_BY]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from textual.widgets import Label
 from textual.widgets._toast import Toast
 
 from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.create_dialogs import other_copies
+from foretop.dialogs.dialog_parts import NoticeLine
 from foretop.dialogs.plan_text import StepReport
 from foretop.dialogs.too_small_screen import TooSmallScreen
+from foretop.widgets.paragraphs import Paragraph
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.planners.backups import DELETE_BACKUP
 from foretop_core.actions.planners.restores import RESTORE_FROM
@@ -37,44 +38,53 @@ LONG = "openshift-adp/api-prod-eu-example-com:6443/kube:admin"
 def test_a_long_context_pushes_neither_verb_nor_object_nor_namespace_away() -> None:
     key = ObjectRef(LONG, "Schedule", "openshift-adp", "etcd-hourly")
     assert plan_text.title("Unpause {}", key.name, 72) == "Unpause etcd-hourly"
-    place = plan_text.place((key,), 72)
-    assert len(place) <= 72
+    place = plan_text.place((key,), 60)
+    assert len(place) <= 60
     assert place.startswith("openshift-adp/api-prod")
-    assert place.endswith(", namespace openshift-adp")
+    assert place.endswith(", openshift-adp")
     assert "…" in place
     assert plan_text.title("Delete backup {} permanently", "x" * 60 + "-20261115020000", 60).endswith(
         "0000 permanently"
     )
 
 
-def test_the_warnings_come_first_then_what_it_leads_to_and_what_is_written() -> None:
+def words(said: Sequence[Paragraph]) -> list[str]:
+    return ["".join(piece.text for piece in one.spans).strip() for one in said]
+
+
+def test_the_warnings_are_apart_from_what_it_leads_to_and_what_is_written() -> None:
     target = ObjectRef("prod", "Restore", "velero", "orders-1")
     step = create_step(target, {}, ("one", "x" * 80), "nothing is restored", "velero …", ("Some is missing.",), {})
     plan = Plan(RESTORE_FROM, NOW, (step,))
-    said = plan_text.proposal(plan, ActionTargets((target,)), 72)
-    assert [one.label.strip() for one in said] == ["", "Result", "Write", "", "", "Command"]
-    assert "Some is missing." in "".join(piece.text for piece in said[0].spans)
+    assert words(plan_text.warnings(plan, ActionTargets((target,)))) == ["▲ Some is missing."]
+    assert [(one.label, *words([one])) for one in plan_text.proposal(plan)] == [("Then", "nothing is restored")]
+    written = words(plan_text.writes(plan.steps, 72))
+    assert written[0].startswith("Writes   one")
+    assert written[-1].endswith("c copy command")
+    assert all(len(line) <= 72 for line in written)
 
 
-def test_what_several_lead_to_is_said_once_and_before_all_that_is_written() -> None:
+def test_what_several_lead_to_is_said_once_and_each_has_a_row() -> None:
     names = ("orders-1", "orders-2")
     steps = tuple(
-        create_step(ObjectRef("prod", "DeleteBackupRequest", "velero", name), {}, (f"{name} {'x' * 80}",), "it is gone")
+        create_step(ObjectRef("prod", "DeleteBackupRequest", "velero", name), {}, (f"{name} is gone",), "it is gone")
         for name in names
     )
-    said = plan_text.proposal(Plan(DELETE_BACKUP, NOW, steps), ActionTargets(()), 72)
-    lines = [f"{one.label.strip()}|{''.join(piece.text for piece in one.spans).strip()}" for one in said]
-    written = [f"|{name}  {name} {'x' * 80}" for name in names]
-    first = ["Each|it is gone", "Write|spec: {}", "|orders-1", "|orders-2"]
-    assert lines[:-1] == [*first, "Write|for each of them:", *written]
+    found = plan_text.table(Plan(DELETE_BACKUP, NOW, steps), lambda *_: pytest.fail("no line is needed"))
+    assert found.text == "Each: it is gone"
+    assert [[piece.text for piece in row] for row in found.rows] == [[name, f"{name} is gone"] for name in names]
+    assert words(plan_text.writes(steps, 72, copies=False)) == ["Writes   spec: {}, on each of 2"]
 
 
-@pytest.mark.parametrize(
-    ("copies", "words"),
-    [(0, ""), (1, ", its only copy"), (5, "; 4 older: r on one of them in :backups")],
-)
-def test_bringing_back_says_what_other_copies_there_are(copies: int, words: str) -> None:
-    assert other_copies(copies) == words
+def test_a_warning_and_a_refusal_that_several_share_are_said_once() -> None:
+    names = ("orders-1", "orders-2", "orders-3")
+    targets = [ObjectRef("prod", "DeleteBackupRequest", "velero", name) for name in names]
+    steps = tuple(create_step(one, {}, (), "it is gone", warnings=("It is the last.",)) for one in targets[:2])
+    plan = Plan(DELETE_BACKUP, NOW, steps, (Refusal(targets[2], "it runs"),))
+    assert words(plan_text.warnings(plan, ActionTargets(()))) == [
+        "▲ It is the last.",
+        "▲ orders-3 is skipped: it runs.",
+    ]
 
 
 def test_a_message_names_the_object_once_and_says_what_became_of_it() -> None:
@@ -87,11 +97,9 @@ def test_a_message_names_the_object_once_and_says_what_became_of_it() -> None:
 def test_what_cannot_be_done_to_the_only_object_is_not_said_to_be_skipped() -> None:
     target = ObjectRef("prod", "Backup", "velero", "orders-1")
     plan = Plan(RESTORE_FROM, NOW, (), (Refusal(target, "offsite is Unavailable"),))
-    said = plan_text.proposal(plan, ActionTargets((target,)), 72)
-    assert ["".join(piece.text for piece in one.spans) for one in said] == [
-        "Not possible: offsite is Unavailable.",
-        "Nothing to send.",
-    ]
+    assert words(plan_text.warnings(plan, ActionTargets((target,)))) == ["Not possible: offsite is Unavailable."]
+    assert words(plan_text.proposal(plan)) == ["Nothing to send."]
+    assert plan_text.writes(plan.steps, 72) == []
 
 
 async def mark(at: Stand, *names: str) -> None:
@@ -106,14 +114,14 @@ async def test_all_that_a_pause_writes_is_shown_and_is_what_is_sent(
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("s", *"CHG-1", "tab", *"2h", "tab")
-        await at.see("annotation foretop.io/paused-by: maria as admin", "annotation foretop.io/paused-reason: CHG-1")
+        await at.see("Writes spec.paused false → true and 5 annotations")
         assert at.dialog.planned is not None
         (step,) = at.dialog.planned.plan.steps
-        for change in step.changes:
-            await at.see(change.partition(":")[0])
+        assert f"annotation {MARKS[0]}: maria as admin" in step.changes
         await at.send()
         await at.see("✓ patched")
         (line,) = at.journal
+        assert {**line.patch, "metadata": None} == {**step.write.body, "metadata": None}
         written = at.object("Schedule", "mail")["metadata"]["annotations"]
         assert line.patch["metadata"]["annotations"] == {key: written[key] for key in MARKS}
         assert f'"{MARKS[0]}": "maria as admin"' in json.dumps(written)
@@ -131,9 +139,9 @@ async def test_pause_and_unpause_are_two_keys_and_each_says_what_it_skips(
         assert at.shown.app.told[-1][1] == "wiki is already paused; u unpauses it"
         await mark(at, "wiki", "etcd", "mail")
         await at.shown.press("s")
-        await at.see("─ Pause 2 schedules ─", "2 schedules; 1 skipped: already paused; next to be missed: ")
+        await at.see("─ Pause 2 schedules in ", "1 skipped: already paused.", "runs are missed in 24 hours")
         await at.shown.press("escape", "u")
-        await at.see("─ Unpause wiki ─", "1 schedule; 2 skipped: not paused")
+        await at.see("─ Unpause wiki in ", "2 skipped: not paused.")
         assert at.writes == []
 
 
@@ -188,7 +196,7 @@ async def test_a_message_takes_the_whole_line_above_the_keys_so_that_no_word_is_
         assert "of" in rule
         for text in ("Nothing was changed", "x" * 75):
             app.notify(text, timeout=600)
-            await shown.until(lambda text=text: text in shown.text)
+            await shown.sees(text)
             assert shown.lines[-2].strip() == text
             assert shown.rule == rule
 
@@ -200,7 +208,7 @@ async def test_what_is_said_while_a_dialog_is_open_is_one_line_inside_it(
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("t", "c")
         assert len(at.shown.app.clipboard) > 60
-        told = str(at.dialog.query_one("#notice", Label).render())
+        told = at.dialog.query_one(NoticeLine).text.strip()
         assert told.startswith("Copied by OSC 52")
         assert len(told.splitlines()) == 1
 
@@ -211,7 +219,7 @@ async def test_a_dialog_is_as_high_as_before_when_the_terminal_was_small_for_a_w
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("s")
-        await at.see("maria as admin")
+        await at.see("Writes spec.paused false → true and 3 annotations")
         before = at.dialog.query_one(".dialog").region.size
         await at.shown.pilot.resize_terminal(40, 12)
         await at.shown.until(lambda: at.dialog.query_one(".dialog").region.width <= 40)
@@ -235,7 +243,7 @@ async def test_a_terminal_that_is_too_small_says_so_and_comes_back(
         assert at.writes == []
 
 
-@pytest.mark.parametrize(("size", "wide"), [(TINY, 40), (SMALL, 78), (MIDDLE, 108), (LARGE, 120)])
+@pytest.mark.parametrize(("size", "wide"), [(TINY, 40), (SMALL, 78), (MIDDLE, 100), (LARGE, 120)])
 async def test_a_dialog_takes_the_room_that_there_is(
     size: tuple[int, int], wide: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from foretop.bindings import ACTIONS, BY_ID, WRITE_ACTIONS
 from foretop.dialogs.command_palette import matching
 from foretop.main_screen.screen_actions import entries
+from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from tests.tui.dashboard_on_box import stand
 
@@ -53,8 +54,11 @@ async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("outage", tmp_path, monkeypatch) as at:
-        store = at.shown.app.main_screen.state.store
-        waits = next(key for key, item in store.items(store.contexts()[0], BACKUP.name) if item.phase == "Queued")
+        state = at.shown.app.main_screen.state
+        assert state is not None
+        store = state.store
+        held = [(key, item) for key, item in store.items(store.contexts()[0], BACKUP.name) if isinstance(item, Backup)]
+        waits = next(key for key, item in held if item.phase == "Queued")
         await at.go("7", waits)
         await at.shown.press("e", "e")
         assert at.shown.app.told[-1][1] == "Fetch its results: it has not begun (Queued)"

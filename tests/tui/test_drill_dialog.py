@@ -54,7 +54,7 @@ async def test_a_namespace_is_drilled_and_what_was_made_is_deleted_in_four_decis
         await at.see(
             "Drill legacy", "namespace legacy-drill-", "workloads come with zero replicas", "from legacy-daily-"
         )
-        await at.shown.press("enter", "enter", "enter", *"legacy", "enter", "enter")
+        await at.shown.press(*"legacy", "enter", "enter", "enter", "enter", "enter")
         await at.see(
             "legacy came back from legacy-daily-", "Deployment: 1 of 1", "Left out Pod and Secret", "Still there:"
         )
@@ -121,7 +121,7 @@ async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(
             "left over from a drill", "foretop drill --clean-up legacy-trial", "The drill restored legacy from"
         )
         with monkeypatch.context() as patched:
-            patched.setattr("foretop.dialogs.drill_cleanup_dialog.leftovers", raises)
+            patched.setattr("foretop.dialogs.drill_dialogs.leftovers", raises)
             await at.shown.press("ctrl+d")
             await at.see("Delete what the drill left", "Internal error in foretop: RuntimeError")
             await at.shown.press("escape")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from foretop.bindings import ACTIONS, footer_order
 from foretop.dialogs.command_palette import CommandPalette
+from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import screen
 
 _FILTERING = " enter keep  esc clear  up down to the rows  ctrl+w word back  ctrl+u all back  "
@@ -48,6 +51,12 @@ async def test_under_a_window_no_key_of_the_page_is_told(key: str) -> None:
         assert shown.footer == before
 
 
+async def test_where_tenants_are_the_footer_offers_to_delete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("nonadmin-status", tmp_path, monkeypatch) as at:
+        await at.shown.press("3")
+        await at.shown.until(lambda: "ctrl+d delete" in at.shown.footer)
+
+
 def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
     assert [action.id for action in footer_order(ACTIONS)] == [
         "open",
@@ -70,6 +79,7 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "section",
         "all_namespaces",
         "collisions",
+        "what_if",
         "take",
         "filter",
         "search",

@@ -45,11 +45,21 @@ async def test_each_namespace_has_a_head_that_counts_its_rows(size: tuple[int, i
             "▾ team-pay  2  1 running  1 waiting",
             "▾ team-web  1  1 waiting",
         ]
-        assert shown.names() == ["", "features", "", "ledger", "orders-db", "", "cms"]
+        assert shown.names() == ["", "features", "", "orders-db", "ledger", "", "cms"]
         assert "NAMESPACE" not in shown.text
         await shown.press("b")
-        assert shown.names() == ["features", "ledger", "orders-db", "cms"]
+        assert shown.names() == ["features", "orders-db", "cms", "ledger"]
         assert "NAMESPACE" in shown.text
+
+
+async def test_more_groups_than_fit_are_an_overview_first() -> None:
+    async with screen(FilledSource(_many(80))) as shown:
+        await shown.press("3", "down", "b")
+        assert _heads(shown)[0] == "▸ team-00  2"
+        assert shown.table.cursor == _head("team-00")
+        assert "80 rows in 40 groups" in shown.rule
+        await shown.press("enter")
+        assert _heads(shown)[:2] == ["▾ team-00  2", "▸ team-01  2"]
 
 
 async def test_the_cursor_stays_on_its_object_into_groups_and_out_again() -> None:
@@ -84,7 +94,7 @@ async def test_enter_folds_a_group_and_opens_it_again() -> None:
         assert "▸ team-pay  2  1 running  1 waiting" in _heads(shown)
         assert shown.table.cursor == _head("team-pay")
         await shown.press("enter")
-        assert shown.names() == ["", "features", "", "ledger", "orders-db", "", "cms"]
+        assert shown.names() == ["", "features", "", "orders-db", "ledger", "", "cms"]
 
 
 async def test_a_jump_into_a_folded_group_opens_it() -> None:
@@ -106,7 +116,7 @@ async def test_space_on_a_head_marks_all_of_its_rows_and_goes_on_to_the_next_hea
 async def test_a_range_over_heads_marks_the_rows_alone() -> None:
     async with screen() as shown:
         await shown.press("3", "b", "home", "down", "space", "end", "ctrl+@")
-        assert [key.name for key in shown.table.marked] == ["features", "ledger", "orders-db", "cms"]
+        assert [key.name for key in shown.table.marked] == ["features", "orders-db", "ledger", "cms"]
 
 
 async def test_a_filter_and_an_order_work_within_the_groups() -> None:
@@ -142,7 +152,7 @@ def _saved(folder: Path) -> tuple[list[str], list[str]]:
 
 async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
     async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE, painted=True) as shown:
-        await shown.press("3", "b", "home")
+        await shown.press("3", "N", "b", "home", "enter")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)
         shown.source.change(NAB, _nab("team-00", shown.names()[1], "BackingOff"))
@@ -162,7 +172,9 @@ async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
 async def test_rows_that_come_in_before_it_do_not_move_the_cursor() -> None:
     async with screen(FilledSource([*calm(), *_many(200)])) as shown:
         await shown.press("3", "b", *["down"] * 30)
-        held, line = shown.table.cursor, [row.key for row in shown.table.window].index(shown.table.cursor)
+        held = shown.table.cursor
+        assert held is not None
+        line = [row.key for row in shown.table.window].index(held)
         for name in ("a-first", "b-second"):
             shown.source.change(NAB, _nab("team-0", name))
         await shown.tick()

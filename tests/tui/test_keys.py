@@ -11,17 +11,19 @@ import pytest
 from textual.widgets import OptionList
 
 from foretop.app import Dashboard
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.messages_screen import MessagesScreen
+from foretop.dialogs.upgrade_screen import UpgradeScreen
 from foretop.pages.page_address import PageAddress
+from foretop.widgets.line_widgets import TextPane
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.pages import TABS
 from tests.tui.fake_source import FilledSource, calm, troubled
-from tests.tui.pilot import LARGE, SMALL, Screen, screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
 
 TABLES = [tab for tab in TABS if tab.id not in ("calendar", "primer")]
 
@@ -67,7 +69,7 @@ async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it() 
             every = list(shown.table.window)
             for place, column in enumerate(rows.columns):
                 title = column.title if " " not in column.title else column.name
-                cells = (row.cells[place].text for row in every)
+                cells = (row.cells[place].text for row in every if row.cells)
                 cell = next((text for text in cells if text and text != "–"), "")
                 rows.narrow(f"{title.partition('/')[0]}:'{cell}'")
                 assert 0 < len(rows.table) <= len(every), f"{title}:{cell} finds nothing"
@@ -120,10 +122,14 @@ async def test_all_that_is_shown_is_marked_at_once_and_the_frame_counts_it() -> 
         await shown.press("2", "slash", *"hourly", "enter", "*")
         assert {key.name for key in shown.table.marked} == {"etcd-hourly", "sales-hourly"}
         assert "2 marked" in shown.rule
+        await shown.press("slash", "ctrl+u", *"etcd", "enter")
+        assert "2 marked, 1 hidden, 1 of 6" in shown.rule
         await shown.press("escape")
-        assert "2 marked" in shown.rule
-        await shown.press("ctrl+backslash")
         assert "marked" not in shown.text
+        assert shown.table.rows is not None
+        assert shown.table.rows.filter_text == "etcd", "one thing at a time"
+        await shown.press("escape")
+        assert not shown.table.rows.filter_text
 
 
 async def test_a_terminal_without_our_signs_cuts_a_name_with_a_tilde() -> None:
@@ -162,14 +168,14 @@ async def test_the_letters_of_k9s_sort_by_the_same_in_every_view() -> None:
                 await shown.press("A")
                 assert rows.sorted_by in {"age", "started", "since", "last", "checked", "newest"}
             await shown.press("question_mark")
-            told = " ".join(shown.app.screen.query_one("#help").text.split())  # type: ignore[attr-defined]
+            told = " ".join(word for pane in shown.app.screen.query(TextPane) for word in pane.text.split())
             assert "shift+letter sort, press again to reverse: N " in told
             await shown.press("escape")
 
 
 async def test_the_arrow_points_the_way_that_the_values_run() -> None:
     async with screen() as shown:
-        await shown.press("7")
+        await shown.press("7", "A")
         assert "STARTED↓" in shown.text
         await shown.press("A")
         assert "STARTED↑" in shown.text
@@ -179,7 +185,7 @@ async def test_the_arrow_points_the_way_that_the_values_run() -> None:
 
 async def test_what_waits_and_what_runs_come_before_what_has_ended() -> None:
     async with screen() as shown:
-        await shown.press("7")
+        await shown.press("7", "A")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)
         ranks = [rows.view.phase(entry) for _, entry in rows.table.window(0, 99)]
@@ -193,7 +199,7 @@ async def test_what_waits_and_what_runs_come_before_what_has_ended() -> None:
 
 async def test_the_selected_column_is_brought_into_sight_and_sorted_by() -> None:
     async with screen() as shown:
-        await shown.press("7")
+        await shown.press("7", "A")
         assert "LOCATION" not in shown.text
         assert shown.table.rows is not None
         names = [column.name for column in shown.table.rows.columns]
@@ -262,6 +268,23 @@ async def test_one_context_of_two_by_palette() -> None:
         await shown.until(lambda: {row.key.context for row in shown.table.window} == {"prod-us"})
 
 
+async def test_the_palette_tells_what_an_upgrade_of_velero_changes() -> None:
+    async with screen() as shown:
+        await shown.press("colon", *"upgrade", "enter")
+        await shown.until(lambda: isinstance(shown.app.screen, UpgradeScreen))
+        assert "Upgrade to Velero " in shown.text
+        assert "schedules" in shown.text
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE])
+async def test_palette_and_help_cut_no_text(size: tuple[int, int]) -> None:
+    async with screen(size=size) as shown:
+        for key in ("colon", "question_mark"):
+            await shown.press("2", key)
+            assert "…" not in shown.text.partition("\n")[2].replace("1 … 9", "").partition("╰")[0]
+            await shown.press("escape")
+
+
 async def test_colon_q_quits() -> None:
     async with screen() as shown:
         await shown.press("colon", "q", "enter")
@@ -306,7 +329,7 @@ async def test_the_help_lists_every_key_that_works_here() -> None:
         await shown.press("2")
         await shown.until(lambda: len(shown.names()) == 6)
         await shown.press("question_mark")
-        told = shown.app.screen.query_one("#help").text  # type: ignore[attr-defined]
+        told = " ".join(pane.text for pane in shown.app.screen.query(TextPane))
         wanted = [action for action in shown.app.main_screen.available() if action.shown]
         assert len(wanted) > 15
         assert [action.id for action in wanted if action.title not in " ".join(told.split())] == []
@@ -455,7 +478,7 @@ async def test_to_and_fro_works_on_the_longest_of_days() -> None:
         assert shown.page == "schedules"
 
 
-@pytest.mark.parametrize(("way", "chosen"), [(("colon", "down"), "schedules"), (("ctrl+s", "down"), "JSON")])
+@pytest.mark.parametrize(("way", "chosen"), [(("colon", "down"), "pods"), (("ctrl+s", "down"), "JSON")])
 async def test_what_is_chosen_in_a_list_is_seen_by_reverse_video(way: tuple[str, ...], chosen: str) -> None:
     async with screen() as shown:
         await shown.press("2", *way)
@@ -539,7 +562,7 @@ async def test_choosing_by_hand_in_the_palette_works_with_the_arrows() -> None:
         await shown.press("colon", "down")
         assert shown.app.screen.query_one(OptionList).highlighted == 1
         await shown.press("enter")
-        await shown.until(lambda: shown.page == "schedules")
+        await shown.until(lambda: shown.page == "pods")
 
 
 async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> None:

@@ -72,7 +72,9 @@ async def test_an_idle_second_draws_the_clock_and_no_row() -> None:
 async def test_the_cursor_stays_on_its_object_when_rows_come_in_before_it() -> None:
     async with screen(FilledSource([*calm(), *_many(40)])) as shown:
         await shown.press("7", "N", *["down"] * 20)
-        held, line = shown.table.cursor, [row.key for row in shown.table.window].index(shown.table.cursor)
+        held = shown.table.cursor
+        assert held is not None
+        line = [row.key for row in shown.table.window].index(held)
         for name in ("a-first", "b-second", "c-third"):
             _change(shown, name, "Completed")
         await shown.tick()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.pod_log_viewer import PodLogViewer
+from foretop.dialogs.log_viewer import PodLogViewer
 from foretop.widgets.log_lines import LogLines
 from foretop_core.models.kinds import BACKUP, POD
 from foretop_demo.access import Rule, User

@@ -12,7 +12,8 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
 from foretop_demo.access import Rule, User
-from tests.tui.dashboard_on_box import HOME, stand
+from foretop_demo.scenarios.scenario_builder import HOME
+from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import LARGE
 from tests.tui.test_pods import command
 
@@ -61,11 +62,29 @@ async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_cop
 async def test_a_dialog_names_the_key_to_what_is_below_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
-        await at.shown.press("slash", *"legacy", "enter", "r")
-        await at.see("pgdn more", "; 4 older: r on one of them in :backups")
+        await at.shown.press("slash", *"ledger", "enter", "r")
+        await at.see("pgdn more")
         await at.shown.press(*["pagedown"] * 5)
-        await at.see("velero --kubecontext")
+        await at.see("c copy command")
         assert "pgdn more" not in at.shown.text
+
+
+async def test_an_older_copy_is_chosen_inside_the_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One had to leave, find the older backup among all others, and start again."""
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"legacy", "enter", "r")
+        await at.see("Bring back legacy", "Copy ‹ ")
+        newest = at.dialog.keys[0].name
+        await at.shown.press("right")
+        assert at.dialog.keys[0].name < newest
+        older = at.dialog.keys[0].name
+        assert older in at.shown.text
+        await at.send()
+        await at.shown.until(lambda: bool(at.box.storage.list(at.box.storage.kind("Restore"))))
+        (made,) = at.box.storage.list(at.box.storage.kind("Restore"))
+        assert made["spec"]["backupName"] == older
+        assert made["metadata"]["name"].startswith(older)
 
 
 async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is_there_is_counted(
@@ -77,12 +96,12 @@ async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is
             at.box.storage.create(at.box.storage.kind("ConfigMap"), body)
         await command(at, "protection")
         await at.shown.press("slash", *"orders", "enter", "r")
-        await at.see("Bring back orders", "only pods and persistentvolumeclaims", "Exists orders: 2 configmaps")
-        await at.see("orders exists already: what is in it stays, gaps are filled", "[ Bring back orders ]")
+        await at.see("Bring back orders", "only pods and persistentvolumeclaims", "Target orders exists: 2 configmaps")
+        await at.see("orders exists already: what is in it stays, what is missing is added", "[ Bring back orders ]")
         into = at.dialog.query_one("#mapping", Prompt)
         assert (into.value, into.placeholder) == ("", "orders itself; or: orders:orders-restored")
         into.value = "orders:orders-restored"
-        await at.see("orders → orders-restored", "Exists orders-restored: not yet", "[ Restore into orders-restored ]")
+        await at.see("orders → orders-restored", "Target orders-restored: not yet", "[ Restore into orders-restored ]")
         assert at.writes == []
 
 
@@ -99,10 +118,10 @@ async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")
-        await at.see("Bring back legacy", "Exists looking…")
+        await at.see("Bring back legacy", "Target looking…")
         assert "not allowed" not in at.shown.text
         answer.set()
-        await at.see("Exists legacy: not yet; Velero creates it")
+        await at.see("Target legacy: not yet; Velero creates it")
         assert "not allowed" not in at.shown.text
 
 
@@ -130,7 +149,7 @@ async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
         storage = at.box.storage
         storage.patch_status(storage.kind("BackupStorageLocation"), HOME, "offsite", {"phase": "Available"})
         await at.see("[ Cancel ]", "[ Bring back media ]", "Namespaces")
-        assert at.dialog.query_one("#namespaces", Prompt).has_focus
+        assert at.dialog.focused is at.dialog.query_one("#copy")
         assert at.writes == []
 
 

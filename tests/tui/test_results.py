@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop.dialogs.results_download import ResultsDownload
+from foretop.dialogs.download_screen import ResultsDownload
 from foretop.pages.detail_page import DetailPage
 from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
@@ -44,7 +44,7 @@ async def test_what_failed_is_two_keys_and_one_consent_away(tmp_path: Path, monk
         assert "e fetch results" in at.shown.footer
         await at.shown.press("e")
         await at.see(f"a DownloadRequest for the results of {name}", "[ Cancel ]", "[ Fetch ]")
-        await at.shown.press("enter")
+        await at.shown.press("left", "enter")
         assert not isinstance(at.shown.app.screen, ResultsDownload)
         assert at.writes == []
         await at.shown.press("e")

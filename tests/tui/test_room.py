@@ -32,7 +32,7 @@ _AT_40 = 36
     [
         ("triage", {"subject": 40, "what": 60, "severity": 9, "since": 6}, {"subject", "what"}),
         ("nonadmin", {"namespace": 12, "name": 26, "velero": 15}, {"namespace", "name", "velero"}),
-        ("queue", {"position": 4, "name": 60, "when": 13}, {"position", "name", "when"}),
+        ("queue", {"position": 2, "name": 60, "at": 6}, {"position", "name", "at"}),
         ("restores", {"name": 60, "backup": 60, "phase": 15}, {"name", "phase"}),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
@@ -114,7 +114,7 @@ def _chart(objects: list[Resource], cells: int = 80) -> list[Line]:
     key = ObjectRef("prod", SCHEDULE.name, "velero", "etcd")
     found = store.get(key)
     assert found is not None
-    entry = SchedulesView().entry(store, key, found)  # type: ignore[arg-type]
+    entry = SchedulesView().entry(store, key, found)
     assert entry is not None
     render = RenderContextFactory(store, "prod").render_context(NOW)
     return wrap(run_chart_lines(entry, render, cells, 4), cells)

@@ -60,6 +60,18 @@ async def test_a_namespace_that_is_not_there_is_named(tmp_path: Path) -> None:
         assert not any(words in shown.text for words in _MATTER)
 
 
+async def test_a_mistyped_name_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
+    async with box() as running, before(running, tmp_path, "admin") as shown:
+        await shown.press(":", *"ns team-pya", "enter")
+        assert shown.app.told[-1][1] == "Namespace 'team-pya' does not exist; did you mean team-pay?"
+        assert "all ns" in shown.status
+        await shown.press(":", *"scheduels", "enter")
+        assert shown.app.told[-1][1] == "Unknown command 'scheduels'; did you mean schedules?"
+        assert [one.message.strip() for one in shown.app._notifications] == [shown.app.told[-1][1]]
+        await shown.press(":", *"queue", "enter")
+        assert not list(shown.app._notifications), "the message goes with the next command"
+
+
 async def test_a_tenant_who_started_without_a_namespace_gets_in_with_ns(tmp_path: Path) -> None:
     async with box() as running, before(running, tmp_path, "tenant") as shown:
         await shown.press("3")
@@ -80,7 +92,7 @@ async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:
         assert not any("team-ml" in line for line in shown.lines)
         assert any("s3-us" in line for line in shown.lines), "Velero's own troubles stay in sight"
         assert "0 show all" in shown.footer
-        assert "✗5 ▲2" in shown.status, "one of three warnings is another team's"
+        assert "✗5 ▲3" in shown.status, "one of four warnings is another team's"
         await shown.press("3")
         assert shown.names() == ["ledger", "orders-db"]
         await shown.press("2", "0", "3")

@@ -80,7 +80,7 @@ async def test_a_dead_cluster_among_several_is_a_finding_of_its_own() -> None:
     async with screen(FilledSource(troubled(), ("prod-eu", "prod-us"))) as shown:
         lose(shown.source, WatchState.STALE, REFUSED, "prod-us")
         await wait_until_judged(shown)
-        assert "eu ✗5 ▲3 · us ✗ unreachable" in shown.status.replace("prod-", "")
+        assert "eu ✗5 ▲4 · us ✗ unreachable" in shown.status.replace("prod-", "")
         assert "API ✗ " in shown.status
         rows = [row for row in shown.table.window if "context prod-us" in row.cells[3].text]
         assert [row.cells[4].text for row in rows] == ["the connection was refused"]

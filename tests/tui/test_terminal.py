@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -343,7 +343,7 @@ def _address(kubeconfig: str) -> tuple[str, str]:
     return server, content["users"][0]["user"]["token"]
 
 
-def _kubeconfig(server: str, user: dict[str, object]) -> dict[str, object]:
+def _kubeconfig(server: str, user: Mapping[str, object]) -> dict[str, object]:
     return {
         "clusters": [{"name": "there", "cluster": {"server": server}}],
         "users": [{"name": "me", "user": user}],

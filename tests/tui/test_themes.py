@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def _distance(one: str, other: str, eyes: tuple[tuple[float, ...], ...]) -> floa
         ]
         for colour in (one, other)
     ]
-    return sum((a - b) ** 2 for a, b in zip(*seen, strict=True)) ** 0.5
+    return math.dist(*seen)
 
 
 @pytest.mark.parametrize("name", THEMES)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop_core.models import Deployment, NonAdminBackup
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
 from tests.objects import backup, location, nab, schedule

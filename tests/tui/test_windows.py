@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.objects import location, schedule
@@ -62,7 +62,8 @@ async def test_the_command_lists_the_windows_and_leads_to_the_schedules_of_one()
 async def test_without_a_window_the_command_says_so() -> None:
     async with screen(FilledSource([location(), schedule("audit", paused=True)])) as shown:
         await shown.press("colon", *"windows", "enter")
-        await shown.until(lambda: "No schedule paused by foretop" in str(shown.app.told))
+        told = "No pause window: 1 schedule paused, none by foretop (1 by somebody); 2, then u unpauses"
+        await shown.until(lambda: told in str(shown.app.told))
 
 
 async def test_the_list_of_windows_is_as_wide_as_it_needs_to_say_until_when() -> None:
@@ -72,3 +73,10 @@ async def test_the_list_of_windows_is_as_wide_as_it_needs_to_say_until_when() ->
         await shown.press("colon", *"windows", "enter")
         await shown.until(lambda: isinstance(shown.app.screen, ChoicePicker))
         assert "meant until 14 Nov 04:30Z" in shown.text
+
+
+async def test_the_key_that_resumes_says_on_triage_who_has_paused_what_no_window_holds() -> None:
+    async with screen(FilledSource([location(), schedule("audit", paused=True)])) as shown:
+        shown.source.clusters = {"prod-eu": None}  # type: ignore[dict-item]  # nothing is written
+        await shown.press("U")
+        assert shown.app.told[-1][1].startswith("No pause window: 1 schedule paused, none by foretop (1 by somebody); ")

@@ -90,7 +90,8 @@ def installed() -> set[str]:
 def licence_of(name: str) -> str:
     told = metadata(name)
     classified = [line.rpartition(" :: ")[2] for line in told.get_all("Classifier") or () if line.startswith("License")]
-    said = told.get("License-Expression") or told.get("License") or "".join(classified[:1])
+    given = {key: told[key] for key in told}
+    said = given.get("License-Expression") or given.get("License") or "".join(classified[:1])
     return SPELLINGS.get(said, said)
 
 

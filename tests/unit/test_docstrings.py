@@ -13,11 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STILL_TO_DO = frozenset(
     {
         "foretop.app",
-        "foretop.dialogs",
         "foretop.main_screen",
         "foretop.pages",
         "foretop.panes",
-        "foretop_core.actions",
         "foretop_core.dashboard",
         "foretop_core.rules.facts",
         "foretop_core.rules.night",

@@ -78,6 +78,13 @@ def test_a_window_is_free_or_not(window: str, free: bool, night: str, capsys: py
     assert ("free." in capsys.readouterr().out.splitlines()[-1]) is free
 
 
+def test_the_zone_of_the_window_does_not_move_the_schedules(night: str, capsys: pytest.CaptureFixture[str]) -> None:
+    here = foreseen(capsys, night, "--hours", "1", "--window", "15:50-16:00")
+    there = foreseen(capsys, night, "--hours", "1", "--window", "16:50-17:00", "--tz", "Europe/Berlin")
+    assert [one["due"] for one in there["runs"]] == [one["due"] for one in here["runs"]]
+    assert there["window"] == here["window"]
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -76,6 +76,9 @@ class _Row:
     def text(self) -> str:
         return self._text
 
+    def contains(self, word: str) -> bool:
+        return word in self._text
+
     def field(self, name: str) -> str:
         return self._text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_several_documents_empty_ones_and_other_kinds() -> None:
 
 @pytest.mark.parametrize("kind", ["List", "ScheduleList"])
 def test_lists_as_kubectl_prints_them(kind: str) -> None:
-    item = {"metadata": {"name": "daily"}, "spec": {"schedule": "@daily"}}
+    item: dict[str, Any] = {"metadata": {"name": "daily"}, "spec": {"schedule": "@daily"}}
     if kind == "List":
         item |= {"apiVersion": "velero.io/v1", "kind": "Schedule"}
     version = "v1" if kind == "List" else "velero.io/v1"

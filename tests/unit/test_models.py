@@ -103,7 +103,7 @@ def test_a_template_is_written_back_unchanged() -> None:
     for name in NAMES:
         for event in events(name, "backups"):
             assert isinstance(event.object, Backup)
-            empty = ({}, "0s", [], None)
+            empty: tuple[Any, ...] = ({}, "0s", [], None)
             written = {key: value for key, value in event.raw["spec"].items() if value not in empty}
             again = {key: value for key, value in to_builtins(event.object.spec).items() if value not in empty}
             assert json.loads(json.dumps(again)) == written
@@ -117,7 +117,7 @@ def test_a_nab_keeps_both_ways_to_delete() -> None:
 
 
 def test_the_last_manager_of_the_field_paused_a_schedule() -> None:
-    fields = {"f:spec": {"f:paused": {}, "f:schedule": {}}}
+    fields: dict[str, Any] = {"f:spec": {"f:paused": {}, "f:schedule": {}}}
     item = from_builtins(
         Schedule,
         {

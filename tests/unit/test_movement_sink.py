@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,7 +68,7 @@ STEPS = st.one_of(
 
 
 @given(st.lists(STEPS, max_size=12))
-def test_the_movements_of_the_runs_that_are_wanted_are_shown_and_no_others(steps: list[tuple[str, object]]) -> None:
+def test_the_movements_of_the_runs_that_are_wanted_are_shown_and_no_others(steps: list[tuple[str, Any]]) -> None:
     shown, wanted, there, version = Shown(), frozenset({"one"}), dict[str, str](), 10
     sink = MovementSink(shown, LABEL, wanted)
     for what, given_ in [("list", ({}, None)), *steps]:

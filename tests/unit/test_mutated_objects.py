@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,7 +36,11 @@ def test_a_value_out_of_range_makes_its_object_unreadable_and_names_the_field(
     model: type[Resource], part: dict[str, Any], field: str
 ) -> None:
     plain = {"metadata": _META, **part}
-    for attempt in (lambda: decode(model, json.dumps(plain).encode()), lambda: from_builtins(model, plain)):
+    attempts: tuple[Callable[[], object], ...] = (
+        lambda: decode(model, json.dumps(plain).encode()),
+        lambda: from_builtins(model, plain),
+    )
+    for attempt in attempts:
         with pytest.raises(Unreadable) as refused:
             attempt()
         assert refused.value.what == f"{model.__name__} velero/odd cannot be read"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def _seconds(item: pytest.Item) -> int:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [report for found in terminalreporter.stats.values() for report in found]
-    rows = [
+    rows: list[Any] = [
         value
         for report in reports
         if isinstance(report, pytest.TestReport) and report.when == "teardown"

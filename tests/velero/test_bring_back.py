@@ -99,7 +99,7 @@ def test_what_exists_is_left_or_updated_as_foretop_said(
     secret = f"/api/v1/namespaces/{BESIDE}/secrets/credentials"
     cluster.api_server.admin.delete(secret).expect(200)
     (done,) = foretop.items(*beside)
-    assert done["warnings"] == [f"{BESIDE} exists already: what is in it stays, gaps are filled."]
+    assert done["warnings"] == [f"{BESIDE} exists already: what is in it stays, what is missing is added."]
     assert _colour(cluster, BESIDE) == "blue"
     assert _object(cluster, BESIDE, _SECRET) is not None
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from foretop_demo.change_log import ChangeType
+from foretop_demo.change_log import Change, ChangeType
 from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import a_schedule
 from tests.wire.command_fixtures import ENDED, OBJECTS
@@ -96,7 +96,7 @@ def sign_addresses(box: LocalApiServer, storage: str) -> None:
     """Velero answers every DownloadRequest with a signed address of this storage."""
     status = {"phase": "Processed", "downloadURL": f"{storage}/one.gz?X-Amz-Signature={CANARY}-signature-0004"}
 
-    def heard(kind: Any, change: Any) -> None:
+    def heard(kind: Any, change: Change) -> None:
         if kind.kind == "DownloadRequest" and change.type is ChangeType.ADDED:
             box.storage.patch_status(kind, *change.key, status)
 

@@ -57,7 +57,7 @@ async def _look(tenant: str, admin: str, namespaces: int) -> dict[str, object]:
     polled = [scope.namespace for scope, one in board.watches(CONTEXT) if one.polled_every and scope.kind is NAB]
     for namespace, looked_at in ((polled[0], True), (polled[-1], False)):
         made = {"apiVersion": NAB.api_version, "kind": "NonAdminBackup", "spec": {"backupSpec": {}}}
-        meta = {"name": "new", "namespace": namespace}
+        meta: dict[str, object] = {"name": "new", "namespace": namespace}
         path = api_paths.collection(NAB, namespace)
         await writer.write(permit(writer, "POST", path), "POST", path, {}, {**made, "metadata": meta})
         if looked_at:

@@ -32,7 +32,7 @@ class Answering(Protocol):
 class ScriptedApi:
     """Answers by path: an object, or the code of a refusal; what has no answer is not found."""
 
-    answers: dict[str, object] = field(default_factory=dict)
+    answers: dict[str, Any] = field(default_factory=dict)
     may: Callable[[Mapping[str, str]], bool] = lambda wanted: True
     """Whether the attributes of an access review are allowed."""
     rules: Callable[[str], list[dict[str, list[str]]]] = lambda namespace: ALL_RULES

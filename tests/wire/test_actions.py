@@ -43,7 +43,7 @@ PATCHES = (Rule(("get", "list", "watch", "patch"), ("velero.io",), ("schedules",
 
 @pytest.mark.parametrize(("field", "choice"), list(product([None, True, False], list(Choice))))
 async def test_the_skip_table_as_it_arrives(field: bool | None, choice: Choice, tmp_path: Path) -> None:
-    spec = {"paused": True} if field is None else {"paused": True, "skipImmediately": field}
+    spec: dict[str, Any] = {"paused": True} if field is None else {"paused": True, "skipImmediately": field}
     async with box_with([a_schedule(**spec)]) as box, hand_in(box, tmp_path) as executor:
         planner = unpausing(choice)
         (result,) = await done(executor, planned(box, planner), planner)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -199,7 +200,11 @@ def types(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], None]]:
     mine, theirs = pty.openpty()
     with closing(os.fdopen(mine, "wb", buffering=0)) as keys, closing(os.fdopen(theirs)) as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
-        yield lambda typed: keys.write(typed) and None
+
+        def type_in(typed: bytes) -> None:
+            keys.write(typed)
+
+        yield type_in
 
 
 def test_on_a_terminal_it_asks_and_no_is_the_default(
@@ -233,7 +238,8 @@ def test_a_plan_that_changed_is_asked_again_on_a_terminal(
     wire: Wire,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    schedules, meddled = box.storage.kind("Schedule"), []
+    schedules = box.storage.kind("Schedule")
+    meddled: list[Any] = []
 
     def meddle(method: str, path: str) -> str:
         if method == "PATCH" and not meddled:

@@ -139,7 +139,7 @@ async def test_a_host_that_cannot_be_is_one_line(host: str) -> None:
 
 @pytest.mark.parametrize(("number", "told"), [(113, "no route to host"), (0, "[errno 0] odd"), (-2, "[errno -2] odd")])
 def test_a_number_that_is_not_the_system_s_is_told_in_its_own_words(number: int, told: str) -> None:
-    key = ConnectionKey("k", 443, False, None, None, None, None)
+    key = ConnectionKey("k", 443, False, False, None, None, None)
     assert explain("https://k", ClientConnectorError(key, OSError(number, "odd"))).why == told
 
 

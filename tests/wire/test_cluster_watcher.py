@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -184,7 +185,7 @@ async def at_work(
 
 
 def cluster(**answers: object) -> WatchedApi:
-    there = {f"/api/v1/namespaces/{name}": {} for name in ("team-a", "team-b", "own")}
+    there: dict[str, Any] = {f"/api/v1/namespaces/{name}": {} for name in ("team-a", "team-b", "own")}
     return WatchedApi(
         {
             SCHEDULES: listed(SCHEDULE, {"metadata": {"name": "daily", "namespace": "velero"}}),

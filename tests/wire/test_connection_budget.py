@@ -73,7 +73,7 @@ def test_what_is_polled_is_a_finding() -> None:
         board.report(scope, WatchHealth(WatchState.LIVE, NOW, polled_every=41.0 if number > 3 else 0.0))
     (finding,) = visibility_findings("prod", board.context("prod"), NOW)
     assert finding.what == "6 of 10 lists are refreshed only every 41 seconds"
-    assert "ulimit -n" in finding.remedy
+    assert "ulimit -n" in str(finding.remedy)
 
 
 async def test_known_rights_are_reviewed_once_a_second_at_most_and_ever_more_rarely(tmp_path: Path, wire: Wire) -> None:

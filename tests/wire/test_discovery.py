@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from foretop_core.kube.connection.connection_errors import ApiError
@@ -18,7 +20,7 @@ def group(*versions: str, preferred: str = "") -> dict[str, object]:
     return {**found, "preferredVersion": {"version": preferred}} if preferred else found
 
 
-async def version(answers: dict[str, object], kind: Kind = SCHEDULE) -> str | None:
+async def version(answers: Mapping[str, object], kind: Kind = SCHEDULE) -> str | None:
     async with client_of(ScriptedApi({f"{GROUP}{path}": found for path, found in answers.items()})) as client:
         return await served_version(client, kind)
 

@@ -38,7 +38,7 @@ async def storage(
         await runner.cleanup()
 
 
-async def got(url: str, trust: TlsTrust | None = None, **environ: str) -> bytes:
+async def got(url: str, trust: TlsTrust | None = None, **environ: str) -> bytes | bytearray:
     return await fetch(url, trust or TlsTrust(), lambda done, total: None, environ=environ)
 
 

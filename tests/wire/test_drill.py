@@ -31,7 +31,7 @@ class Living:
         self.kubeconfig = kubeconfig
 
     def names(self, kind: str, namespace: str = "") -> list[str]:
-        found = self.box.storage.list(self.box.storage.kind(kind), namespace or None)
+        found = self.box.storage.list(self.box.storage.kind(kind), namespace)
         return [body["metadata"]["name"] for body in found]
 
     def left(self) -> list[str]:

@@ -26,10 +26,10 @@ from foretop_core.errors import ForetopError
 from foretop_core.models import Restore, from_builtins
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rules.drills import KindCount
-from foretop_core.rules.protection.copies import drills_of
+from foretop_core.rules.protection.copies import DrillOutcome, drills_of
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.access import Rule, User
-from foretop_demo.change_log import ChangeType
+from foretop_demo.change_log import Change, ChangeType
 from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import NOW
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire, world_in
@@ -98,7 +98,7 @@ async def files(box: LocalApiServer, bodies: Mapping[str, Any]) -> AsyncIterator
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
 
-    def heard(kind: Any, change: Any) -> None:
+    def heard(kind: Any, change: Change) -> None:
         if kind.kind == "DownloadRequest" and change.type is ChangeType.ADDED:
             wanted = change.new.body["spec"]["target"]["kind"]
             asked.append(wanted)
@@ -344,7 +344,7 @@ async def test_a_drill_is_noted_on_the_backup_with_how_long_it_took(
     held = {"BackupResourceList": same, "RestoreResourceList": {"apps/v1/Deployment": [f"{INTO}/web(created)"]}}
     async with drilling(tmp_path) as (box, run), files(box, held):
 
-        def ends(kind: Any, change: Any) -> None:
+        def ends(kind: Any, change: Change) -> None:
             if kind.kind == "Restore" and change.type is ChangeType.ADDED:
                 box.storage.patch_status(kind, *change.key, {"phase": "Completed", **TIMES})
 
@@ -357,7 +357,7 @@ async def test_a_drill_is_noted_on_the_backup_with_how_long_it_took(
 
 async def test_a_note_that_is_refused_says_why_and_a_backup_that_is_gone_needs_none(tmp_path: Path) -> None:
     async with drilling(tmp_path, its_restore("Completed"), user="reader") as (box, run):
-        outcome = drill_run.DrillOutcome(NOW, timedelta(minutes=4))
+        outcome = DrillOutcome(NOW, timedelta(minutes=4))
         assert "ask for a role with this permission" in await run._note(outcome)
         box.storage.delete(box.storage.kind("Backup"), "velero", "shop-1")
         assert await run._note(outcome) == ""

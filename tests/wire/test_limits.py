@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from foretop_core.actions.pod_log import container_log, pod_log
-from foretop_core.actions.schema_probe import serves_field
+from foretop_core.actions.run_logs import container_log, pod_log
+from foretop_core.actions.server_queries import serves_field
 from foretop_core.clock import SystemClock
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
@@ -33,13 +33,13 @@ from foretop_core.models.kinds import BACKUP
 from tests.wire.faulty_server import PATIENCE, SCHEDULES, RoughServer, answer, serving, status
 from tests.wire.watching import connect, following, permit
 
-Handler = Callable[[web.Request], Any]
+Handler = Callable[[web.Request], Coroutine[Any, Any, web.StreamResponse]]
 
 
 @asynccontextmanager
 async def server_that(handle: Handler) -> AsyncIterator[RoughServer]:
     server = RoughServer()
-    server.handle = handle  # type: ignore[method-assign]
+    server.handle = handle  # type: ignore[method-assign, assignment]
     async with serving(server) as running:
         yield running
 
@@ -100,7 +100,7 @@ async def test_a_packed_flood_of_lines_leaves_time_for_keys(unit: bytes) -> None
 
 
 async def test_a_log_without_an_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foretop_core.actions.pod_log.MOST_BYTES", 2**20)
+    monkeypatch.setattr("foretop_core.actions.run_logs.MOST_BYTES", 2**20)
 
     async def handle(request: web.Request) -> web.StreamResponse:
         if request.path.endswith("/pods"):

@@ -21,7 +21,7 @@ from foretop_core.actions.signed_url_download import TlsTrust
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, NonAdminBackup, Restore, from_builtins
 from foretop_demo.access import Rule, User
-from foretop_demo.change_log import ChangeType
+from foretop_demo.change_log import Change, ChangeType
 from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
@@ -61,7 +61,7 @@ async def object_store(
         signed or f"http{'s' if tls else ''}://127.0.0.1:{runner.addresses[0][1]}/bucket/one.gz?X-Signature=s3cr3t%2Fx"
     )
 
-    def heard(kind: Any, change: Any) -> None:
+    def heard(kind: Any, change: Change) -> None:
         if change.type is not ChangeType.ADDED:
             return
         status = {"phase": "Processed", "downloadURL": url}
@@ -252,7 +252,7 @@ async def test_a_controller_that_refuses_is_quoted(tmp_path: Path) -> None:
             "lastTransitionTime": "2026-11-15T02:41:07Z",
         }
 
-        def heard(kind: Any, change: Any) -> None:
+        def heard(kind: Any, change: Change) -> None:
             if kind.kind == "NonAdminDownloadRequest" and change.type is ChangeType.ADDED:
                 status = {"phase": "BackingOff", "conditions": [condition]}
                 box.storage.patch_status(kind, *change.key, status)

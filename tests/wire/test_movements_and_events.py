@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from foretop_core.actions.movements_and_events import events_of, movements_of
+from foretop_core.actions.server_queries import events_of, movements_of
 from foretop_core.errors import ForetopError
 from foretop_core.models import Restore, from_builtins
 from tests.objects import backup, restore
@@ -36,12 +37,16 @@ async def test_a_backup_has_what_was_moved_up_and_a_restore_what_was_moved_down(
         assert found == [["up"], ["down"], []]
 
 
+def _refused(code: str, method: str, path: str) -> str:
+    return code if path.endswith("podvolumebackups") else ""
+
+
 async def test_a_kind_that_is_not_installed_has_none_and_any_other_error_is_told(tmp_path: Path, wire: Wire) -> None:
     async with box_with([UPLOAD]) as box, hand_in(box, tmp_path) as executor:
-        wire.cut = lambda method, path: "404" if path.endswith("podvolumebackups") else ""
+        wire.cut = partial(_refused, "404")
         assert [one.name for one in await movements_of(executor.client, backup("running"))] == ["up"]
         for code in ("403", "405"):
-            wire.cut = lambda method, path, code=code: code if path.endswith("podvolumebackups") else ""
+            wire.cut = partial(_refused, code)
             with pytest.raises(ForetopError, match=f"told {code}"):
                 await movements_of(executor.client, backup("running"))
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions import pod_log as pod_logs
-from foretop_core.actions.pod_log import container_log, pod_log
+from foretop_core.actions import run_logs as pod_logs
+from foretop_core.actions.run_logs import container_log, pod_log
 from foretop_core.errors import ForetopError
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj

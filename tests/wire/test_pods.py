@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop_core.actions.pod_log import container_log
+from foretop_core.actions.run_logs import LogText, container_log
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.session import open_session
@@ -115,10 +115,10 @@ def test_the_crash_of_a_server_that_is_down_is_in_its_finding_where_pods_may_be_
             assert "pods" not in answer.err
 
 
-def read(box: LocalApiServer, folder: Path, user: str = "admin", **more: Any) -> tuple[str, ...]:
+def read(box: LocalApiServer, folder: Path, user: str = "admin", **more: Any) -> LogText:
     options = SessionOptions(ConnectionOptions(kubeconfig=kubeconfig(box, folder, user)))
 
-    async def fetch() -> tuple[str, ...]:
+    async def fetch() -> LogText:
         client = open_session(options, {}).connections.clients["minicluster"]
         try:
             return await container_log(client, "velero", SERVER, "velero", **more)

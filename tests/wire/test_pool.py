@@ -41,7 +41,7 @@ from tests.wire.test_auth import AUTHORITY, client_for, pem
 from tests.wire.test_kubeconfig import two_files
 from tests.wire.test_limits import server_that
 
-KEY = ConnectionKey("k", 443, True, None, None, None, None)
+KEY = ConnectionKey("k", 443, True, True, None, None, None)
 CERTIFICATE_TROUBLE = [
     ("certificate has expired", "its certificate has expired"),
     ("certificate is not yet valid", "its certificate is not valid yet"),

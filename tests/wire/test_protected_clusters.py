@@ -156,7 +156,7 @@ def _by_tls_name(place: Place) -> Way:
         "kubeconfig",
         {
             "prod": place.trusted("https://api.prod.example"),
-            "other": place.trusted(place.secure, **{"tls-server-name": "api.prod.example"}),
+            "other": {**place.trusted(place.secure), "tls-server-name": "api.prod.example"},
         },
     )
     return Way("other", ("--context", "other"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -367,7 +368,8 @@ async def test_a_kind_of_another_version_is_asked_for_there_at_once() -> None:
 
 
 async def test_an_object_that_cannot_be_read_is_shown_by_its_name_or_leads_to_a_new_list() -> None:
-    odd, nameless, other = item("odd", "2", spec=7), {"metadata": {}}, {**item("x"), **TYPE, "kind": "Restore"}
+    nameless: dict[str, Any] = {"metadata": {}}
+    odd, other = item("odd", "2", spec=7), {**item("x"), **TYPE, "kind": "Restore"}
     found = await played(page([odd, nameless, other, "a"]), stream(ADDED))
     assert [told.partition(":")[0] for told in found.told[2:6]] == [
         "unreadable velero/odd ",

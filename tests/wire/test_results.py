@@ -18,7 +18,7 @@ from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.results import ResultScope, parse
 from foretop_demo.access import Rule, User
-from foretop_demo.change_log import ChangeType
+from foretop_demo.change_log import Change, ChangeType
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.demo.conformance.client import VELERO, Api
 from tests.demo.test_live_box import DOWNLOADS, opened
@@ -103,7 +103,7 @@ async def test_a_controller_that_refuses_as_the_released_one_does_is_quoted_at_o
     }
     async with box_with([item]) as box, hand_in(box, tmp_path) as executor:
 
-        def heard(kind: Any, change: Any) -> None:
+        def heard(kind: Any, change: Change) -> None:
             if kind.kind == "NonAdminDownloadRequest" and change.type is ChangeType.ADDED:
                 box.storage.patch_status(kind, *change.key, {"phase": "Created", "conditions": [condition]})
 

@@ -17,7 +17,7 @@ from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.actions.run_files import FileUnavailable, file_plan, permitted_file_owner, run_file
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_demo.change_log import ChangeType
+from foretop_demo.change_log import Change, ChangeType
 from tests.objects import backup, condition
 from tests.wire.action_fixtures import Answer, Wire, box_with, hand_in, wire
 from tests.wire.test_logs import BACK, ONE, TENANT, location, object_store
@@ -133,7 +133,7 @@ async def test_a_request_that_the_server_refuses_is_told(tmp_path: Path, wire: W
 async def controller(box: Any, *told: dict[str, Any]) -> AsyncIterator[None]:
     """Writes these into the status of every tenant's request, one after the other."""
 
-    def heard(kind: Any, change: Any) -> None:
+    def heard(kind: Any, change: Change) -> None:
         if kind.kind == "NonAdminDownloadRequest" and change.type is ChangeType.ADDED:
             for status in told:
                 box.storage.patch_status(kind, *change.key, status)

@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,7 +186,7 @@ def test_what_someone_else_changes_in_another_field_meanwhile_stays(
     box: LocalApiServer, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The first answer is a conflict; the plan is made again, and is the same."""
-    changed = []
+    changed: list[Any] = []
 
     def second_writer(method: str, path: str) -> str:
         if method == "PATCH" and not changed:

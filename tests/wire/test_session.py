@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -179,15 +179,15 @@ def _upload(name: str, backup: str) -> dict[str, object]:
     }
 
 
-async def box_create(box: LocalApiServer, plural: str, body: dict[str, object]) -> None:
+async def box_create(box: LocalApiServer, plural: str, body: Mapping[str, object]) -> None:
     await _send(box, "POST", plural, "", body)
 
 
-async def box_patch(box: LocalApiServer, plural: str, name: str, body: dict[str, object]) -> None:
+async def box_patch(box: LocalApiServer, plural: str, name: str, body: Mapping[str, object]) -> None:
     await _send(box, "PATCH", plural, f"/{name}", body)
 
 
-async def _send(box: LocalApiServer, method: str, plural: str, rest: str, body: dict[str, object]) -> None:
+async def _send(box: LocalApiServer, method: str, plural: str, rest: str, body: Mapping[str, object]) -> None:
     import aiohttp
 
     version = "v2alpha1" if plural.startswith("data") else "v1"

@@ -7,6 +7,7 @@ import logging
 import os
 import stat
 from collections.abc import Iterator
+from logging.handlers import QueueListener
 from pathlib import Path
 
 import pytest
@@ -132,8 +133,8 @@ def test_a_file_of_another_user_is_not_logged_to(tmp_path: Path) -> None:
 
 def test_a_disk_that_is_slower_than_the_log_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(support_log, "_MOST_WAITING", 5)
-    monkeypatch.setattr(support_log.QueueListener, "start", lambda self: None)
-    monkeypatch.setattr(support_log.QueueListener, "stop", lambda self: None)
+    monkeypatch.setattr(QueueListener, "start", lambda self: None)
+    monkeypatch.setattr(QueueListener, "stop", lambda self: None)
     stop = start_log(str(tmp_path / "log"), {})
     for number in range(100):
         _log.info("message %s", number)

@@ -95,7 +95,7 @@ class Dialogue:
     """The answers to lists and watches in turn; when there are no more, it is over."""
 
     answers: list[Answer]
-    other: dict[str, object] = field(default_factory=dict)
+    other: Mapping[str, object] = field(default_factory=dict)
     """What is answered elsewhere, by path: an object, or the code of a refusal."""
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
     asked: list[str] = field(default_factory=list)

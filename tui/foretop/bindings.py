@@ -61,6 +61,8 @@ class Action(msgspec.Struct, frozen=True):
     """Actions whose key it takes over where it is offered."""
     takes_letter: bool = False
     """No column is sorted by its capital letter, in any view."""
+    page: str = ""
+    """The page that alone has it: the tables of others may be sorted by its letter."""
     disabled_reason: str = ""
     """What its key says where it does nothing; "" where it is left to others."""
 
@@ -183,6 +185,25 @@ ACTIONS: tuple[Action, ...] = (
         ("collide",),
         disabled_reason="Who starts together: only in the calendar (:calendar)",
     ),
+    Action(
+        "what_if",
+        ("W",),
+        "W",
+        "what if: try another time, a pause, more slots; nothing is written",
+        ActionGroup.PAGE,
+        "what if",
+        3,
+        ("forecast", "try"),
+        page="calendar",
+    ),
+    Action(
+        "spread",
+        (),
+        "",
+        "other minutes for schedules that meet, each with what it gains",
+        ActionGroup.PAGE,
+        words=("minutes", "meet"),
+    ),
     Action("move_in_time", (), "left right", "earlier and later", ActionGroup.PAGE, "move in time", 4),
     Action("edit", (), "enter", "edit the expression; esc closes the field", ActionGroup.PAGE, "edit", 1),
     Action("edit_minutes", (), "tab", "edit the minutes", ActionGroup.PAGE, "minutes", 2),
@@ -274,6 +295,14 @@ ACTIONS: tuple[Action, ...] = (
         "pause windows: who paused what, why and until when",
         ActionGroup.GO,
         words=("pauses", "maintenance"),
+    ),
+    Action(
+        "upgrade",
+        (),
+        "",
+        "what an upgrade of Velero changes in the schedules",
+        ActionGroup.GO,
+        words=("upgrade-check", "release"),
     ),
     Action(
         "handover",
@@ -395,7 +424,7 @@ def check_keys(actions: Iterable[Action]) -> None:
 def check_letters(actions: Iterable[Action], view: str, sorting: Iterable[str]) -> None:
     """An action on a letter that sorts a table would never be reached."""
     letters = frozenset(sorting)
-    for action in actions:
+    for action in (one for one in actions if one.page in ("", view)):
         if taken := letters.intersection(action.keys):
             raise KeyConflict(f"{action.id} is on {', '.join(sorted(taken))}, which sorts the table of {view}")
 

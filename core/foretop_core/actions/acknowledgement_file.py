@@ -1,4 +1,4 @@
-"""What one person has acknowledged for themselves: a file that all their running foretops share."""
+"""The acknowledgements of one person for themselves: a file that all their running foretops share."""
 
 from __future__ import annotations
 

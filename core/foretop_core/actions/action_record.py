@@ -26,7 +26,7 @@ FIRST, EARLY, MIDDLE, LATE = 1, 2, 4, 13
 
 
 class AskedOf(Enum):
-    """What the action is asked of."""
+    """The objects that an action is asked of."""
 
     CHOSEN = auto()
     """The marked rows, or the object under the cursor."""
@@ -51,6 +51,8 @@ class ChoiceField(msgspec.Struct, frozen=True):
     """The field of a kind that every cluster concerned must serve; else it is not offered."""
     served_as: str = ""
     """The argument of the planner that tells whether it is offered."""
+    unserved: str = ""
+    """Why it is not offered, where a cluster does not serve the field."""
 
 
 class TextField(msgspec.Struct, frozen=True):
@@ -73,8 +75,6 @@ class DialogSpec(msgspec.Struct, frozen=True):
     """What the button says of one, whose name `{}` stands for, and of several, where it stands for `2 schedules`."""
     noun: str = "schedule"
     """What several are counted as."""
-    dismissal: str = "Cancel"
-    """The word on the button that leaves without sending."""
     fields: tuple[ChoiceField | TextField, ...] = ()
     names_objects: bool = False
     """The planner takes `named_at`, when the dialog was opened: the names that were shown are those that are made."""

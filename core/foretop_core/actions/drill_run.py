@@ -1,4 +1,4 @@
-"""A drill under way: what it made, how its restore goes, what came of it, and what earlier ones have left behind."""
+"""A drill under way: restore, comparison, note and deletion, and the quotas that may prevent it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.actions.drill_quotas import prevention, quotas_of
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result
 from foretop_core.actions.planners.downloads import RunFile
@@ -26,11 +26,12 @@ from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.actions.run_files import run_file
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import api_paths
+from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models import Backup, Resource, Restore, decode
-from foretop_core.models.kinds import CONFIG_MAP, kind_of_ref
+from foretop_core.models.kinds import CONFIG_MAP, RESOURCE_QUOTA, kind_of_ref
 from foretop_core.models.velero import DRILL_LABEL
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.drills import (
     DELETED_IN_ORDER,
@@ -53,6 +54,59 @@ from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+_STORAGE = "requests.storage"
+
+
+class ResourceQuota(msgspec.Struct):
+    """A quota with what it allows and what it counts."""
+
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    status: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+
+    @property
+    def used(self) -> dict[str, Any]:
+        return self.status.get("used", {})
+
+    def __str__(self) -> str:
+        hard = self.status.get("hard", {})
+        parts = [f"{name} {self.used.get(name, '0')} of {most}" for name, most in hard.items()]
+        return f"{self.metadata.name} ({', '.join(parts) or 'not counted yet'})"
+
+
+class _QuotaList(msgspec.Struct):
+    items: list[ResourceQuota] | None = None
+
+
+async def quotas_of(client: ApiClient, namespace: str) -> list[ResourceQuota]:
+    """None of them where they may not be read."""
+    try:
+        answer = await client.request("GET", api_paths.collection(RESOURCE_QUOTA, namespace))
+        return answer.read(_QuotaList).items or []
+    except ForetopError:
+        return []
+
+
+def quota_sentence(namespace: str, quotas: list[ResourceQuota]) -> str:
+    """A sentence on what the quotas of the namespace mean for its drill; "" where it has none.
+
+    A drill restores neither quotas nor limit ranges, and starts no pod: only volumes take room.
+    """
+    if not quotas:
+        return ""
+    names = humanize.join([one.metadata.name for one in quotas])
+    lead = f"The quota {names} of {namespace} is" if len(quotas) == 1 else f"The quotas {names} of {namespace} are"
+    taken = next((used for one in quotas if (used := one.used.get(_STORAGE))), "")
+    room = f"; its volumes take up to {taken} of storage once more" if taken else ""
+    return f"{lead} not restored and cannot stop the drill{room}."
+
+
+def prevention(namespace: str, quotas: list[ResourceQuota]) -> str:
+    """The quota that may have kept something from being restored in a drill; "" for nothing."""
+    if not quotas:
+        return ""
+    return f"{namespace} got a quota that may have prevented it: {humanize.join([str(one) for one in quotas])}"
+
+
 _EACH = 0.25
 _GONE_WITHIN = 120.0
 """Seconds. Velero's finalizer holds a restore, and the content of a namespace holds the namespace."""
@@ -63,7 +117,7 @@ class _FoundList(msgspec.Struct):
 
 
 class DrillResult(msgspec.Struct, frozen=True):
-    """What came of a drill, and how long its restore took."""
+    """The result of a drill, and how long its restore took."""
 
     report: DrillReport
     took: timedelta
@@ -132,7 +186,7 @@ class DrillRun(msgspec.Struct):
         return f"it did not end within {int(limit.total_seconds() // 60)} minutes"
 
     async def report(self, problem: str) -> DrillReport:
-        """What came, counted by kind; without Velero's lists the comparison is missing, and that is said."""
+        """Counts what came, by kind; without Velero's lists the comparison is missing, and that is said."""
         restore = self._restore(self.executor.snapshot())
         phase = restore.phase if restore is not None else ""
         if self._lost(self.executor.snapshot()):

@@ -1,4 +1,4 @@
-"""What a write changes, field by field: dialogs, commands and the journal all show these lines."""
+"""The changes of a write, field by field: dialogs, commands and the journal all show these lines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def change_lines(method: str, body: Mapping[str, Any], before: Mapping[str, Any]
 
 
 def _leaves(part: Mapping[str, Any], above: _Path = ()) -> Iterator[tuple[_Path, Any]]:
-    """What is set first, then what is noted about it."""
+    """Yields what is set first, then what is noted about it."""
     for key in sorted(part, key=lambda key: not above and key == "metadata"):
         path, value = (*above, key), part[key]
         if path in _IDENTITY:

@@ -1,4 +1,4 @@
-"""What was written to which cluster, when and by whom, with what was before.
+"""The journal: every write to a cluster, when and by whom, with what was before.
 
 One JSON line before a write is sent, and one with its outcome after.
 """

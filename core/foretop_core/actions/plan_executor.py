@@ -4,6 +4,7 @@ exactly what was done and what was not. What changed under way is planned again.
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -144,7 +145,7 @@ class PlanExecutor(msgspec.Struct, frozen=True):
 
 
 class _Answered(msgspec.Struct, frozen=True):
-    """What came of a request, as far as its answer tells."""
+    """The result of a request, as far as its answer tells."""
 
     result: Result
     gone: str = ""
@@ -299,7 +300,7 @@ class _StepWrite:
         return await self.note(Result(step, outcome, str(problem)))
 
     async def _made(self) -> bytes:
-        """What a drill has made where the answer was lost: its id, which nobody else knows, is on the object.
+        """Finds what a drill has made where the answer was lost: its id, which nobody else knows, is on the object.
 
         Nothing where the object cannot be read; of other new objects nobody needs the uid.
         """
@@ -375,7 +376,7 @@ def _request(step: PlanStep, dry_run: bool) -> tuple[str, str, dict[str, str], d
 
 
 def _uid_of(answer: bytes) -> str:
-    """Of an object that the server has answered with."""
+    """The uid of an object that the server has answered with."""
     try:
         return decode(Resource, answer).metadata.uid if answer else ""
     except ForetopError:
@@ -393,10 +394,21 @@ def _is_conflict(problem: ApiError) -> bool:
     return problem.status == 409 or (problem.status == 422 and "metadata.uid" in problem.message)
 
 
+_INVALID = re.compile(r'^\S* ?"[^"]*" is invalid: *')
+_REFUSED_PATCH = re.compile(r'(patch: )?Invalid value: "(?:[^"\\]|\\.)*":\s*')
+_UNKNOWN_FIELD = re.compile(r'(?:strict decoding error: )?unknown field "([^"]*)"')
+
+
 def _in_words(problem: ApiError) -> str:
+    """The reason alone: the object is named beside it, and what was sent is on the screen."""
+    told = " ".join(problem.message.split())
     if problem.status == 403:
-        return f"{problem.message or problem} (ask for a role with this permission)"
-    return problem.message or str(problem)
+        return f"{told or problem} (ask for a role with this permission)"
+    if problem.status == 422:
+        told = _INVALID.sub("", told)
+        told = _REFUSED_PATCH.sub("", told, count=1) if told.startswith("patch: ") else told
+        told = _UNKNOWN_FIELD.sub(r"the server knows no field \1", told)
+    return told or str(problem)
 
 
 # Who acts
@@ -415,7 +427,7 @@ class _SelfReview(msgspec.Struct):
 
 
 async def whoami(client: ApiClient, environ: Mapping[str, str]) -> str:
-    """Who acts, for the journal and the next shift: the login of this machine, and whom the cluster takes it for."""
+    """The one who acts, for journal and next shift: the login of this machine, and whom the cluster takes it for."""
     here = login(environ)
     known = "" if client.read_only else await _known_as(client)
     if not known or known == here:

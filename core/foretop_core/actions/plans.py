@@ -13,6 +13,7 @@ from foretop_core.actions.action_record import ActionRecord
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.pause_facts import PauseEffect, UnpauseEffect
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 Method = Literal["PATCH", "POST", "DELETE"]
@@ -38,7 +39,7 @@ class NamedSource(msgspec.Struct, frozen=True):
 
 
 class PlanStep(msgspec.Struct, frozen=True):
-    """What is done to one object."""
+    """One write, to one object."""
 
     target: ObjectRef
     write: Write
@@ -55,6 +56,8 @@ class PlanStep(msgspec.Struct, frozen=True):
     """`61 % moved`: how far the object is. It goes on by itself, so that nobody agrees to it."""
     drill: str = ""
     """The id of the drill that it is part of, for the journal."""
+    effect: PauseEffect | UnpauseEffect | None = None
+    """The same as the forecast in facts, for a table of many; they go on by themselves, as the progress does."""
 
     @property
     def forecast_and_progress(self) -> str:
@@ -69,7 +72,7 @@ class PlanStep(msgspec.Struct, frozen=True):
         return str(part.get("uid", ""))
 
     def same_as(self, other: PlanStep) -> bool:
-        """Whether a person who agreed to one has agreed to the other: all but its version and progress.
+        """True if a person who agreed to one has agreed to the other: all but its version and progress.
 
         The uid counts: a namesake that was made meanwhile is another object.
         """
@@ -109,7 +112,7 @@ class Plan(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(step.target.context for step in self.steps))
 
     def part(self, context: str) -> Plan:
-        """What of it is sent to one cluster."""
+        """The part of it that is sent to one cluster."""
         return replace(self, steps=tuple(step for step in self.steps if step.target.context == context))
 
 

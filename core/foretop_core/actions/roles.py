@@ -19,7 +19,7 @@ _API_GROUP = "rbac.authorization.k8s.io"
 
 
 class RoleHolder(StrEnum):
-    """Who works with foretop."""
+    """The people who work with foretop."""
 
     CLUSTER_ADMIN = "cluster-admin"
     """Sees everything everywhere, and may ask for every action."""
@@ -34,7 +34,7 @@ class RoleHolder(StrEnum):
 
 
 class RoleNeeds(msgspec.Struct, frozen=True):
-    """What a role allows, by where it allows it."""
+    """The rights of a role, by where it gives them."""
 
     everywhere: tuple[RequiredPermission, ...] = ()
     beside_velero: tuple[RequiredPermission, ...] = ()
@@ -59,7 +59,7 @@ def _local_intents() -> Iterator[ActionRecord]:
 
 
 def role_needs(holder: RoleHolder) -> RoleNeeds:
-    """What the watches and the actions of a role need."""
+    """The rights that the watches and the actions of a role need."""
     acting = tuple(needed for intent in role_intents(holder) for needed in _needed_by(holder, intent))
     beside = _watched(kind for kind in KINDS if kind in BESIDE_VELERO)
     others = _watched(kind for kind in KINDS if kind not in BESIDE_VELERO)
@@ -111,7 +111,7 @@ def role_rules(needs: Iterable[RequiredPermission]) -> list[dict[str, Any]]:
 
 
 def _needed_by(holder: RoleHolder, intent: ActionRecord) -> Iterator[RequiredPermission]:
-    """Of an action on Velero's objects and on tenants' alike, the part that the role is for."""
+    """The rights of an action that the role is for, where it is on Velero's objects and on tenants' alike."""
     sides = {kind in BESIDE_VELERO for kind in intent.kinds}
     for needed in (*intent.rights, *intent.reads):
         tenants = holder is RoleHolder.OADP_TENANT

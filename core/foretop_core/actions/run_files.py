@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from foretop_core.actions.obstacles import unavailable_storage
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor
 from foretop_core.actions.planners.downloads import Run, RunFile, plan_download
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.signed_url_download import Progress, TlsTrust, fetch
-from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths
@@ -90,7 +90,7 @@ async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: Run
 
 
 async def refusal(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> str:
-    """What stands against fetching it, "" where nothing does; nothing is written for this."""
+    """Tells what stands against fetching it, "" where nothing does; nothing is written for this."""
     try:
         owner = await permitted_file_owner(executor, item, file) if isinstance(item, NonAdmin) else item
         why_not = None if isinstance(owner, NonAdmin) else why_no_file(executor.snapshot(), owner, file)
@@ -120,7 +120,7 @@ def velero_run(snapshot: ClusterSnapshot, item: NonAdmin) -> Run | None:
 
 
 def has_own_storage(snapshot: ClusterSnapshot, item: NonAdmin) -> bool:
-    """Whether the backup lies in a storage location of the tenant's own; a restore's is where its backup is."""
+    """True if the backup lies in a storage location of the tenant's own; a restore's is where its backup is."""
     nab = item if isinstance(item, NonAdminBackup) else None
     if isinstance(item, NonAdminRestore):
         wanted = (item.namespace, item.spec.restore_spec.backup_name)
@@ -129,7 +129,7 @@ def has_own_storage(snapshot: ClusterSnapshot, item: NonAdmin) -> bool:
 
 
 def why_no_file(snapshot: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str, str, str] | None:
-    """What, why and what next, where Velero would give no address for it."""
+    """Tells what, why and what next, where Velero would give no address for it."""
     if why_no_files(run.phase):
         return _unwritten(run.name, file, run.phase, f"it is {run.phase or 'New'}")
     backup = run if isinstance(run, Backup) else _backup_of(snapshot, run)
@@ -190,7 +190,7 @@ def _url_of_nonadmin(body: bytes, file: RunFile) -> str:
 
 
 def _unwritten(name: str, file: RunFile, phase: str, state: str) -> tuple[str, str, str]:
-    """What, why and what next; a run that Velero refused will never have one."""
+    """Tells what, why and what next; a run that Velero refused will never have one."""
     if phase == "FailedValidation":
         return (
             f"{name} has no {file.noun} and will never have {'one' if file.is_one else 'any'}",

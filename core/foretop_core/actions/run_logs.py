@@ -1,27 +1,162 @@
-"""The logs of backups and restores: the whole from their storage, or what Velero's own pod has of it."""
+"""The logs of a run and of a container: fetched, read line by line, with the levels of their lines."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import string
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
+from typing import overload
+from urllib.parse import quote
 
 import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.log_text import LogText
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.planners.downloads import Run, RunFile
-from foretop_core.actions.pod_log import pod_log
 from foretop_core.actions.run_files import FileUnavailable, permitted_file_owner, run_file, tenant_file
 from foretop_core.actions.signed_url_download import DownloadFailed, Progress, TlsTrust
 from foretop_core.errors import BadInput, ForetopError
-from foretop_core.kube.connection.connection_errors import ApiError, Unreachable
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.connection_errors import ApiError, Unreachable, too_long
 from foretop_core.models import NonAdmin
 from foretop_core.rules.log_levels import LogLevel, log_level
+
+_AT_A_TIME = 1000
+"""Lines that are decoded together: one by one takes five times as long."""
+
+
+class LogText(Sequence[str]):
+    """Decodes a line when it is asked for: a million str take three times the room of their bytes."""
+
+    def __init__(self, text: bytes | bytearray) -> None:
+        self._text = text
+        self._ends = array("I", (found.start() for found in re.finditer(rb"\n", text)))
+        if text and not text.endswith(b"\n"):
+            self._ends.append(len(text))
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self._text)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        if isinstance(place, slice):
+            return tuple(self[at] for at in range(*place.indices(len(self))))
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        return self._decoded(place % len(self), place % len(self) + 1)[0]
+
+    def __iter__(self) -> Iterator[str]:
+        for first in range(0, len(self), _AT_A_TIME):
+            yield from self._decoded(first, min(first + _AT_A_TIME, len(self)))
+
+    def _decoded(self, first: int, stop: int) -> list[str]:
+        """Some of the lines; what is not UTF-8 ends where its line ends."""
+        start = self._ends[first - 1] + 1 if first else 0
+        part = self._text[start : self._ends[stop - 1]].decode("utf-8", "replace")
+        return [line.rstrip("\r") for line in part.split("\n")]
+
+
+SELECTORS = ("deploy=velero", "name=velero", "component=velero")
+"""As velero install, the chart and OADP label the pod."""
+_POD_LINES = "200000"
+MOST_BYTES = 128 * 2**20
+"""Of one log, however long its lines are: a server need not keep to the number of them."""
+
+
+_COST_OF_A_LINE = 128
+"""Bytes that a line counts for besides its own, so that there are a million at most."""
+
+
+class _Meta(msgspec.Struct):
+    name: str = ""
+
+
+class _Container(msgspec.Struct):
+    name: str = ""
+
+
+class _Spec(msgspec.Struct):
+    containers: list[_Container] = []
+
+
+class _Pod(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+class _Pods(msgspec.Struct):
+    items: list[_Pod] | None = None
+
+
+async def pod_log(client: ApiClient, namespace: str, name: str) -> LogText:
+    """The lines that name the object, of all Velero pods of the namespace, oldest pod first."""
+    pods = await _pods(client, namespace)
+    if not pods:
+        raise ForetopError(f"No Velero pod found in {namespace}")
+    wanted = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+    found = bytearray()
+    for pod in pods:
+        path = _log_path(namespace, pod.metadata.name)
+        params = {"tailLines": _POD_LINES}
+        if any(one.name == "velero" for one in pod.spec.containers):
+            params["container"] = "velero"
+        async for line in _streamed_lines(client, path, params):
+            if wanted.search(line.decode("utf-8", "replace")):
+                found += line + b"\n"
+    return LogText(found)
+
+
+async def container_log(
+    client: ApiClient, namespace: str, pod: str, container: str = "", *, previous: bool = False
+) -> LogText:
+    """The log of one container, or of its run before the last restart; the last lines of a very long one."""
+    params = {"tailLines": _POD_LINES}
+    if container:
+        params["container"] = container
+    if previous:
+        params["previous"] = "true"
+    found = bytearray()
+    async for line in _streamed_lines(client, _log_path(namespace, pod), params):
+        found += line + b"\n"
+    return LogText(found)
+
+
+async def _streamed_lines(client: ApiClient, path: str, params: dict[str, str]) -> AsyncIterator[bytes]:
+    read = 0
+    async with client.stream(path, params, 60.0) as lines:
+        async for line in lines:
+            read += len(line) + _COST_OF_A_LINE
+            if read > MOST_BYTES:
+                raise too_long("the log", MOST_BYTES)
+            yield line
+
+
+def _log_path(namespace: str, pod: str) -> str:
+    return f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(pod, safe='')}/log"
+
+
+async def _pods(client: ApiClient, namespace: str) -> list[_Pod]:
+    for selector in SELECTORS:
+        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods"
+        answer = await client.request("GET", path, {"labelSelector": selector})
+        pods = answer.read(_Pods).items
+        if pods:
+            return pods
+    return []
+
 
 _HARMLESS = frozenset(f"{string.ascii_letters}{string.digits}.-_")
 _LONGEST_NAME = 200
@@ -62,7 +197,7 @@ class RunLog(msgspec.Struct, frozen=True):
 
 
 def log_file_name(name: str) -> str:
-    """Where the log of an object is saved: in the folder itself, whatever a server says the object's name is."""
+    """The file for the log of an object: in the folder itself, whatever a server says the object's name is."""
     kept = "".join(mark if mark in _HARMLESS else "_" for mark in name[:_LONGEST_NAME]).lstrip(".")
     return f"{kept or 'run'}.log"
 

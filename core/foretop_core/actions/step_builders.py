@@ -1,4 +1,4 @@
-"""The steps that planners make: a patch, a new object or a deletion, each with its kubectl line."""
+"""The steps that planners make: a patch, a new object or a deletion, with its kubectl line and who owns the object."""
 
 from __future__ import annotations
 
@@ -10,12 +10,56 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foretop_core.actions.field_changes import change_lines
-from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import NamedSource, PlanStep, Write
 from foretop_core.kube.connection import api_paths
 from foretop_core.models import Resource
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.models.wire import ObjectRef, as_json
+
+_ARGO_CD = ("Argo CD", "change it in the Git repository that the application follows")
+_FLUX = ("Flux", "change it in the Git repository that the kustomization follows")
+_FLUX_HELM = ("Flux", "change the values of its HelmRelease")
+_MARKS = {
+    "argocd.argoproj.io/tracking-id": _ARGO_CD,
+    "argocd.argoproj.io/instance": _ARGO_CD,
+    "kustomize.toolkit.fluxcd.io/name": _FLUX,
+    "helm.toolkit.fluxcd.io/name": _FLUX_HELM,
+    "meta.helm.sh/release-name": ("Helm", "change the values of its release"),
+    "oadp.openshift.io/oadp": ("the OADP operator", "change the DataProtectionApplication"),
+}
+_PROGRAMS = {
+    "argocd-controller": _ARGO_CD,
+    "argocd-application-controller": _ARGO_CD,
+    "kustomize-controller": _FLUX,
+    "helm-controller": _FLUX_HELM,
+}
+"""The names under which programs that follow Git write."""
+
+
+def gitops_manager(item: Resource) -> tuple[str, str, str] | None:
+    """The program that follows Git and has written the object: its name, whose it is, and where to change it."""
+    names = [entry.manager for entry in item.metadata.managed_fields]
+    return next(((name, *_PROGRAMS[name]) for name in names if name in _PROGRAMS), None)
+
+
+def owner_warning(item: Resource) -> str:
+    """One sentence that names the owner and where to change the object for good; "" where nobody owns it."""
+    controller = next((owner for owner in item.metadata.owner_references if owner.controller), None)
+    if controller is not None:
+        owner = f"{controller.kind} {controller.name}"
+        return f"It belongs to {owner}, which may undo this: change it there to make it permanent."
+    for mark, (owner, remedy) in _MARKS.items():
+        value = item.annotation(mark) or item.label(mark)
+        if value:
+            return f"It is managed by {owner} ({value}), which may undo this: {remedy} to make it permanent."
+    if (program := gitops_manager(item)) is not None:
+        name, owner, remedy = program
+        return f"It is managed by {owner} ({name} has written it), which may undo this: {remedy} to make it permanent."
+    manager = item.label("app.kubernetes.io/managed-by")
+    if manager in {"Helm", "argocd", "flux", "oadp-operator"}:
+        return f"It is managed by {manager}, which may undo this: change it there to make it permanent."
+    return ""
+
 
 _STAMP = re.compile(r"-\d{14}$")
 _LONGEST_NAME = 253
@@ -95,7 +139,7 @@ def delete_step(
 
 
 def identity(item: Resource) -> dict[str, str]:
-    """What makes a patch hold for this very object only: a namesake made later has another uid."""
+    """The part of a patch that makes it hold for this very object: a namesake made later has another uid."""
     meta = item.metadata
     return {**({"uid": meta.uid} if meta.uid else {}), "resourceVersion": meta.resource_version}
 

@@ -43,7 +43,7 @@ NOT_PICKED_UP = "Not picked up yet: is Velero running? (foretop doctor, foretop 
 async def follow_write(
     store: Store, context: str, probe: Probe, within: float | None = PICKED_UP_WITHIN
 ) -> AsyncIterator[ProgressReport]:
-    """What is seen whenever it changes, until it is done; after `within` seconds without that, that nobody did.
+    """Yields what is seen whenever it changes, until it is done; after `within` seconds without that, that nobody did.
 
     With no limit it is followed to its end. Nothing is asked of the server: the watches tell.
     """

@@ -64,12 +64,12 @@ def read_object(step: PlanStep, body: bytes) -> dict[str, Any] | None:
 
 
 def is_another(step: PlanStep, found: Mapping[str, Any]) -> bool:
-    """Whether the object is a namesake of the one that was meant: deleted and made again."""
+    """True if the object is a namesake of the one that was meant: deleted and made again."""
     return bool(step.uid) and found["metadata"].get("uid") != step.uid
 
 
 def shows(found: object, patch: object) -> bool:
-    """Whether an object has all that a patch wanted; the version it was made for does not count."""
+    """True if an object has all that a patch wanted; the version it was made for does not count."""
     if isinstance(patch, Mapping):
         held = found if isinstance(found, Mapping) else {}
         return all(key == "resourceVersion" or shows(held.get(key), value) for key, value in patch.items())
@@ -111,7 +111,7 @@ class _ObjectList(msgspec.Struct):
 
 
 class WriteEvidence(Enum):
-    """What the object shows."""
+    """The evidence that the object itself gives."""
 
     DONE = "done"
     NOT_DONE = "not done"
@@ -177,7 +177,7 @@ async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
 
 
 def judge_write(step: PlanStep, found: dict[str, Any] | None) -> WriteEvidence:
-    """What the object as it is now, or its absence, tells of the write."""
+    """Judges a write by the object as it is now, or by its absence."""
     body, meta = step.write.body, (found or {}).get("metadata", {})
     match step.write.method:
         case "POST":
@@ -197,6 +197,6 @@ def judge_write(step: PlanStep, found: dict[str, Any] | None) -> WriteEvidence:
 
 
 def _content(body: dict[str, Any]) -> dict[str, Any]:
-    """What a new object is known by: its labels, and all that it says itself, whether its kind has a spec or not."""
+    """The marks of a new object: its labels, and all that it says itself, whether its kind has a spec or not."""
     content = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "metadata")}
     return {**content, "metadata": {"labels": body["metadata"].get("labels", {})}}

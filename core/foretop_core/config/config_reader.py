@@ -181,9 +181,9 @@ class _SettingsWalk:
         if not isinstance(node, yaml.SequenceNode):
             raise self._unusable(node, path, "must be a list such as [a, b]")
         values = []
-        for place, item in enumerate(node.value):
+        for index, item in enumerate(node.value):
             with suppress(_Unusable):
-                values.append(self._value(item, item_type, (*path, str(place))))
+                values.append(self._value(item, item_type, (*path, str(index))))
         return tuple(values)
 
     def _scalar(self, node: yaml.Node, wanted: Any, path: SettingPath) -> Any:
@@ -231,10 +231,19 @@ def check_settings(found: ConfigReading) -> None:
     if not settings.shift_ends:
         found.note_setting(("shiftEnds",), "must name at least one time of day such as '06:00'")
         settings = msgspec.structs.replace(settings, shift_ends=DEFAULT_SETTINGS.shift_ends)
+    if problem := window_problem(settings.window):
+        found.note_setting(("window",), problem)
+        settings = msgspec.structs.replace(settings, window=DEFAULT_SETTINGS.window)
     settings = msgspec.structs.replace(settings, tabs=_tabs(found, settings.tabs))
     pages = {page: _page(found, page, one) for page, one in settings.pages.items()}
     found.settings = msgspec.structs.replace(settings, pages=pages)
     found.mistakes.sort(key=lambda mistake: mistake.line)
+
+
+def window_problem(text: str) -> str:
+    """Why a window cannot be kept free; "" where it can."""
+    begins, _, ends = text.partition("-")
+    return "must begin and end at different times of day" if text and begins == ends else ""
 
 
 def _tabs(found: ConfigReading, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -273,7 +282,7 @@ def _page(found: ConfigReading, page: str, asked: PageSettings) -> PageSettings:
             found.note_setting(path, "this page has no columns")
         return PageSettings()
     columns = tuple(
-        name for place, name in enumerate(asked.columns) if _has(found, path, ("columns", str(place)), name)
+        name for index, name in enumerate(asked.columns) if _has(found, path, ("columns", str(index)), name)
     )
     sort = asked.sort if not asked.sort or _has(found, path, ("sort",), asked.sort) else ""
     return PageSettings(columns=tuple(dict.fromkeys(columns)), sort=sort, reverse=asked.reverse)

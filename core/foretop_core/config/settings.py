@@ -35,6 +35,13 @@ ClockTime = Annotated[
     str,
     Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="a time of day such as '06:00'"),
 ]
+WindowText = Annotated[
+    str,
+    Meta(
+        pattern=r"^(|([01]?[0-9]|2[0-3]):[0-5][0-9]-([01]?[0-9]|2[0-3]):[0-5][0-9])$",
+        description="two times of day such as 06:00-07:30",
+    ),
+]
 ClusterUid = Annotated[
     str,
     Meta(
@@ -116,6 +123,7 @@ class Settings(ConfigSection, frozen=True):
     read_only: bool = False
     time_zone: Name = "UTC"
     shift_ends: tuple[ClockTime, ...] = ("06:00", "14:00", "22:00")
+    window: WindowText = ""
     warm_up_minutes: Annotated[int, Meta(ge=0, le=1440, description="minutes from 0 to 1440")] = 10
     mouse: bool = False
     theme: Name = "terminal"

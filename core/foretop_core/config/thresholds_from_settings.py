@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from foretop_core.config.settings import ThresholdSettings
 from foretop_core.rules.triage import Thresholds
 
+if TYPE_CHECKING:
+    from foretop_core.rules.night.window import Window
+
+# Deferred imports: the first row waits for no window, and hardly anybody has one.
+
 _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 
 
-def thresholds_of(settings: ThresholdSettings) -> Thresholds:
-    """The rules' own limits, with those that are set in their place."""
+def thresholds_of(settings: ThresholdSettings, window: Window | None = None) -> Thresholds:
+    """The rules' own limits, with those that are set in their place, and the window to keep free."""
     given: dict[str, Any] = {
         name: _length(value) if isinstance(value, str) else value
         for name, value in msgspec.structs.asdict(settings).items()
         if value
     }
-    return Thresholds(**given)
+    return Thresholds(**given, window=window)
+
+
+def configured_window(text: str, time_zone: str, environ: Mapping[str, str]) -> Window | None:
+    """The window that a configuration wants kept free, by the clocks of its zone; None where it has none."""
+    if not text:
+        return None
+    from foretop_core.clock import display_zone
+    from foretop_core.rules.night.window import read_window
+
+    return read_window(text, display_zone(time_zone, environ))
 
 
 def duration_text(length: timedelta) -> str:

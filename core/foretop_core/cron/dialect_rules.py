@@ -106,9 +106,9 @@ def _name_error(name: str) -> str:
         return "empty timezone string"
     if go_compat.length(name) > _LONGEST_NAME:
         return f"timezone string too long (max {_LONGEST_NAME} chars)"
-    for place, char in enumerate(name):
+    for index, char in enumerate(name):
         if char not in _NAME_CHARACTERS:
-            position = go_compat.length(name[:place])
+            position = go_compat.length(name[:index])
             return f"invalid character {go_compat.quote_rune(char)} at position {position} in timezone"
     return ""
 

@@ -84,10 +84,10 @@ def _fields(text: str, body: str, parts: list[str], grammar: Grammar) -> Fields:
 def _refuse_hashes(text: str, parts: list[str], grammar: Grammar) -> None:
     for index, part in enumerate(parts):
         # A comma is put before the text, so that the first item is found like any other.
-        place = f",{part}".find(",H")
-        if place >= 0:
+        found_at = f",{part}".find(",H")
+        if found_at >= 0:
             what = "h expressions require hash option to be enabled"
-            raise grammar.refusal(what, index, _offset(text, index) + place)
+            raise grammar.refusal(what, index, _offset(text, index) + found_at)
 
 
 def _offset(text: str, index: int) -> int:
@@ -125,7 +125,7 @@ def parse_field(text: str, bounds: Bounds, grammar: Grammar) -> tuple[int, bool]
 
 
 def _refuse_reserved(text: str, bounds: Bounds) -> None:
-    offset = next((place for place, char in enumerate(text) if char in bounds.reserved), None)
+    offset = next((at for at, char in enumerate(text) if char in bounds.reserved), None)
     if offset is not None:
         raise TermError(bounds.refusal, offset)
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 
 import msgspec
@@ -25,11 +25,14 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.logs import logger
 from foretop_core.models import Resource
 from foretop_core.models.wire import ObjectRef, UnreadableObject
+from foretop_core.rules.facts.run_facts import QueueLine, queue_line
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
 
 _log = logger(__name__)
+
+_LINE_HOLDS = timedelta(minutes=1)
 
 
 class TrackedPlan(msgspec.Struct, frozen=True):
@@ -68,6 +71,7 @@ class ActionService:
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
         self._confirmed: frozenset[str] = frozenset()
+        self._queue_lines: dict[tuple[str, str], tuple[ClusterSnapshot, datetime, QueueLine]] = {}
         self.downloads = SessionDownloads()
         self.zone: tzinfo = UTC
 
@@ -76,6 +80,14 @@ class ActionService:
 
     def snapshot(self, context: str) -> ClusterSnapshot:
         return self.source.store.snapshot(context)
+
+    def queue_line(self, context: str, namespace: str) -> QueueLine:
+        """The line of a server; worked out again when its objects or the minute have changed."""
+        snapshot, now = self.snapshot(context), self.now(context)
+        held = self._queue_lines.get((context, namespace))
+        if held is None or held[0] is not snapshot or now - held[1] >= _LINE_HOLDS:
+            held = self._queue_lines[context, namespace] = (snapshot, now, queue_line(snapshot, namespace, now))
+        return held[2]
 
     def now(self, context: str) -> datetime:
         """In the reader's zone, which the sentences of a plan are written in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from foretop_core.dashboard.related_objects import object_of
@@ -14,7 +15,7 @@ from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import SortedRows
-from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.engine.view import Cell
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding
@@ -40,6 +41,10 @@ class FindingsTableModel(TableModel):
     @property
     def sorted_by(self) -> str:
         return self._column.name
+
+    @property
+    def marks(self) -> Mapping[StatusGlyph, int]:
+        return Counter(self.view.mark(finding, self.state.render_context(finding.context)) for _, finding in self.table)
 
     def sort(self, column: str, *, reverse: bool) -> None:
         self._column = self.view.column(column)
@@ -79,6 +84,11 @@ class FindingsTableModel(TableModel):
     def narrow(self, text: str, *, typing: bool = False) -> None:
         super().narrow(text, typing=typing)
         self.pump()
+
+    @property
+    def needless_columns(self) -> frozenset[str]:
+        """The sign of a row says how grave it is."""
+        return frozenset({"severity"})
 
     @property
     def held_back(self) -> str:

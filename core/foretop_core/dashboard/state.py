@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from msgspec.structs import replace
 
 from foretop_core.actions.acknowledgement_file import AcknowledgementFile
-from foretop_core.actions.managed_by import owner_warning
+from foretop_core.actions.step_builders import owner_warning
 from foretop_core.background import in_thread
 from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.drill_journal import DrillJournal

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
@@ -14,15 +15,19 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import problem_text
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
-from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
+from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, SectionedRows, SectionHeader
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.rows import ObjectRows, SortedRows, everything
+from foretop_core.tables.engine.rows import Judged, ObjectRows, SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.engine.view import LONGEST_CELL, Cell, Column, Row, TableView, UnreadableRow, View
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.terminal_text import clean
 
 FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
+_JUDGED_EVERY, _JUDGED_LONG_AGO = timedelta(seconds=1), timedelta(seconds=30)
+_JUDGED_IN_TURN, _JUDGED_AT_ONCE = 20, 500
+"""So many rows are judged again each second, and when a page is shown that was not looked at for long."""
+_UNREADABLE = Judged(StatusGlyph.BROKEN, (-1,))
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _render: "", lambda _entry: None)
 _TITLE_WORD = re.compile(r"[a-z]+")
 _OUR_FAULT = ("no row can be made", "cannot be shown")
@@ -36,6 +41,14 @@ class GroupHeaderRow(Row):
     size: int
     words: tuple[Cell, ...]
     folded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRow(Row):
+    """The line above a section; it stands across all columns, and the cursor never on it."""
+
+    title: str
+    words: str
 
 
 class TableModel(ABC):
@@ -58,7 +71,13 @@ class TableModel(ABC):
 
     @property
     @abstractmethod
-    def sorted_by(self) -> str: ...
+    def sorted_by(self) -> str:
+        """The column that the rows are sorted by, or `WORST_FIRST`."""
+
+    @property
+    @abstractmethod
+    def marks(self) -> Mapping[StatusGlyph, int]:
+        """How many of the rows are in which state."""
 
     @property
     def reversed(self) -> bool:
@@ -105,7 +124,7 @@ class TableModel(ABC):
         return None if key.kind == HEAD else key
 
     @property
-    def lines(self) -> SortedRows[Any] | GroupedRows[Any]:
+    def lines(self) -> SortedRows[Any] | GroupedRows[Any] | SectionedRows[Any]:
         """What stands below each other on the screen: the rows, and in groups their heads."""
         return self.groups or self.table
 
@@ -125,8 +144,16 @@ class TableModel(ABC):
         """The lines on the screen as they are now."""
         painted: list[Row] = []
         for key, entry in self.lines.window(start, stop):
-            painted.append(self._head(key, entry) if isinstance(entry, GroupHeader) else self.row(key, entry))
+            if isinstance(entry, GroupHeader):
+                painted.append(self._head(key, entry))
+            elif isinstance(entry, SectionHeader):
+                painted.append(self._section_row(key, entry))
+            else:
+                painted.append(self.row(key, entry))
         return painted
+
+    def _section_row(self, key: ObjectRef, head: SectionHeader) -> SectionRow:
+        return SectionRow(key, StatusGlyph.UNSET, (), head.section[-1], "")
 
     def row(self, key: ObjectRef, entry: Any) -> Row:
         """One line as it is now; one that cannot be painted says so and costs itself only."""
@@ -153,7 +180,9 @@ class TableModel(ABC):
             text = clean(column.text(entry, render)[:LONGEST_CELL])
             tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
             briefs = () if column.briefs is None else column.briefs(entry, render)
-            made.append(Cell(text, tone, tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()))
+            drawing = None if column.drawing is None else column.drawing(entry, render)
+            shorter = tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
+            made.append(Cell(text, tone, shorter, drawing))
         return made
 
     def _told(self, key: ObjectRef) -> tuple[Cell, ...]:
@@ -207,6 +236,16 @@ class TableModel(ABC):
     def columns_in_header(self) -> frozenset[str]:
         """The columns whose text the heads of the groups have."""
         return frozenset({"context", "namespace"}) if self.groups is not None else frozenset()
+
+    @property
+    def needless_columns(self) -> frozenset[str]:
+        """The columns that say the same of every row, and are shown only where a person asks for them."""
+        return frozenset()
+
+    @property
+    def needed_columns(self) -> frozenset[str]:
+        """The columns that tell rows apart, and so are not for wide tables alone."""
+        return frozenset()
 
     def standing(self, key: ObjectRef, entry: Any) -> StatusLabel | None:
         """What the head of its group tells of a row."""
@@ -282,8 +321,60 @@ class StoreTableModel(TableModel):
     view: View[Any]
     table: ObjectRows[Any]
 
-    def __init__(self, state: DashboardState, view: View[Any]) -> None:
-        super().__init__(state, view, ObjectRows(view, state.store, state.contexts))
+    def __init__(self, state: DashboardState, view: View[Any], *, worst_first: bool = False) -> None:
+        """With `worst_first` the rows start in that order, and their states are counted."""
+        # The rows are judged while they are made, so what judges them comes first.
+        self.state, self.view = state, view
+        self._judged_at = datetime.min.replace(tzinfo=UTC)
+        rows = ObjectRows(view, state.store, state.contexts, self._judged if worst_first else None)
+        super().__init__(state, view, rows)
+        self._sections = SectionedRows(rows, self._section) if worst_first and view.has_sections else None
+
+    def _judged(self, key: ObjectRef, entry: Any) -> Judged:
+        """What cannot be judged is as bad as what is broken: its row says so."""
+        if not isinstance(entry, UnreadableRow):
+            try:
+                render = self.state.render_context(key.context)
+                mark = self.view.mark(entry, render)
+                return Judged(mark, self.view.grade(entry, mark, render))
+            except Exception as problem:
+                let_through(problem)
+        return _UNREADABLE
+
+    @property
+    def marks(self) -> Mapping[StatusGlyph, int]:
+        return self.table.marks
+
+    @property
+    def lines(self) -> SortedRows[Any] | GroupedRows[Any] | SectionedRows[Any]:
+        """In sections where the rows are in the order that the sections are of."""
+        if self._sections is not None and self.sorted_by == self.view.order and not self.reversed:
+            return self._sections
+        return super().lines
+
+    def _section(self, key: ObjectRef, entry: Any) -> tuple[str, str, str]:
+        title = "" if isinstance(entry, UnreadableRow) else self.view.section(entry)
+        return key.context, key.namespace, title
+
+    def _section_row(self, key: ObjectRef, head: SectionHeader) -> SectionRow:
+        """With the cluster and the namespace where there are several servers."""
+        context, namespace, title = head.section
+        rows = (self.table.get(one) for one in head.keys)
+        entries = [entry for entry in rows if entry is not None and not isinstance(entry, UnreadableRow)]
+        try:
+            words = self.view.section_words(title, entries, self.state.render_context(context)) if entries else ""
+        except Exception as problem:
+            let_through(problem)
+            self.state.note_failure(f"a section of {self.view.name}", None, problem)
+            words = ""
+        told = (self._short.get(context, context) if self.many else "", "" if self._is_one_server else namespace)
+        where = " ".join(clean(part) for part in told if part)
+        return SectionRow(key, StatusGlyph.UNSET, (), f"{title} {where}" if where else title, words)
+
+    @property
+    def _is_one_server(self) -> bool:
+        places = (self.state.store.snapshot(context).velero_namespaces for context in self.state.contexts)
+        return all(len(found) <= 1 for found in places)
 
     @property
     def sorted_by(self) -> str:
@@ -293,7 +384,14 @@ class StoreTableModel(TableModel):
         self.table.close()
 
     def pump(self) -> bool:
-        return self.table.pump()
+        """Besides what changed, some rows are judged again each second: states change with time too."""
+        changed = self.table.pump()
+        now = self.state.now()
+        passed = abs(now - self._judged_at)
+        if passed < _JUDGED_EVERY:
+            return changed
+        self._judged_at = now
+        return self.table.judge_again(_JUDGED_IN_TURN if passed < _JUDGED_LONG_AGO else _JUDGED_AT_ONCE) or changed
 
     def sort(self, column: str, *, reverse: bool) -> None:
         self.table.sort_by(column, reverse=reverse)
@@ -306,6 +404,16 @@ class StoreTableModel(TableModel):
 
     def home(self, key: ObjectRef, entry: Any) -> tuple[str, str, str]:
         return key.context, key.kind, key.home
+
+    @property
+    def needless_columns(self) -> frozenset[str]:
+        """Besides others the namespace of Velero's own objects, where there is one Velero in each cluster."""
+        is_same = self.view.is_of_velero and self._is_one_server
+        return self.view.on_request | ({"namespace"} if is_same else set())
+
+    @property
+    def needed_columns(self) -> frozenset[str]:
+        return frozenset({"namespace"} if self.view.is_of_velero and not self._is_one_server else ())
 
     @property
     def can_group(self) -> bool:

@@ -19,6 +19,12 @@ class CronJobSpec(Wire, frozen=True):
     time_zone: str = ""
     suspend: bool = False
 
+    @property
+    def expression(self) -> str:
+        """The schedule with the zone that stands beside it; one within the schedule wins."""
+        own = self.schedule.startswith(("TZ=", "CRON_TZ="))
+        return f"CRON_TZ={self.time_zone} {self.schedule}" if self.time_zone and not own else self.schedule
+
 
 class CronJobStatus(Wire, frozen=True):
     last_schedule_time: Time | None = None

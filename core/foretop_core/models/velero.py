@@ -318,7 +318,7 @@ class BackupRepository(Resource, frozen=True):
     def failed_maintenances(self) -> tuple[RepositoryMaintenance, ...]:
         """The failed maintenances since the last good one, oldest first, as far as Velero keeps them."""
         recent = self.status.recent_maintenance
-        good = [place for place, one in enumerate(recent, 1) if one.result != "Failed"]
+        good = [position for position, one in enumerate(recent, 1) if one.result != "Failed"]
         return recent[max(good, default=0) :]
 
     @property

@@ -224,8 +224,8 @@ def _times(part: object, path: str) -> Iterator[tuple[str, datetime]]:
     if isinstance(part, datetime):
         yield path, part
     elif isinstance(part, tuple):
-        for place, each in enumerate(part):
-            yield from _times(each, f"{path}[{place}]")
+        for index, each in enumerate(part):
+            yield from _times(each, f"{path}[{index}]")
     elif isinstance(part, msgspec.Struct):
         for name, field in zip(part.__struct_fields__, part.__struct_encode_fields__, strict=True):
             yield from _times(getattr(part, name), f"{path}.{field}" if path else field)

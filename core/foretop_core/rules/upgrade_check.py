@@ -13,6 +13,9 @@ from foretop_core.rules.cron_dialects import ALL_DIALECTS, DialectVerdict, Relea
 from foretop_core.rules.cron_dialects.upgrade_effect import UpgradeEffect, upgrade_effect
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+NEEDED = frozenset({"", "Schedule"})
+"""Of what was not seen, the kinds that hold schedules; "" is a whole cluster."""
+
 
 class ScheduleUpgrade(msgspec.Struct, frozen=True):
     """One schedule that is read differently after an upgrade; several for one schedule where its release is open."""

@@ -111,12 +111,12 @@ class ActivityTracker:
 
     def worked(self, context: str) -> dict[str, tuple[LifeSign, ...]]:
         """By namespace, the newest sign first."""
-        places = [place for place in {*self._newest, *self._ahead} if place[0] == context]
-        return {place[1]: self._signs(place) for place in places}
+        servers = [server for server in {*self._newest, *self._ahead} if server[0] == context]
+        return {server[1]: self._signs(server) for server in servers}
 
-    def _signs(self, place: tuple[str, str]) -> tuple[LifeSign, ...]:
-        newest = self._newest.get(place)
-        found = [*self._ahead.get(place, ()), *((newest,) if newest is not None else ())]
+    def _signs(self, server: tuple[str, str]) -> tuple[LifeSign, ...]:
+        newest = self._newest.get(server)
+        found = [*self._ahead.get(server, ()), *((newest,) if newest is not None else ())]
         return tuple(sorted(found, key=lambda sign: sign.at, reverse=True))
 
     def note(
@@ -124,20 +124,20 @@ class ActivityTracker:
     ) -> None:
         if not isinstance(after, SERVER_WRITES):
             return
-        place = (key.context, key.namespace)
-        newest = self._newest.get(place)
+        server = (key.context, key.namespace)
+        newest = self._newest.get(server)
         # The status of a data movement is written by the node agents.
         seen = not listed and isinstance(before, SERVER_WRITES) and not isinstance(after, DataMovement)
         if seen and getattr(before, "status", None) != after.status:
             # Nothing that the object tells of the past is newer than this.
             if newest is None or newest.at < at:
-                self._newest[place] = LifeSign(at, key.kind, key.name, _did(before, after))
+                self._newest[server] = LifeSign(at, key.kind, key.name, _did(before, after))
             return
         for sign in signs_in(after):
             if sign.at > at + PERIOD:
-                self._ahead.setdefault(place, deque(maxlen=_REMEMBERED)).append(sign)
+                self._ahead.setdefault(server, deque(maxlen=_REMEMBERED)).append(sign)
             elif newest is None or newest.at < sign.at:
-                newest = self._newest[place] = sign
+                newest = self._newest[server] = sign
 
 
 def _did(before: Resource | None, after: Resource) -> str:

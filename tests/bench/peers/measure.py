@@ -43,7 +43,9 @@ def _start(program: Program, terminal: Terminal, cluster: RealCluster, count: in
     frame = terminal.until(program.has_frame, START_LIMIT)
     rows = frame + terminal.until(lambda lines: bool(_names(lines)), START_LIMIT)
     cpu = cpu_seconds(terminal.pid)
-    begin, answers, changes = time.perf_counter(), [], []
+    answers: list[float] = []
+    changes: list[float] = []
+    begin = time.perf_counter()
     while not program.has_all(terminal.text(), count) and time.perf_counter() - begin < START_LIMIT:
         if program.keys:
             answers.append(_answer(terminal, "j" if len(answers) % 2 == 0 else "k"))

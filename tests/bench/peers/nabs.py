@@ -115,7 +115,7 @@ def _object(number: int, nab: NabName) -> dict[str, Any]:
 
 def _managed_fields(made: datetime) -> Iterator[dict[str, Any]]:
     """Every object of a real cluster has them, and they are half of its bytes."""
-    fields = {"f:spec": {".": {}, "f:backupSpec": {".": {}, "f:includedNamespaces": {}, "f:ttl": {}}}}
+    fields: dict[str, Any] = {"f:spec": {".": {}, "f:backupSpec": {".": {}, "f:includedNamespaces": {}, "f:ttl": {}}}}
     for manager in ("kubectl-create", "manager"):
         yield {
             "manager": manager,

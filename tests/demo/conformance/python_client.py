@@ -94,7 +94,7 @@ def watch(client: ApiClient, namespace: str) -> None:
     """A watch from the version of a list delivers only what happens after it."""
     api = CustomObjectsApi(client)
     api.create_namespaced_custom_object(GROUP, VERSION, namespace, PLURAL, schedule("before"))
-    listed = api.list_namespaced_custom_object(GROUP, VERSION, namespace, PLURAL)
+    listed: Any = api.list_namespaced_custom_object(GROUP, VERSION, namespace, PLURAL)
     _change(api, namespace, "after")
     events = []
     watcher = Watch()
@@ -136,7 +136,7 @@ def _listing(api: CustomObjectsApi) -> Callable[..., Any]:
     """Lists in the shape that the informer needs: it is made for the built-in kinds, whose lists are objects."""
 
     def schedules(namespace: str, **asked: Any) -> Any:
-        answer = api.list_namespaced_custom_object(GROUP, VERSION, namespace, PLURAL, **asked)
+        answer: Any = api.list_namespaced_custom_object(GROUP, VERSION, namespace, PLURAL, **asked)
         if asked.get("watch"):
             return answer
         version = SimpleNamespace(resource_version=answer["metadata"]["resourceVersion"])

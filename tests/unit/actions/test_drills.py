@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.actions.drill_quotas import ResourceQuota, prevention, quota_sentence
-from foretop_core.actions.drill_run import DrillResult
+from foretop_core.actions.drill_run import DrillResult, ResourceQuota, prevention, quota_sentence
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.planners.drills import (
     DrillRequest,

@@ -32,6 +32,18 @@ def test_spec_and_status_go_in_one_patch_counted_from_the_start() -> None:
     assert step.warnings == ()
 
 
+def test_more_is_added_to_what_is_left() -> None:
+    """`7d` counts from the start: of a copy that is older it is over, and that is said with the way out."""
+    (step,) = plan_extend(SNAPSHOT, [KEPT], read_lifetime("+7d"), NOW).steps
+    assert step.write.body["status"] == {"expiration": "2026-11-23T02:00:05Z"}
+    assert step.write.body["spec"] == {"ttl": "192h0m0s"}
+    old = backup(started="2026-10-16T02:00:05Z", expiration="2026-11-15T06:00:05Z")
+    with pytest.raises(BadInput, match=r"\+7d adds to what is left"):
+        plan_extend(SNAPSHOT, [old], read_lifetime("7d"), NOW)
+    (step,) = plan_extend(SNAPSHOT, [old], read_lifetime("+7d"), NOW).steps
+    assert step.write.body["status"] == {"expiration": "2026-11-22T06:00:05Z"}
+
+
 def test_a_date_sets_the_expiration_and_the_matching_ttl() -> None:
     (step,) = plan_extend(SNAPSHOT, [KEPT], read_lifetime("2026-11-20"), NOW).steps
     assert step.write.body["spec"] == {"ttl": "117h59m55s"}

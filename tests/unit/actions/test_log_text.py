@@ -8,8 +8,7 @@ from random import Random
 
 import pytest
 
-from foretop_core.actions.log_text import LogText
-from foretop_core.actions.run_logs import RunLog
+from foretop_core.actions.run_logs import LogText, RunLog
 from foretop_core.actions.signed_url_download import DownloadFailed, _Gunzip
 
 PIECES = (b"", b"plain", b"\r", b"with\r\r", "漢字 é".encode(), b"\xff\xfe", b"cut \xe6\xbc", b"\0", b"x" * 300)

@@ -18,8 +18,8 @@ from foretop_demo.reconcile.schedule import reconcile_schedule
 from foretop_demo.reconcile.writes import Create, Patch
 from tests.objects import NOW, backup, location, schedule
 
-DUE = {"cron": "0 * * * *", "last": "00:00:03"}
-NOT_DUE = {"cron": "0 * * * *", "last": "02:00:03"}
+DUE: dict[str, Any] = {"cron": "0 * * * *", "last": "00:00:03"}
+NOT_DUE: dict[str, Any] = {"cron": "0 * * * *", "last": "02:00:03"}
 
 
 def snapshot_of(*schedules: Schedule, skip_default: bool | None = False, **more: Any) -> ClusterSnapshot:
@@ -126,7 +126,7 @@ def test_a_pause_names_the_backups_that_keep_running() -> None:
 
 
 def test_a_batch_unpauses_exactly_what_it_paused() -> None:
-    marked = {"annotations": {"foretop.io/paused-batch": "w1"}}
+    marked: dict[str, Any] = {"annotations": {"foretop.io/paused-batch": "w1"}}
     mine = schedule("mine", paused=True, **marked)
     before = schedule("before", paused=True)
     other = schedule("other", paused=True, annotations={"foretop.io/paused-batch": "w2"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -12,9 +13,9 @@ from msgspec.structs import replace
 from foretop.bindings import ACTIONS, KeyConflict, check_keys, check_letters, footer_order
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.write_command import WriteCommand
-from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.confirm_dialog import ConfirmDialog
 from foretop.dialogs.dialog_registry import find_dialogs
+from foretop.dialogs.pause_dialogs import PauseDialog
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.actions import planners
 from foretop_core.actions.action_catalog import RECORDS, check_records, told_rights
@@ -75,13 +76,13 @@ def test_a_sort_key_is_refused(letter: str) -> None:
 
 def test_every_action_has_one_dialog() -> None:
     spec = DialogSpec("Pause {}")
-    assert find_dialogs({"PauseDialog": ActionDialog}, [PAUSE]) == {"pause": ActionDialog}
+    assert find_dialogs({"PauseDialog": PauseDialog}, [PAUSE]) == {"pause": PauseDialog}
     assert find_dialogs({}, [replace(PAUSE, dialog=spec)]) == {"pause": ConfirmDialog}
     assert find_dialogs({}, [LOGS]) == {}
     with pytest.raises(LookupError, match="action pause has no dialog: neither in its record nor a class PauseDialog"):
         find_dialogs({}, [PAUSE])
     with pytest.raises(LookupError, match="action pause has two dialogs: one in its record, and PauseDialog"):
-        find_dialogs({"PauseDialog": ActionDialog}, [replace(PAUSE, dialog=spec)])
+        find_dialogs({"PauseDialog": PauseDialog}, [replace(PAUSE, dialog=spec)])
 
 
 @pytest.mark.parametrize(
@@ -189,7 +190,7 @@ def _rests() -> bool:
     return False
 
 
-MADE = {"veleroBackup": {"name": "v-1", "nacuuid": "u-1"}}
+MADE: dict[str, Any] = {"veleroBackup": {"name": "v-1", "nacuuid": "u-1"}}
 
 
 @pytest.mark.parametrize(
@@ -289,7 +290,7 @@ def test_a_right_is_told_with_the_kind_that_the_action_is_asked_of() -> None:
 
 def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_not_offered() -> None:
     gone = condition("Accepted", "False", "VeleroBackupNotFound")
-    made = {"veleroBackup": {"name": "v-1", "nacuuid": "u-1"}}
+    made: dict[str, Any] = {"veleroBackup": {"name": "v-1", "nacuuid": "u-1"}}
     assert NONADMIN_LOGS.applies(a_nab(**made), lambda: False) == ""
     lost = a_nab(phase="BackingOff", conditions=[gone], **made)
     assert NONADMIN_LOGS.applies(lost, lambda: False) == "its Velero object no longer exists"

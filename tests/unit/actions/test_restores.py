@@ -55,7 +55,7 @@ def test_the_content_of_a_backup_in_a_line(source: Backup, told: str) -> None:
     [
         (SHOP, []),
         (backup(spec={"excludedResources": ["secrets"]}), ["no secrets"]),
-        (backup(phase="PartiallyFailed", errors=2), ["gaps where items failed (2 errors)"]),
+        (backup(phase="PartiallyFailed", errors=2), ["only what did not fail (2 errors)"]),
         (backup(spec={"snapshotVolumes": False}), ["no data of volumes"]),
         (backup(spec={"includeClusterResources": False}), ["no cluster-scoped resources"]),
     ],
@@ -188,7 +188,7 @@ def test_namespaces_that_may_not_be_seen_are_not_said_to_be_free() -> None:
         (
             RestoreRequest(),
             ("shop", "web"),
-            "shop and web exist already: what is in them stays, gaps are filled "
+            "shop and web exist already: what is in them stays, what is missing is added "
             "(to restore next to them, map shop:shop-restored,web:web-restored).",
         ),
         (
@@ -199,7 +199,7 @@ def test_namespaces_that_may_not_be_seen_are_not_said_to_be_free() -> None:
         (
             RestoreRequest(mapping={"shop": "crm"}),
             ("crm", "shop"),
-            "crm exists already: what is in it stays, gaps are filled.",
+            "crm exists already: what is in it stays, what is missing is added.",
         ),
     ],
 )

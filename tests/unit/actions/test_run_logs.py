@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.actions.log_text import LogText
-from foretop_core.actions.run_logs import RunLog, log_file_name
+from foretop_core.actions.run_logs import LogText, RunLog, log_file_name
 from foretop_core.errors import BadInput
 from foretop_core.rules.log_levels import LogLevel
 

@@ -328,11 +328,13 @@ def test_a_merge_patch_turns_values_into_mappings_and_back(
 def test_what_velero_made_of_an_edit_is_followed() -> None:
     moved = step_of(ScheduleEdit({"schedule": "0 4 * * *"}))
     probe = follow_edit(snapshot_of(DAILY), DAILY, moved, NOW)
+    assert probe is not None
     assert not probe(snapshot_of(DAILY)).done
     later = schedule(last="02:00:03", cron="0 4 * * *", skip=False)
     assert probe(snapshot_of(later)).sentence == "Velero uses it from the next run on"
     due = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}))
     probe = follow_edit(snapshot_of(DAILY), DAILY, due, NOW)
+    assert probe is not None
     often = schedule(last="02:00:03", cron="*/10 * * * *", skip=False)
     assert probe(snapshot_of(often)).sentence == "it waits for Velero"
     made = probe(snapshot_of(often, backup("new", "New", of="nightly")))
@@ -345,6 +347,7 @@ def test_an_edit_is_awaited_where_velero_starts_or_skips_a_run() -> None:
     def followed(patch: dict[str, Any], *backups: Any) -> str:
         step = step_of(ScheduleEdit(patch), DAILY, *backups)
         probe = follow_edit(snapshot_of(DAILY, *backups), DAILY, step, NOW)
+        assert probe is not None
         cron, skip = patch.get("schedule", "0 2 * * *"), patch.get("skipImmediately", False)
         return probe(snapshot_of(schedule(last="02:00:03", cron=cron, skip=skip), *backups)).sentence
 
@@ -360,6 +363,7 @@ def test_a_schedule_that_velero_refuses_is_not_called_done_before_it_is_read_aga
     broken = schedule(cron="0 2 * * *", phase="FailedValidation", last="02:00:03", skip=False)
     step = step_of(ScheduleEdit({"schedule": "0 4 * * *"}), broken)
     probe = follow_edit(snapshot_of(broken), broken, step, NOW)
+    assert probe is not None
     still = schedule(cron="0 4 * * *", phase="FailedValidation", last="02:00:03", skip=False)
     assert probe(snapshot_of(still)).sentence == "it waits for Velero"
     well = schedule(cron="0 4 * * *", last="02:00:03", skip=False)

@@ -287,9 +287,10 @@ def test_the_same_name_in_another_namespace_or_another_name_is_free() -> None:
 
 @pytest.mark.parametrize("field", ["ttl", "item_operation_timeout", "csi_snapshot_timeout"])
 def test_every_duration_of_a_template_is_checked(field: str) -> None:
-    check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**{field: "4h"})))
+    fields: dict[str, Any] = {field: "4h"}
+    check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**fields)))
     with pytest.raises(BadInput, match="'30d' is not a valid duration"):
-        check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**{field: "30d"})))
+        check_schedule(NewSchedule("velero", "nightly", "@daily", BackupSpec(**{**fields, field: "30d"})))
 
 
 def test_excluded_namespaces_are_checked_too() -> None:

@@ -84,7 +84,7 @@ def test_the_forecast_tells_what_schedules_do_then(skip: bool, told: str) -> Non
 
 
 def test_a_restart_kills_what_runs_in_that_namespace_only() -> None:
-    running = {
+    running: dict[str, Any] = {
         "backups": (backup("one", "InProgress"), backup("two", "Queued"), backup("three")),
         "restores": (
             restore("back", "InProgress"),

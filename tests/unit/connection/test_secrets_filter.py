@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 import pytest
 
@@ -42,10 +43,11 @@ def test_a_secret_that_begins_another_leaves_no_end_of_it() -> None:
 @pytest.mark.parametrize("where", ["server", "proxy"])
 def test_user_and_password_of_an_address_are_hidden_however_written(where: str) -> None:
     address = "https://anna-maria:p%40ss-w@host:1"
-    config = ContextConfig("c", **{"server": "https://k", where: address})
+    given: dict[str, Any] = {"server": "https://k", where: address}
+    config = ContextConfig("c", **given)
     pair = coded("anna-maria:p@ss-w")
     assert shown(f"p%40ss-w p@ss-w {pair} anna-maria", config) == "* * * anna-maria"
-    alone = ContextConfig("c", **{"server": "https://k", where: "https://the-token@host:1"})
+    alone = ContextConfig("c", **{**given, where: "https://the-token@host:1"})
     assert shown("the-token", alone) == "*"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -58,7 +59,7 @@ def is_known(finding: Finding, by: Finding, until: datetime | None, now: datetim
 
 
 def carrying(*findings: Finding, until: datetime | None = NOW + HOUR, name: str = "nightly") -> Schedule:
-    marks = {}
+    marks: dict[str, Any] = {}
     for step in plan_acknowledge(ClusterSnapshot("prod"), [schedule("nightly")], findings, request(until), NOW).steps:
         marks |= step.write.body["metadata"]["annotations"]
     return schedule(name, annotations=marks)
@@ -351,7 +352,8 @@ async def test_the_members_of_a_group_are_known_and_a_new_one_shows(tmp_path: Pa
     assert [one.subject.name for one in more.findings] == ["e"]
     assert sum(more.severities().values()) == 1
     await state.unacknowledge([(CONTEXT, group.members[0].id)])
-    assert [one.subject.name for one in state.findings] == [group.members[0].subject.name]
+    again: tuple[Finding, ...] = state.findings
+    assert [one.subject.name for one in again] == [group.members[0].subject.name]
 
 
 def test_what_is_known_for_other_reasons_is_not_one_line() -> None:
@@ -372,5 +374,6 @@ async def test_an_acknowledgement_that_ends_makes_the_finding_count_again(tmp_pa
     source.manual.advance(HOUR)
     state.begin_frame()
     state.judge(at_once=True)
-    assert [one.subject.name for one in state.findings] == ["a"]
+    again: tuple[Finding, ...] = state.findings
+    assert [one.subject.name for one in again] == ["a"]
     assert state.acknowledged == ()

@@ -176,7 +176,8 @@ def test_run_counts_and_first_difference_equal_those_of_listed_runs() -> None:
             continue
         listed = [list(each.between(start, end)) for each in schedules]
         assert [runs_within(each, start, end) for each in schedules] == [len(runs) for runs in listed], text
-        found = first_difference(*schedules, start)
+        before, after = schedules
+        found = first_difference(before, after, start)
         assert (found if found and found <= end else None) == min({*listed[0]} ^ {*listed[1]}, default=None), text
 
 

@@ -390,11 +390,11 @@ def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_it
     snapshot = assemble([location(), SHOP, paused, copy("one", "shop", age=run, kept=_DAY / 2)])
     (row,) = (found for name in snapshot.protection.names if (found := snapshot.protection.row(name)) is not None)
     assert ProtectionJudge(NOW, ProtectionLimits()).state(row) is ProtectionState.EXPIRING
-    found = {one.code: one for one in triage(snapshot, NOW).findings}
-    assert found.keys() == {"schedule-paused-long", "namespace-expiring"}
-    assert found["namespace-expiring"].severity is Severity.ERROR
-    assert found["namespace-expiring"].since is None, "it is to come"
-    assert found["namespace-expiring"].because == found["schedule-paused-long"]
+    told = {one.code: one for one in triage(snapshot, NOW).findings}
+    assert told.keys() == {"schedule-paused-long", "namespace-expiring"}
+    assert told["namespace-expiring"].severity is Severity.ERROR
+    assert told["namespace-expiring"].since is None, "it is to come"
+    assert told["namespace-expiring"].because == told["schedule-paused-long"]
 
 
 def repository(phase: str, storage: str = "default", **status: Any) -> BackupRepository:
@@ -485,7 +485,7 @@ def test_maintenance_that_succeeded_since_or_of_a_repository_that_is_not_ready_i
 
 
 def test_only_partial_copies_are_told_with_what_they_lack() -> None:
-    part = {"includedResources": ["pods"]}
+    part: dict[str, Any] = {"includedResources": ["pods"]}
     found = findings(
         SHOP, schedule("pods", "shop", **part), copy("one", "shop", age=timedelta(minutes=40), of="pods", **part)
     )["shop"]

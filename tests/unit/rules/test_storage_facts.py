@@ -7,6 +7,7 @@ from foretop_core.models import Backup, BackupStorageLocation, Schedule, from_bu
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.storage_facts import StorageFacts, credential_text, where_text
 from foretop_core.rules.triage import Severity
+from foretop_core.tables.engine.view import UnreadableRow
 from tests.objects import NOW, location
 from tests.unit.tables.test_views import Shown
 
@@ -56,6 +57,7 @@ def test_the_pane_says_apart_what_is_still_being_written() -> None:
     offsite = place("offsite")
     shown = Shown("storage", [offsite, backup("b-1", "offsite"), backup("b-2", "offsite", phase="Finalizing")])
     _, row = next(iter(shown.model.table))
+    assert not isinstance(row, UnreadableRow)
     told = [piece.text for one in place_pane(row, shown.render_context()) for piece in one.spans]
     assert "1 backup kept there, 1 being written" in told
 

@@ -17,6 +17,7 @@ from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.storage_refusal import storage_refusal
+from foretop_core.tables.engine.view import UnreadableRow
 from tests.objects import NOW, backup, location, schedule
 from tests.unit.tables.test_views import Shown
 
@@ -53,6 +54,7 @@ def test_row_and_pane_say_that_the_next_run_is_refused() -> None:
     shown = Shown("schedules", [BAD, copy()])
     assert shown.text("next") == [["▲", "in 18m, refused"]]
     ((_, entry),) = shown.model.table
+    assert not isinstance(entry, UnreadableRow)
     pane = ["".join(span.text for span in one.spans) for one in schedule_pane(entry, shown.render_context())]
     assert f"Next run 03:00:00Z, in 18 minutes, but Velero refuses it while {WHY}." in pane
     (item,) = shown.items()

@@ -237,7 +237,7 @@ def test_a_restore_that_partially_failed() -> None:
 
 
 def test_a_pause_of_days_says_what_unpausing_would_do() -> None:
-    pausing = {
+    pausing: dict[str, Any] = {
         "managedFields": [
             {"manager": "velero", "time": "2026-11-15T02:00:00Z", "fieldsV1": {"f:status": {}}},
             {"manager": "maria", "time": "2026-11-12T02:14:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -16,7 +17,11 @@ from tests.objects import NOW, backup, location, schedule
 from tests.unit.rules.test_upgrade_recording import moments
 
 NOTE = "velero-cron-dialect"
-MONDAY_RUN = {"created": "2026-11-09T02:00:03Z", "started": "2026-11-09T02:00:04Z", "ended": "2026-11-09T02:10:00Z"}
+MONDAY_RUN: dict[str, Any] = {
+    "created": "2026-11-09T02:00:03Z",
+    "started": "2026-11-09T02:00:04Z",
+    "ended": "2026-11-09T02:10:00Z",
+}
 
 
 def findings(*objects: Resource, version: str, now: datetime = NOW) -> list[Finding]:

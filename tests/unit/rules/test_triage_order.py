@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from foretop_core.models import NonAdminBackup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
@@ -83,7 +85,7 @@ def test_a_waiting_volume_explains_its_backup_and_the_blocked_schedule() -> None
     assert found[0].severity is Severity.WARNING, "it stands first for what it holds up, and is called what it is"
 
 
-def paused(name: str, cron: str, **more: str) -> Schedule:
+def paused(name: str, cron: str, **more: Any) -> Schedule:
     owner = {"manager": "maria", "time": "2026-11-12T02:14:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
     return schedule(name, cron, paused=True, managedFields=[owner], **more)
 
@@ -138,7 +140,7 @@ def test_a_maintenance_window_does_not_hide_an_expiring_last_backup() -> None:
     assert order(found) == [("protection-gap", "a"), ("velero-all-paused", "")]
 
 
-def partly_failed(number: int, **more: str) -> NonAdminBackup:
+def partly_failed(number: int, **more: Any) -> NonAdminBackup:
     status = {"phase": "PartiallyFailed", "errors": 1, "completionTimestamp": f"2026-11-15T02:{number:02}:00Z"}
     velero = {"nacuuid": f"u-{number}", "name": f"v-{number}", "namespace": "velero", "status": status}
     return nab(f"copy-{number}", veleroBackup=velero, **more)

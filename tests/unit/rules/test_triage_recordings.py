@@ -29,6 +29,11 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         # One of its backups failed, and its own backup held it back at two looks.
         ("schedule-failing", "etcd"),
         ("schedule-overdue", "etcd"),
+        # Foreseen: one that runs every minute loses runs, and the next run overtakes two that take long.
+        ("runs-will-be-lost", "etcd"),
+        ("run-not-done-in-time", "etcd"),
+        ("run-not-done-in-time", "audit"),
+        ("run-not-done-in-time", "crm"),
     },
     "schedules": {
         ("schedule-never-fires", "never"),
@@ -67,6 +72,8 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         # It is the only location, so nothing can be restored meanwhile.
         ("storage-holds-all-copies", "default"),
         ("schedule-failing", "guarded"),
+        # Its storage refuses what it will make.
+        ("copy-will-be-old", "guarded"),
     },
     "overlap": {
         # Object storage hangs for four minutes; that explains the blocked schedule.
@@ -74,6 +81,8 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("schedules-collide", ""),
         # Paused while their backups were to overlap, and due meanwhile.
         ("velero-paused-overdue", ""),
+        # Its backup goes on for minutes, and it is due every minute.
+        ("runs-will-be-lost", "two"),
     },
     "overlap-1.17": {("velero-no-pulse", ""), ("schedules-collide", ""), ("velero-paused-overdue", "")},
     "upgrade": {

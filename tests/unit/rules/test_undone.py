@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from foretop_core.actions.action_catalog import RECORDS
-from foretop_core.actions.managed_by import owner_warning
+from foretop_core.actions.step_builders import owner_warning
 from foretop_core.models import Backup, from_builtins, to_builtins
 from foretop_core.models.kinds import Kind
 from foretop_core.models.sharing import SharedParts

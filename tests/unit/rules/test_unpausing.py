@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from foretop.dialogs.pause_dialogs import age_after_skip, choice_summary, default_note
 from foretop_core.models import Schedule
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.facts.pause_facts import UnpauseCounts, count_unpause, next_to_be_missed
+from foretop_core.rules.facts.pause_facts import UnpauseCounts, count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
@@ -19,8 +20,8 @@ from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.objects import NOW, backup, schedule
 from tests.unit.tables.test_views import Shown
 
-DUE = {"cron": "0 * * * *", "last": "00:00:03"}
-NOT_DUE = {"cron": "0 * * * *", "last": "02:00:03"}
+DUE: dict[str, Any] = {"cron": "0 * * * *", "last": "00:00:03"}
+NOT_DUE: dict[str, Any] = {"cron": "0 * * * *", "last": "02:00:03"}
 
 
 def counts(choice: Choice, *schedules: Schedule, snapshot: ClusterSnapshot | None = None) -> UnpauseCounts:
@@ -65,29 +66,11 @@ def test_table_triage_and_dialog_count_the_same_runs_as_due(minutes: int) -> Non
     assert sum(text == "paused, due, skips" for text in rows) == left_alone.skipped
 
 
-def test_the_next_run_to_be_missed_is_the_earliest_and_what_is_due_comes_first() -> None:
-    hourly, nightly = schedule("hourly", **NOT_DUE), schedule("nightly", "30 4 * * *", last="02:00:03")
-    snapshot = ClusterSnapshot("prod", schedules=(nightly, hourly))
-    first = next_to_be_missed([schedule_facts(snapshot, item, NOW) for item in (nightly, hourly)])
-    assert first is not None
-    assert (first[0].name, f"{first[1]:%H:%M}") == ("hourly", "03:00")
-    overdue = schedule("late", **DUE)
-    assert next_to_be_missed([schedule_facts(snapshot, item, NOW) for item in (hourly, overdue)]) == (overdue, NOW)
-    assert next_to_be_missed([schedule_facts(snapshot, schedule("never", "0 0 31 2 *"), NOW)]) is None
-
-
-def test_a_choice_says_what_its_own_setting_is_and_fits_into_half_a_line() -> None:
-    due, later = (
-        schedule("due", paused=True, skip=False, **DUE),
-        schedule("later", "30 4 * * *", paused=True, skip=True),
-    )
-    snapshot = ClusterSnapshot("prod", schedules=(due, later), servers={"velero": VeleroInfo(False, 1)})
-    assert (
-        choice_summary([schedule_facts(snapshot, due, NOW)], Choice.LEAVE)
-        == "one backup starts at once (its field is false)"
-    )
-    assert choice_summary([schedule_facts(snapshot, due, NOW)], Choice.SKIP) == "next backup 03:00:00Z, in 18m"
+def test_a_choice_for_several_fits_into_half_a_line() -> None:
+    due = schedule("due", paused=True, skip=False, **DUE)
+    snapshot = ClusterSnapshot("prod", schedules=(due,), servers={"velero": VeleroInfo(False, 1)})
     both = [schedule_facts(snapshot, due, NOW), schedule_facts(snapshot, schedule("too", paused=True, **DUE), NOW)]
+    assert choice_summary(both, Choice.SKIP) == "2 due runs skipped"
     assert choice_summary(both, Choice.DO_NOT_SKIP) == "2 backups, 1 at a time"
 
 
@@ -99,25 +82,18 @@ def test_a_skip_says_how_old_the_newest_good_backup_will_be() -> None:
         backup("later-1", created="02:00:03", started="02:00:03", of="later"),
     ]
     snapshot = ClusterSnapshot("prod", schedules=(nightly, later), backups=tuple(runs))
-    alone, both = (
-        [schedule_facts(snapshot, nightly, NOW)],
-        [schedule_facts(snapshot, item, NOW) for item in snapshot.schedules],
-    )
-    (told,) = age_after_skip(alone, Choice.SKIP)
-    assert render(told, NOW) == "the newest good backup is 1 day and 23 hours old at the next run"
+    both = [schedule_facts(snapshot, item, NOW) for item in snapshot.schedules]
     (told,) = age_after_skip(both, Choice.SKIP)
-    assert render(told, NOW).startswith("the newest good backup of nightly is 1 day and 23 hours")
+    assert render(told, NOW) == "the newest good backup of nightly is 1 day and 23 hours old at the next run"
     assert age_after_skip(both, Choice.DO_NOT_SKIP) == []
 
 
 def test_a_choice_says_that_the_servers_default_counts_no_more() -> None:
     absent, given = schedule("absent", paused=True, **DUE), schedule("given", paused=True, skip=False, **DUE)
     snapshot = ClusterSnapshot("prod", schedules=(absent, given))
-    rest = "the server's default no longer counts"
-    assert default_note([schedule_facts(snapshot, absent, NOW)], Choice.SKIP) == [
-        f"spec.skipImmediately stays set for it: {rest}"
-    ]
+    rest = "the server's default now; from now on spec.skipImmediately counts"
+    assert default_note([schedule_facts(snapshot, absent, NOW)], Choice.SKIP) == [f"It follows {rest}"]
     both = [schedule_facts(snapshot, absent, NOW), schedule_facts(snapshot, given, NOW)]
-    assert default_note(both, Choice.DO_NOT_SKIP) == [f"spec.skipImmediately stays set for 1 of them: {rest}"]
+    assert default_note(both, Choice.DO_NOT_SKIP) == [f"1 of them follows {rest}"]
     assert default_note(both, Choice.LEAVE) == []
     assert default_note([schedule_facts(snapshot, given, NOW)], Choice.SKIP) == []

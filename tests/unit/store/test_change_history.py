@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -93,7 +94,7 @@ def test_a_schedule_makes_no_progress() -> None:
 
 
 def test_an_object_made_again_under_its_old_name_starts_over() -> None:
-    running = {"phase": "InProgress", "startTimestamp": STARTED}
+    running: dict[str, Any] = {"phase": "InProgress", "startTimestamp": STARTED}
     first = backup("a", 1, phase="New")
     seen = Seen().show(first, backup("a", 2, **running))
     assert seen.steps == [("phase", "New", "InProgress")]
@@ -108,7 +109,7 @@ def test_an_object_made_again_under_its_old_name_starts_over() -> None:
 
 def test_phases_and_progress_are_those_of_one_cluster() -> None:
     there = KEY._replace(context="other")
-    running = {"startTimestamp": STARTED}
+    running: dict[str, Any] = {"startTimestamp": STARTED}
     seen = Seen()
     for key in (KEY, there):
         seen.show(backup("a", 1, phase="New", **running), backup("a", 2, phase="Queued", **running), key=key)

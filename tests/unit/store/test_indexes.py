@@ -177,7 +177,7 @@ def test_runs_are_unfinished_until_they_have_ended(kind: Kind) -> None:
 # An index that fails
 
 
-def contents(store: Store) -> list[object]:
+def contents(store: Store) -> list[dict[Any, Any]]:
     """All that the indexes hold, but for empty places."""
     held = []
     for index in store.indexes._all:
@@ -186,7 +186,7 @@ def contents(store: Store) -> list[object]:
     return held
 
 
-def fresh(store: Store) -> list[object]:
+def fresh(store: Store) -> list[dict[Any, Any]]:
     """What the indexes would hold if they were made from the tables now."""
     other = Store()
     for key, item in store.items("prod", BACKUP.name):

@@ -8,6 +8,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Namespace
 from foretop_core.models.kinds import BACKUP, NAMESPACE, SCHEDULE, Kind
 from foretop_core.models.wire import Resource, from_builtins
+from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.store import Store
 from tests.unit.store.making import START, Watched, meta
 
@@ -24,7 +25,7 @@ def of(kind: Kind, name: str, version: int, covered: str, **status: object) -> R
     return from_builtins(kind.model, {"metadata": meta(name, version=version), "spec": spec, "status": status})
 
 
-def looked_up(store: Store, context: str = "prod") -> dict[str, object]:
+def looked_up(store: Store, context: str = "prod") -> dict[str, NamespaceProtection | None]:
     """What is kept, after a comparison with what is found in all objects."""
     snapshot = store.snapshot(context)
     kept, anew = snapshot.protection, replace(snapshot, live=None).protection

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from itertools import permutations
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import pytest
 
@@ -46,7 +46,7 @@ class Replay:
 
 @pytest.mark.parametrize("name", recordings.NAMES)
 def test_after_a_recording_the_store_has_its_final_objects(name: str) -> None:
-    expected = {}
+    expected: dict[tuple[str, str, str], Any] = {}
     for event in recordings.events(name):
         if event.type == "DELETED":
             del expected[event.key]
@@ -171,7 +171,7 @@ def test_a_freed_slot_is_timed_until_it_is_taken_again() -> None:
 
 def test_moving_bytes_are_distinguished_from_unchanged_items() -> None:
     seen = Watched()
-    started = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
+    started: dict[str, Any] = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
     seen.list(backup("a", 1, **started))
     uploads = seen.store.sink(WatchScope("prod", DATA_UPLOAD), seen.clock)
 

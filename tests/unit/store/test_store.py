@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, NonAdminBackup, Schedule
@@ -296,7 +297,7 @@ def progress_of(seen: Watched, name: str) -> ProgressRecord | None:
 
 def test_unchanged_items_are_timed_from_their_last_change() -> None:
     seen = Watched()
-    running = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
+    running: dict[str, Any] = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
 
     def at(version: int, items: int) -> Backup:
         return backup("a", version, progress={"itemsBackedUp": items, "totalItems": 100}, **running)
@@ -317,7 +318,7 @@ def test_unchanged_items_are_timed_from_their_last_change() -> None:
         timedelta(minutes=5),
         True,
     )
-    ended = {**running, "completionTimestamp": "2026-11-15T02:50:00Z"}
+    ended: dict[str, Any] = {**running, "completionTimestamp": "2026-11-15T02:50:00Z"}
     seen.sink.apply("MODIFIED", backup("a", 4, **ended))
     assert progress_of(seen, "a") is None
 

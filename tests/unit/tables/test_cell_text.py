@@ -199,7 +199,9 @@ def test_a_text_is_folded_into_lines(text: str, cells: int, pieces: list[str]) -
 
 def test_a_backup_name_is_cut_in_the_middle_and_keeps_the_time_at_its_end() -> None:
     name = "mongo-nightly-20261115023003"
-    assert cut(name, 26) == "mongo-nightly-2…1115023003"
+    assert cut(name, 26) == "mongo-…htly-20261115023003"
+    assert cut(name, 19) == "mo…y-20261115023003"
+    assert cut(name, 18) == "mongo-night…023003"
     assert cut(name, 28) == name
     assert cut_end("PartiallyFailed", 11) == "PartiallyF…"
     assert cut("abcdef", 4, ellipsis="..") == "ab.."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from foretop_core.rules.facts.run_facts import queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import triage
+from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.resources.json_items import queue_items, schedule_item
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
@@ -167,6 +169,7 @@ def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     assert shown.text("queue") == [["▲", "not picked up"]]
     assert shown.cells("queue")["orders"].briefs == ("not yet",)
     _, entry = next(iter(shown.model.table))
+    assert not isinstance(entry, UnreadableRow)
     context = shown.render_context()
     told = context.text(entry.facts(context).why)
     assert told.endswith(
@@ -187,7 +190,7 @@ def test_hooks_are_told_beside_an_end_that_follows_from_the_items(
     hooks: dict[str, object], status: dict[str, int], said: str
 ) -> None:
     progress = {"itemsBackedUp": 50, "totalItems": 100}
-    told = {"progress": progress, "hookStatus": status or None}
+    told: dict[str, Any] = {"progress": progress, "hookStatus": status or None}
     run = backup("one", "InProgress", created="02:31:07", started="02:31:07", spec={"hooks": hooks}, **told)
     snapshot = assemble([location(), run])
     facts = run_facts(snapshot, run, NOW, queue_line(snapshot, "velero", NOW), timedelta(minutes=15))

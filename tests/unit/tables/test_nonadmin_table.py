@@ -11,6 +11,7 @@ from foretop_core.models import Backup, NonAdmin, Resource, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.triage import triage
+from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from tests.objects import NOW, backup, condition, nab, nar, restore
@@ -247,12 +248,12 @@ def test_the_progress_is_that_of_the_velero_object_or_of_the_copy_of_its_status(
             nab("e-none"),
         ],
     )
-    assert {name: (cell.text, cell.tone) for name, cell in table.cells("progress").items()} == {
-        "a-half": ("▇▇▇▁▁ 50%", Tone.PLAIN),
-        "b-live": ("▇▇▇▇▁ 75%", Tone.PLAIN),
-        "c-full": ("▇▇▇▇▇ 100%", Tone.DIM),
-        "d-empty": ("", Tone.PLAIN),
-        "e-none": ("", Tone.PLAIN),
+    assert {name: (cell.text, cell.drawing) for name, cell in table.cells("progress").items()} == {
+        "a-half": ("50%", ShareBar(500)),
+        "b-live": ("75%", ShareBar(750)),
+        "c-full": ("100%", ShareBar(1000)),
+        "d-empty": ("", None),
+        "e-none": ("", None),
     }
     assert table.names("progress") == ["a-half", "b-live", "c-full", "d-empty", "e-none"]
     shares = [table.model.view.column("progress").sort(entry) for _, entry in table.model.table]

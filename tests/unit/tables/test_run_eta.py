@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Thresholds
+from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.resources.queue import run_eta
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
@@ -51,7 +53,10 @@ def test_a_backup_whose_next_volume_waits_behind_another_says_what_moves() -> No
 
 def test_a_run_without_earlier_ones_ends_when_its_volumes_are_moved() -> None:
     run = backup("slow", "InProgress", created="02:31:00", started="02:31:05")
-    half = {"startTimestamp": at("02:31:07").isoformat(), "progress": {"bytesDone": 50, "totalBytes": 100}}
+    half: dict[str, Any] = {
+        "startTimestamp": at("02:31:07").isoformat(),
+        "progress": {"bytesDone": 50, "totalBytes": 100},
+    }
     shown = Shown("queue", [location(), run, upload(of="slow", phase="InProgress", **half)])
     assert shown.text("when") == [["◐", "10m → 02:51"]]
     assert "Its volumes are moved by about 02:51Z, at their rate so far; it ends after that." in _pane(shown, run)
@@ -200,6 +205,7 @@ def _pane(shown: Shown, run: Backup) -> str:
 
 def _tenants_pane(shown: Shown) -> str:
     _, entry = next(iter(shown.model.table))
+    assert not isinstance(entry, UnreadableRow)
     result = nonadmin_pane(entry, shown.render_context())
     return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
 
@@ -231,5 +237,6 @@ def test_places_are_told_as_ordinals(number: int, word: str) -> None:
 def test_a_lifetime_of_nothing_is_the_default(ttl: str, words: str) -> None:
     shown = Shown("nonadmin", [nab(spec={"backupSpec": {"ttl": ttl}})])
     _, entry = next(iter(shown.model.table))
+    assert not isinstance(entry, UnreadableRow)
     told = tenant_facts(entry, shown.render_context())
     assert f"TTL {words} ·" in " ".join(piece.text for paragraph in told for piece in paragraph.spans)

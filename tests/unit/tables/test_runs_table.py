@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from foretop_core.models import Restore, from_builtins
+from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.runs import BackupsView, percent, run_progress, run_progress_tone
+from foretop_core.tables.engine.view import pieces
+from foretop_core.tables.resources.queue import QueueView
+from foretop_core.tables.resources.runs import BackupsView, percent
 from tests.objects import at, backup, location, upload
 from tests.unit.tables.test_views import Shown
 
@@ -140,7 +143,7 @@ def test_backups_sort_by_how_long_they_took_and_by_what_they_hold() -> None:
         "waits": "",
     }
     took = BackupsView().column("took").sort
-    assert [took(backup("one", **times)) for times in ({"started": "01:00:00"}, {"ended": "01:00:00"})] == [None, None]
+    assert [took(backup("one", started="01:00:00")), took(backup("one", ended="01:00:00"))] == [None, None]
     by_owner = Shown("backups", [backup("a", of="b"), backup("b", of="a"), backup("c")])
     assert by_owner.names("from") == ["c", "b", "a"]
 
@@ -170,24 +173,31 @@ def test_a_backup_expires_in_the_future_or_should_have_gone(end: str, text: str)
 
 
 @pytest.mark.parametrize(
-    ("done", "total", "text", "tone"),
+    ("done", "total", "text", "drawn"),
     [
-        (None, None, "", Tone.PLAIN),
-        (0, 0, "", Tone.PLAIN),
-        (5, 0, "", Tone.PLAIN),
-        (0, 1, "▁▁▁▁▁▁▁▁▁▁ 0%", Tone.PLAIN),
-        (1, 1, "▇▇▇▇▇▇▇▇▇▇ 100%", Tone.DIM),
-        (199, 200, "▇▇▇▇▇▇▇▇▇▁ 99%", Tone.PLAIN),
-        (200, 200, "▇▇▇▇▇▇▇▇▇▇ 100%", Tone.DIM),
-        (7, 5, "▇▇▇▇▇▇▇▇▇▇ 140%", Tone.DIM),
+        (None, None, "", ""),
+        (0, 0, "", ""),
+        (5, 0, "", ""),
+        (0, 1, "0%", "──────   0%"),
+        (1, 100, "1%", "╸─────   1%"),
+        (1, 1, "100%", "━━━━━━ 100%"),
+        (199, 200, "99%", "━━━━━╸  99%"),
+        (7, 5, "140%", "━━━━━━ 140%"),
     ],
 )
-def test_progress_is_told_by_items(done: int | None, total: int | None, text: str, tone: Tone) -> None:
-    counted = {} if total is None else {"progress": {"itemsBackedUp": done, "totalItems": total}}
+def test_progress_is_told_by_items(done: int | None, total: int | None, text: str, drawn: str) -> None:
+    counted: dict[str, Any] = {} if total is None else {"progress": {"itemsBackedUp": done, "totalItems": total}}
     run = backup("one", "InProgress", started="02:00:00", **counted)
     cell = Shown("queue", [location(), run]).cells("items")["one"]
-    assert (cell.text, cell.tone) == (text, tone)
-    assert percent(run) == text.rpartition(" ")[2]
+    assert cell.text == percent(run) == text
+    assert "".join(piece.text for piece in pieces(cell, QueueView().column("items"), 11)).strip() == drawn
+
+
+def test_a_bar_of_fewer_than_six_cells_is_not_drawn() -> None:
+    bar = ShareBar(500)
+    assert [piece.text for piece in bar.pieces("50%", Tone.PLAIN, 11, ascii=False)] == ["━━━", "───", "  50%"]
+    assert [piece.text for piece in bar.pieces("50%", Tone.PLAIN, 11, ascii=True)] == ["===", "...", "  50%"]
+    assert [piece.text for piece in bar.pieces("50%", Tone.PLAIN, 10, ascii=False)] == ["       50%"]
 
 
 _ALL = {"itemsBackedUp": 1, "totalItems": 1}
@@ -196,15 +206,15 @@ _ALL = {"itemsBackedUp": 1, "totalItems": 1}
 @pytest.mark.parametrize(
     ("items", "volumes", "text"),
     [
-        pytest.param({"itemsBackedUp": 1, "totalItems": 2}, [(1, 4, "")], "▇▇▇▇▇▁▁▁▁▁ 50%", id="items are not done"),
+        pytest.param({"itemsBackedUp": 1, "totalItems": 2}, [(1, 4, "")], "50%", id="items are not done"),
         pytest.param({"itemsBackedUp": 0, "totalItems": 0}, [(1, 4, "")], "", id="no item is known"),
-        pytest.param(_ALL, [(199, 200, "")], "▇▇▇▇▇▇▇▇▇▁ data 99%", id="bytes to the percent"),
-        pytest.param(_ALL, [(4, 4, "02:30:00")], "▇▇▇▇▇▇▇▇▇▇ 100%", id="all volumes are done"),
-        pytest.param(_ALL, [(4, 4, "02:30:00"), (0, 4, "")], "▇▇▇▇▇▁▁▁▁▁ data 50%", id="one is done"),
+        pytest.param(_ALL, [(199, 200, "")], "data 99%", id="bytes to the percent"),
+        pytest.param(_ALL, [(4, 4, "02:30:00")], "100%", id="all volumes are done"),
+        pytest.param(_ALL, [(4, 4, "02:30:00"), (0, 4, "")], "data 50%", id="one is done"),
         pytest.param(_ALL, [(4, 4, ""), (4, 4, ""), (0, 0, "")], "data 8 B+?", id="one of unknown size"),
         pytest.param(_ALL, [(8, 100, ""), (0, 0, "")], "data 8%+?", id="of the bytes and not of the volumes"),
         pytest.param(_ALL, [(5, 0, ""), (0, 0, "")], "data 5 B+?", id="bytes without a size"),
-        pytest.param(_ALL, [(4, 4, ""), (0, 0, "02:30:00")], "▇▇▇▇▇▇▇▇▇▇ data 100%", id="an empty one is done"),
+        pytest.param(_ALL, [(4, 4, ""), (0, 0, "02:30:00")], "data 100%", id="an empty one is done"),
         pytest.param(_ALL, [(0, 0, "")], "data 0 B", id="no size is known"),
     ],
 )
@@ -225,14 +235,3 @@ def test_progress_is_told_by_bytes_where_only_volumes_are_left(
     run = backup("one", "InProgress", started="02:00:00", progress=items)
     table = Shown("queue", [location(), run, *moving])
     assert table.cells("items")["one"].text == text
-    if "data" in text:
-        assert table.cells("items")["one"].tone is Tone.PLAIN
-        assert run_progress_tone(run, table.render_context()) is Tone.PLAIN
-
-
-def test_a_bar_of_data_is_drawn_where_there_is_room_beside_the_word() -> None:
-    run = backup("one", "InProgress", started="02:00:00", progress=_ALL)
-    moving = upload(of="one", phase="InProgress", progress={"bytesDone": 1, "totalBytes": 2})
-    render = Shown("queue", [location(), run, moving]).render_context()
-    assert run_progress(run, render, 6) == "▇▇▇▁▁▁ data 50%"
-    assert run_progress(run, render, 5) == "data 50%"

@@ -17,14 +17,16 @@ from foretop_core.rules.facts.schedule_runs import (
     NOT_MADE,
     PAUSED,
     SHOWN_RUNS,
-    newest_letters,
     past_runs,
     run_letter,
     runs_since,
 )
 from foretop_core.rules.forecast import GRACE
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.engine.drawings import RunStrip
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.view import pieces
+from foretop_core.tables.resources.schedules import SchedulesView
 from tests.objects import NOW, at, backup, location, schedule
 from tests.unit.tables.test_storage_table import standings
 from tests.unit.tables.test_views import Shown
@@ -84,32 +86,51 @@ def test_the_next_run_stands_out_where_it_will_not_be_or_perhaps_not() -> None:
     )
     found = table.cells("next")
     assert {name: (cell.text, cell.tone, cell.briefs) for name, cell in found.items()} == {
-        "a-good": ("in 18m", Tone.PLAIN, ()),
-        "b-paused": ("paused, due", Tone.PLAIN, ("paused",)),
-        "c-lost": ("in 18m, refused", Tone.WARN, ("refused",)),
-        "d-late": ("overdue 1h41m", Tone.BAD, ()),
-        "e-never": ("never fires", Tone.BAD, ()),
-        "f-open": ("2 readings", Tone.WARN, ()),
-        "g-wrong": ("invalid cron", Tone.BAD, ()),
-        "h-refused": ("refused", Tone.BAD, ()),
-        "i-held": ("paused", Tone.PLAIN, ()),
+        "a-good": ("in 18m", Tone.PLAIN, ("18m",)),
+        "b-paused": ("paused, due", Tone.PAUSED, ("paused",)),
+        "c-lost": ("in 18m, refused", Tone.WARN, ("18m",)),
+        "d-late": ("overdue 1h41m", Tone.BAD, ("overdue",)),
+        "e-never": ("never fires", Tone.BAD, ("never",)),
+        "f-open": ("2 readings", Tone.WARN, ("unclear",)),
+        "g-wrong": ("invalid cron", Tone.BAD, ("invalid",)),
+        "h-refused": ("refused", Tone.BAD, ("refused",)),
+        "i-held": ("paused", Tone.PAUSED, ("paused",)),
     }
     marks = {row[1]: row[0] for row in table.text("name")}
     assert "".join(marks.values()) == "●‖▲✗✗▲✗✗‖"
 
 
-def test_a_paused_schedule_says_what_unpausing_would_do_in_fewer_words_where_there_is_less_room() -> None:
+def _window(until: str) -> dict[str, Any]:
+    """How foretop notes a pause that is meant to end."""
+    notes = {"paused-by": "maria", "paused-at": at("02:00:00").isoformat(), "paused-until": at(until).isoformat()}
+    return {"annotations": {f"foretop.io/{name}": text for name, text in notes.items()}}
+
+
+def test_a_paused_schedule_says_when_its_window_ends_or_what_it_would_do() -> None:
     table = _one(
         location(),
-        schedule("due", "0 * * * *", last="2026-11-14T01:00:03Z", paused=True, skip=False),
+        schedule("due", "0 * * * *", last="2026-11-14T01:00:03Z", paused=True),
         schedule("later", "0 3 * * *", last="2026-11-14T03:00:03Z", paused=True),
-        schedule("skips", "0 * * * *", last="2026-11-14T01:00:03Z", paused=True, skip=True),
+        schedule("far", "0 3 1 1 *", last="2026-01-01T03:00:03Z", paused=True),
+        schedule("held", "0 * * * *", last="02:00:03", paused=True, **_window("04:30:00")),
+        schedule("over", "0 * * * *", last="02:00:03", paused=True, **_window("02:30:00")),
     )
-    assert {name: (cell.text, cell.briefs) for name, cell in table.cells("next").items()} == {
-        "due": ("paused, due", ("paused",)),
-        "later": ("paused, in 18m", ("paused",)),
-        "skips": ("paused, due, skips", ("paused, due", "paused")),
+    words, ends = table.cells("next"), table.cells("at")
+    assert {name: (words[name].briefs[0], words[name].tone, ends[name].text) for name in words} == {
+        "due": ("paused", Tone.PAUSED, "due"),
+        "later": ("paused", Tone.PAUSED, "03:00"),
+        "far": ("paused", Tone.PAUSED, "1 Jan"),
+        "held": ("window", Tone.PAUSED, "04:30"),
+        "over": ("window", Tone.WARN, "02:30"),
     }
+
+
+def test_a_run_within_two_minutes_is_counted_down_in_seconds_and_bright() -> None:
+    hourly = schedule("h", "0 * * * *", last="02:00:03")
+    near = _one(location(checked="02:58:00"), hourly, now=at("02:58:03")).cells("next")["h"]
+    assert (near.briefs, near.tone) == (("1m57s",), Tone.BRIGHT)
+    further = _one(location(checked="02:58:00"), hourly, now=at("02:58:00")).cells("next")["h"]
+    assert (further.briefs, further.tone) == (("2m",), Tone.PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +165,7 @@ def test_the_meaning_of_an_expression_is_told_for_each_reading() -> None:
     ("phase", "mark", "tone", "standing"),
     [
         ("Completed", "●", Tone.PLAIN, None),
-        ("InProgress", "●", Tone.PLAIN, None),
+        ("InProgress", "◐", Tone.PLAIN, None),
         ("Queued", "○", Tone.PLAIN, None),
         ("PartiallyFailed", "▲", Tone.WARN, (StatusGlyph.LOOK, "failed last")),
         ("Failed", "✗", Tone.BAD, (StatusGlyph.BROKEN, "failed last")),
@@ -158,7 +179,8 @@ def test_a_schedule_is_as_well_as_its_last_run(phase: str, mark: str, tone: Tone
     table = _one(location(), schedule("h", "0 * * * *", last="02:00:03"), older, newest)
     assert table.text("name") == [[mark, "h"]]
     assert table.cells("last")["h"].tone is tone
-    assert table.cells("last")["h"].briefs == ("41m",)
+    letter = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V"}.get(phase)
+    assert table.cells("last")["h"].briefs == ((f"41m {letter}",) * 2 if letter else ("41m",))
     assert standings(table) == {"h": standing}
 
 
@@ -177,12 +199,55 @@ def test_the_head_of_a_group_names_what_is_paused_or_broken() -> None:
     }
 
 
-def test_only_a_strip_of_good_runs_is_muted() -> None:
-    good = backup("h-1", created="02:00:03", started="02:00:03", ended="02:05:00", of="h")
-    hourly = schedule("h", "0 * * * *", last="02:00:03")
-    assert _one(hourly, good).cells("runs")["h"].tone is Tone.DIM
-    failed = backup("h-0", "Failed", created="01:00:03", started="01:00:03", ended="01:05:00", of="h")
-    assert _one(hourly, good, failed).cells("runs")["h"].tone is Tone.PLAIN
+def _taking(hour: int, minutes: float, phase: str = "Completed", **more: Any) -> Backup:
+    end = at(f"{hour:02}:00:00") + timedelta(minutes=minutes)
+    return backup(
+        f"h-{hour:02}",
+        phase,
+        created=f"{hour:02}:00:00",
+        started=f"{hour:02}:00:00",
+        ended=end.isoformat(),
+        of="h",
+        **more,
+    )
+
+
+def test_a_strip_shows_the_length_of_good_runs_against_the_usual_one() -> None:
+    hourly = schedule("h", "0 * * * *", last="10:00:00", created="2026-11-14T00:00:00Z")
+    lengths = (10, 10, 10, 10, 10, 3, 7, 17, 30)
+    runs = [_taking(hour, minutes) for hour, minutes in enumerate(lengths)]
+    strip = _one(hourly, *runs, _taking(9, 10, "PartiallyFailed"), _taking(10, 45), now=at("10:50")).cells("runs")["h"]
+    assert strip.drawing == RunStrip("▃▃▃▃▃▁▂▄▆P█")
+    assert [(piece.text, piece.tone, piece.bold) for piece in pieces(strip, _RUNS, 10)] == [
+        ("▃▃▃▃▁▂▄▆", Tone.GOOD, False),
+        ("P", Tone.WARN, True),
+        ("█", Tone.GOOD, False),
+    ]
+    assert "".join(piece.text for piece in pieces(strip, _RUNS, 10, ascii=True)) == "----__-#P#"
+    assert "".join(piece.text for piece in pieces(strip, _RUNS, 14)) == "   ▃▃▃▃▃▁▂▄▆P█"
+    assert strip.text == "▃▃▃▃▁▂▄▆P█"
+
+
+_RUNS = SchedulesView().column("runs")
+
+
+@pytest.mark.parametrize("cells", [10, 14, 30])
+def test_a_strip_has_exactly_as_many_marks_as_its_title_says(cells: int) -> None:
+    hourly = schedule("h", "0 * * * *", last="20:00:00", created="2026-11-14T00:00:00Z", skipped="17:20:00")
+    runs = [_taking(hour, 5) for hour in (*range(14), 18, 20)]
+    cell = _one(hourly, *runs, now=at("20:30")).cells("runs")["h"]
+    text = "".join(piece.text for piece in pieces(cell, _RUNS, cells))
+    assert len(text) == cells
+    assert text.endswith("▃‖▃×▃")
+    assert _RUNS.heading is not None
+    assert _RUNS.heading(cells) == {10: "LAST 10", 14: "LAST 14 RUNS", 30: "LAST 30 RUNS"}[cells]
+
+
+def test_what_has_no_run_says_so_in_words() -> None:
+    table = _one(schedule("fresh", created="02:30:00"), schedule("wrong", "61 * * * *", phase="FailedValidation"))
+    found = table.cells("runs")
+    assert (found["fresh"].text, found["fresh"].tone, found["fresh"].drawing) == ("no run yet", Tone.DIM, None)
+    assert (found["wrong"].text, found["wrong"].tone) == ("makes none", Tone.BAD)
 
 
 def test_a_backup_that_velero_made_a_minute_later_is_not_the_newest_that_is_seen() -> None:
@@ -295,14 +360,6 @@ def test_what_is_expected_after_the_newest_backup_is_a_pause_or_a_late_run() -> 
     assert runs_since(_facts(by_length, readings("@every 1h"), (newest,))) == ()
     wrong = schedule("h", "61 * * * *", phase="FailedValidation")
     assert runs_since(_facts(wrong, readings("61 * * * *")[:1], ())) == ()
-
-
-def test_a_strip_has_the_newest_outcomes_and_pauses_take_no_place() -> None:
-    assert newest_letters("x" + "." * SHOWN_RUNS) == "." * SHOWN_RUNS
-    assert newest_letters(f"x.{PAUSED}" + "." * (SHOWN_RUNS - 1)) == f".{PAUSED}" + "." * (SHOWN_RUNS - 1)
-    assert newest_letters(f"x{PAUSED}" + "." * SHOWN_RUNS) == "." * SHOWN_RUNS
-    assert newest_letters(f"{PAUSED}..") == ".."
-    assert newest_letters("") == ""
 
 
 @pytest.mark.parametrize(

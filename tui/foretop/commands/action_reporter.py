@@ -8,9 +8,11 @@ from typing import Any
 from foretop.commands.output import emit, say_to
 from foretop_core.actions.plan_executor import Result
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.dashboard.plan_table import Lines, common_changes, plan_table
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.resources.json_items import as_list
 
+_TABLE_CELLS = 96
 _SIGNS = {"done": "✓", "failed": "✗", "changed": "▲", "not sent": "✗", "unknown": "▲"}
 
 
@@ -23,13 +25,17 @@ class ActionReporter:
         self._context = context
         self._items: dict[ObjectRef, dict[str, Any]] = {}
 
-    def plan(self, plan: Plan) -> None:
+    def plan(self, plan: Plan, lines: Lines | None = None) -> None:
+        """Of several with facts to compare, the same table as in the dashboard, by the `lines` of their servers."""
         count = len(plan.steps)
         what = f"{count} objects" if count != 1 else str(plan.steps[0].target)
         if count:
             self._say(f"{plan.intent.title}: {what} in {self._context}")
-        for step in plan.steps:
-            self._step(step, alone=count == 1)
+        if lines is not None and count > 1 and all(step.effect is not None for step in plan.steps):
+            self._table(plan, lines)
+        else:
+            for step in plan.steps:
+                self._step(step, alone=count == 1)
         for warning in plan.warnings:
             self._say(f"  {warning}")
         for refusal in plan.refused:
@@ -63,6 +69,23 @@ class ActionReporter:
             self._items[step.target] = _item(step, "planned", "")
         if self._form != "text":
             emit(as_list(self._items.values()), self._form)
+
+    def _table(self, plan: Plan, lines: Lines) -> None:
+        """A row for each, what is written to all of them once, and the command of each with what is its own."""
+        table, common = plan_table(plan, lines), common_changes(plan.steps)
+        for line in (table.text, *table.lines(_TABLE_CELLS)):
+            self._say(f"  {line}")
+        self._say(f"  Writes, to each of {len(plan.steps)}:")
+        for change in common:
+            self._say(f"    {change}")
+        for step in plan.steps:
+            for change in step.changes:
+                if change not in common:
+                    self._say(f"    {step.target.name}: {change}")
+            for warning in step.warnings:
+                self._say(f"    ▲ {step.target.name}: {warning}")
+        for step in plan.steps:
+            self._say(f"    {step.command}")
 
     def _step(self, step: PlanStep, alone: bool) -> None:
         if not alone:

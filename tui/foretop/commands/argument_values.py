@@ -11,15 +11,19 @@ from foretop_core.clock import SystemClock
 from foretop_core.cron.go_compat import GoError
 from foretop_core.cron.zones import load
 from foretop_core.errors import BadInput
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import manifest_reader
 from foretop_core.models.manifest_reader import Manifest
 from foretop_core.own_files import read_given_file
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.cron_dialects import NONE_GIVEN
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 _MOST_BYTES = 128 * 2**20
 _PATIENCE = 60.0
 """Seconds in which a command whose output is the file writes something."""
 
-__all__ = ["cron", "moment", "objects", "zone"]
+__all__ = ["cron", "moment", "objects", "snapshot_in", "zone"]
 
 
 def zone(name: str | None) -> tzinfo:
@@ -61,6 +65,14 @@ def objects(source: str) -> Manifest:
         why = str(read.unreadable[0]) if read.unreadable else _why_nothing(read)
         raise BadInput(f"{name} contains no supported objects", why)
     return read
+
+
+def snapshot_in(source: str, session_options: SessionOptions) -> tuple[ClusterSnapshot, Manifest]:
+    """The cluster that a file describes, read as the release given does, and the objects as they stand there."""
+    read = objects(source)
+    given = session_options.velero_versions or NONE_GIVEN
+    given.check(())
+    return assemble((item for _, item in read.objects), given_versions=given.of("")), read
 
 
 def _file(source: str) -> str:

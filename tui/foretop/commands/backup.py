@@ -21,7 +21,6 @@ from foretop.commands.write_command import (
     wait_option,
 )
 from foretop_core.actions import velero_pickup
-from foretop_core.actions.movements_and_events import movements_of
 from foretop_core.actions.planners.backups import (
     BACK_UP_NOW,
     CANCEL_MOVEMENTS,
@@ -31,6 +30,7 @@ from foretop_core.actions.planners.backups import (
 )
 from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP, NewLifetime, plan_extend
 from foretop_core.actions.plans import Plan, PlanStep, chosen
+from foretop_core.actions.server_queries import movements_of
 from foretop_core.actions.validation import days_in_hours, go_duration
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
@@ -105,18 +105,21 @@ async def cancel(at: CommandSession, name: str) -> int:
     return await at.run(planner, [backup])
 
 
+def _longer(ttl: str) -> NewLifetime:
+    length = go_duration(days_in_hours(ttl.removeprefix("+")), "--ttl")
+    return NewLifetime(more=length) if ttl.startswith("+") else NewLifetime(ttl=length)
+
+
 def _lifetime(selection: ObjectSelection, ttl: str | None, until: str | None) -> dict[str, Any]:
     if (ttl is None) is (until is None):
         raise click.UsageError("give --ttl or --until")
-    wanted = (
-        NewLifetime(until=moment(until)) if until else NewLifetime(ttl=go_duration(days_in_hours(ttl or ""), "--ttl"))
-    )
+    wanted = NewLifetime(until=moment(until)) if until else _longer(ttl or "")
     return {"selection": selection, "wanted": wanted}
 
 
 @verb_of(command, EXTEND_BACKUP)
 @choosing_options
-@click.option("--ttl", metavar="DURATION", help="How long it is kept from its start, such as 720h.")
+@click.option("--ttl", metavar="DURATION", help="How long it is kept from its start (720h); +7d adds to what is left.")
 @click.option("--until", metavar="TIME", help="Until when it is kept: a date, or a time in RFC 3339.")
 @connection_options
 @acting_options

@@ -30,7 +30,18 @@ _NAME = re.compile(r"([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9.]{0
 """A valid name of Kubernetes, with or without its namespace: a shell reads nothing in it as its own."""
 PATIENCE = "FORETOP_COMPLETION_SECONDS"
 """How long a shell waits for the names of a cluster that was not asked yet, 3 unless it is set."""
-_PLACE = {"--kubeconfig", "--context", "--namespace", "-n", "--cluster", "--user", "--server", "-s", "--token", "--as"}
+_CONNECTION = {
+    "--kubeconfig",
+    "--context",
+    "--namespace",
+    "-n",
+    "--cluster",
+    "--user",
+    "--server",
+    "-s",
+    "--token",
+    "--as",
+}
 
 
 def complete(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
@@ -127,15 +138,15 @@ def _entries(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, st
 
 def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]) -> list[str]:
     """From the cache at once where it is not too old; a cold one is waited for, once."""
-    place = {name: values for name, values in given.items() if name in _PLACE}
+    connection = {name: values for name, values in given.items() if name in _CONNECTION}
     if kind == "namespace":
-        place = {name: values for name, values in place.items() if name not in ("-n", "--namespace")}
+        connection = {name: values for name, values in connection.items() if name not in ("-n", "--namespace")}
     import subprocess  # imported here: words and contexts do not wait for it
 
-    path = _cache_file(kind, place, environ)
+    path = _cache_file(kind, connection, environ)
     age = time.time() - path.stat().st_mtime if path.exists() else _KEPT + 1
     if age > _FRESH:
-        asked = [word for name, values in place.items() for value in values for word in (name, value)]
+        asked = [word for name, values in connection.items() for value in values for word in (name, value)]
         # -P: the current folder may be anybody's, and must not be where foretop is imported from.
         command = [sys.executable, "-P", "-m", "foretop", REFRESH, str(path), kind, *asked]
         nothing = subprocess.DEVNULL
@@ -149,10 +160,10 @@ def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]
     return [name for name in found if _NAME.fullmatch(name)]
 
 
-def _cache_file(kind: str, place: Mapping[str, list[str]], environ: Mapping[str, str]) -> Path:
+def _cache_file(kind: str, connection: Mapping[str, list[str]], environ: Mapping[str, str]) -> Path:
     """One file for each question; what was asked with is in its name only as a hash."""
     from hashlib import sha256  # imported here for the same reason
 
     root = environ.get("XDG_CACHE_HOME") or str(Path(environ.get("HOME", "/")) / ".cache")
-    asked = json.dumps([kind, sorted(place.items()), environ.get("KUBECONFIG", "")])
+    asked = json.dumps([kind, sorted(connection.items()), environ.get("KUBECONFIG", "")])
     return Path(root) / "foretop" / "completion" / f"{sha256(asked.encode()).hexdigest()[:24]}.json"

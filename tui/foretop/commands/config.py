@@ -246,6 +246,10 @@ TEMPLATE = """\
 # When shifts end, in this time zone: a finding can be acknowledged until then.
 #shiftEnds: ['06:00', '14:00', '22:00']
 
+# A stretch of the day that backups should keep free, in this time zone: triage, the calendar and foretop forecast
+# tell what would be at work in it.
+#window: 06:00-07:30
+
 # The warm-up time that the primer starts with.
 #warmUpMinutes: 10
 

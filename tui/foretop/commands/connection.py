@@ -133,6 +133,8 @@ def session_options_of(context: click.Context) -> SessionOptions:
         settings.velero_namespace,
         velero_versions=_configured_versions(settings),
         thresholds=settings.thresholds,
+        window=settings.window,
+        time_zone=settings.time_zone,
     )
 
 

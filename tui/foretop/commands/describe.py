@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
@@ -15,16 +14,14 @@ from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import example
-from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.live_session import judged_state, running_session, wait_synced
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import say, warn
 from foretop.panes.detail_sections import describe, relatives
 from foretop.widgets.paragraphs import Paragraph, paragraph, wrap
-from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from foretop_core.actions.movements_and_events import events_of, movements_of
 from foretop_core.actions.run_files import resources_of, velero_run
+from foretop_core.actions.server_queries import events_of, movements_of
 from foretop_core.dashboard.action_service import ActionService
-from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
@@ -65,10 +62,7 @@ async def _describe(kind: Kind, name: str, session_options: SessionOptions, *, d
         context, resource = _find(session, good, kind, name)
         key = ObjectRef(context, kind.name, resource.namespace, resource.name)
         missing = await _fetch_more(session, context, resource)
-        drills = DrillJournal(os.environ, waits=True)
-        state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
-        await state.read_acknowledgements()
-        state.judge(at_once=True)
+        state = await judged_state(session)
         findings = _findings((*state.findings, *state.acknowledged), key, state.now(context))
         listed = await _resources(session, context, resource, missing) if details else []
         _print([*describe(state, key, resource, once=True), *listed, *_related(state, key), *findings])

@@ -24,8 +24,16 @@ from foretop.commands.write_command import (
     run_async,
     verb_of,
 )
-from foretop_core.actions.drill_quotas import quota_sentence, quotas_of
-from foretop_core.actions.drill_run import DrillResult, DrillRun, delete_made, leftovers, plan_deletion, require_journal
+from foretop_core.actions.drill_run import (
+    DrillResult,
+    DrillRun,
+    delete_made,
+    leftovers,
+    plan_deletion,
+    quota_sentence,
+    quotas_of,
+    require_journal,
+)
 from foretop_core.actions.planners.drills import (
     DRILL,
     LONGEST_LIMIT,

@@ -72,12 +72,13 @@ EXIT_CODES = (
         "forecast",
         {
             0: "all runs are made, and the window is free",
-            1: "a run will be lost, or the window is not free",
+            1: "a run will be lost, or the window is not free; check: the ranges fail",
             **_ALWAYS,
             3: "a server cannot be foreseen",
         },
     ),
     ExitCodeRow("whatif", {0: "no run would be lost", 1: "a run would be lost after the change", **_ALWAYS}),
+    ExitCodeRow("spread", {0: "no run would be lost", 1: "a run would be lost even so", **_ALWAYS}),
     ExitCodeRow("doctor", {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}),
     ExitCodeRow(
         "get, describe, next, primer, watch, handover, journal",

@@ -27,7 +27,7 @@ class FindingSentences:
             item = change.item
             before = self._said.pop(item["id"], None)
             if change.type == _GONE:
-                found.append((change, f"Resolved: {place(item)}: {item['what']}."))
+                found.append((change, f"Resolved: {subject(item)}: {item['what']}."))
                 continue
             known = item["acknowledged"] is not None
             self._said[item["id"]] = said = (_KNOWN,) if known else (item["severity"], item["what"])
@@ -39,7 +39,7 @@ class FindingSentences:
 
 def sentence(item: Item, word: str) -> str:
     since = f", since {item['since']}" if item["since"] else ""
-    return f"{word} {item['severity']}: {place(item)}: {item['what']}{since}. {_ended(_rest(item))}".rstrip()
+    return f"{word} {item['severity']}: {subject(item)}: {item['what']}{since}. {_ended(_rest(item))}".rstrip()
 
 
 def _rest(item: Item) -> str:
@@ -51,7 +51,7 @@ def _rest(item: Item) -> str:
     return f"Known by {known['by']} {until}: {known['reason']}"
 
 
-def place(item: Item) -> str:
+def subject(item: Item) -> str:
     """`Schedule velero/daily` where it is about an object, else its cluster."""
     named = "/".join(part for part in (item["namespace"], item["name"]) if part)
     return f"{item['kind']} {named}".strip() or item["context"]

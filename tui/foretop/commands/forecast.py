@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
@@ -15,6 +16,9 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
+from foretop_core.actions.forecast_file import forecasts_of
+from foretop_core.background import in_thread
+from foretop_core.config.thresholds_from_settings import configured_window
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
@@ -23,23 +27,28 @@ from foretop_core.rules.cron_dialects import NONE_GIVEN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate, ForeseenRun, Range, night
 from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, WindowOutlook, outlook, window_outlook, words
+from foretop_core.rules.night.reckoning import Reckoning, reckon, told_runs
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 @click.command("forecast", epilog=example("foretop forecast --window 06:00-07:30"))
+@click.argument("verb", metavar="[check]", required=False, type=click.Choice(["check"]))
 @connection_options
 @click.option(
     "-f", "--file", "source", metavar="FILE", help=f"Foresee from this file instead of a cluster. {file_help}"
 )
 @click.option("--at", "at", metavar="TIME", help="Foresee from this time on instead of now; with -f only.")
 @click.option("--hours", default=24, show_default=True, type=click.IntRange(1, 168), help="How far to look ahead.")
-@click.option("--window", "window", metavar="A-B", help="A stretch of the day to keep free, such as 06:00-07:30.")
+@click.option(
+    "--window", "window", metavar="A-B", help="A stretch of the day to keep free, such as 06:00-07:30; off for none."
+)
 @click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of the window (UTC).")
 @output_option
 def command(
     session_options: SessionOptions,
+    verb: str | None,
     source: str | None,
     at: str | None,
     hours: int,
@@ -52,52 +61,134 @@ def command(
     Velero's schedules and queue are simulated many times, with lengths drawn from earlier runs. A start or end is the
     middle of these courses; "9 of 10 by" is its late end. Backups that nobody has asked for yet are not in it.
 
+    What is foretold of a cluster is remembered for 30 days; `forecast check` prints how many starts and ends then fell
+    inside the range that should hold nine in ten, by server.
+
     Exit code: 0 all runs are made and the window is free, 1 a run will be lost or the window is not free, 2 nothing
     readable, 3 a server cannot be foreseen.
     """
     if at is not None and source is None:
         raise click.UsageError("--at is for a file (-f)")
-    free = None if window is None else read_window(window)
-    zone = argument_values.zone(zone_name)
+    free = _kept_free(window, zone_name, session_options)
+    if verb == "check":
+        if source is not None:
+            raise click.UsageError("check is of clusters: what is foretold from a file is not remembered")
+        return asyncio.run(_check(session_options, form))
     if source is None:
-        return asyncio.run(_of_clusters(session_options, hours, free, zone, form))
+        return asyncio.run(_of_clusters(session_options, hours, free, form))
     read = argument_values.objects(source)
     given = session_options.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
     warn(read.unreadable)
-    return _print([(snapshot, argument_values.moment(at))], hours, free, zone, form)
+    return _print(_foreseen([(snapshot, argument_values.moment(at))], hours), free, form)
 
 
-async def _of_clusters(
-    session_options: SessionOptions, hours: int, window: Window | None, zone: tzinfo, form: str
-) -> int:
+def _kept_free(window: str | None, zone_name: str | None, options: SessionOptions) -> Window | None:
+    """The window that is asked for, else that of the configuration; `--window off` for none."""
+    zone = argument_values.zone(zone_name)
+    if window == "off":
+        return None
+    if window is None:
+        return configured_window(options.window, options.time_zone, os.environ)
+    return read_window(window, zone)
+
+
+async def _of_clusters(session_options: SessionOptions, hours: int, window: Window | None, form: str) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         warn(bad)
         if not good:
             raise ForetopError("Nothing can be foreseen", "no cluster could be read")
-        return _print([(session.snapshot(name), session.clock(name).now()) for name in good], hours, window, zone, form)
+        seen = [(session.snapshot(name), session.clock(name).now()) for name in good]
+        found = _foreseen(seen, hours)
+        await in_thread(lambda: _remember(found))
+        return _print(found, window, form)
 
 
-def _print(
-    snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int, window: Window | None, zone: tzinfo, form: str
-) -> int:
-    found = [
-        (snapshot.context, outlook(night(snapshot, namespace, now, timedelta(hours=hours), zone=zone)))
+def _remember(found: Sequence[tuple[str, Outlook]]) -> None:
+    """Keeps what was foretold; that it cannot be kept costs one line."""
+    told = [run for context, one in found for run in told_runs(context, one)]
+    if not told:
+        return
+    try:
+        problem = forecasts_of(os.environ).add(told, max(one.night.now for _, one in found))
+    except ForetopError as unwritable:
+        problem = unwritable
+    if problem is not None:
+        warn((problem,))
+
+
+async def _check(session_options: SessionOptions, form: str) -> int:
+    told = await in_thread(forecasts_of(os.environ).read)
+    async with running_session(replace(session_options, with_velero=True)) as session:
+        good, bad = await wait_synced(session)
+        warn(bad)
+        if not good:
+            raise ForetopError("Nothing can be checked", "no cluster could be read")
+        found = [
+            reckon(snapshot, namespace, session.clock(name).now(), told)
+            for name in good
+            for snapshot in (session.snapshot(name),)
+            for namespace in snapshot.velero_namespaces
+        ]
+    if form == "text":
+        for one in found:
+            _say_reckoning(one)
+        if not found:
+            say("No Velero server was found.")
+    else:
+        emit({"servers": [_reckoning_item(one) for one in found]}, form)
+    return 1 if any(one.is_hard for one in found) else 0
+
+
+def _say_reckoning(one: Reckoning) -> None:
+    place = f"{one.context}/{one.namespace}" if one.context else one.namespace
+    if not one.starts and not one.ends:
+        say(f"Velero in {place}: nothing that was foretold has come yet.")
+        return
+    say(f"Velero in {place}: inside the range that should hold nine in ten")
+    for what, inside, count in (("starts", one.starts_inside, one.starts), ("ends", one.ends_inside, one.ends)):
+        if count:
+            say(f"  {inside} of {count} {what} ({inside / count:.0%})")
+    if one.not_made:
+        say(f"  {humanize.count(one.not_made, 'run')} that was foretold has no backup.")
+    if one.is_hard:
+        say("  This server is hard to foresee: take its ranges for guesses.")
+
+
+def _reckoning_item(one: Reckoning) -> dict[str, Any]:
+    return {
+        "context": one.context,
+        "namespace": one.namespace,
+        "starts": one.starts,
+        "startsInside": one.starts_inside,
+        "ends": one.ends,
+        "endsInside": one.ends_inside,
+        "notMade": one.not_made,
+        "isHardToForesee": one.is_hard,
+    }
+
+
+def _foreseen(snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int) -> list[tuple[str, Outlook]]:
+    return [
+        (snapshot.context, outlook(night(snapshot, namespace, now, timedelta(hours=hours))))
         for snapshot, now in snapshots
         for namespace in snapshot.velero_namespaces
     ]
+
+
+def _print(found: Sequence[tuple[str, Outlook]], window: Window | None, form: str) -> int:
     if form == "text":
         for place, (context, one) in enumerate(found):
             if place:
                 say()
-            _say(context, one, window, zone)
+            _say(context, one, window)
         if not found:
             say("No Velero server was found.")
     else:
-        emit({"servers": [_item(context, one, window, zone) for context, one in found]}, form)
-    if any(_loses_runs(one) or ((kept := _in(one, window, zone)) and not kept.is_free) for _, one in found):
+        emit({"servers": [_item(context, one, window) for context, one in found]}, form)
+    if any(_loses_runs(one) or ((kept := _in(one, window)) and not kept.is_free) for _, one in found):
         return 1
     return 3 if any(one.night.unknown for _, one in found) else 0
 
@@ -106,11 +197,11 @@ def _loses_runs(one: Outlook) -> bool:
     return any(schedule.count(Fate.LOST) for schedule in one.schedules)
 
 
-def _in(one: Outlook, window: Window | None, zone: tzinfo) -> WindowOutlook | None:
-    return None if window is None else window_outlook(one.night, window, zone)
+def _in(one: Outlook, window: Window | None) -> WindowOutlook | None:
+    return None if window is None else window_outlook(one.night, window)
 
 
-def _say(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> None:
+def _say(context: str, one: Outlook, window: Window | None) -> None:
     ahead = one.night
     place = f"{context}/{ahead.namespace}" if context else ahead.namespace
     say(f"Velero in {place}: {_time(ahead.now, ahead.now)} to {_time(ahead.until, ahead.now)}")
@@ -127,7 +218,7 @@ def _say(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> Non
             [_row(schedule, ahead.now) for schedule in one.schedules],
         )
     say()
-    for line in words(one, _in(one, window, zone)):
+    for line in words(one, _in(one, window)):
         say(f"  {render(line, ahead.now)}")
 
 
@@ -153,7 +244,7 @@ def _time(at: datetime, now: datetime) -> str:
     return f"{rounded:%H:%M}Z" if same_day else f"{rounded:%d %b %H:%M}Z"
 
 
-def _item(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> dict[str, Any]:
+def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
     ahead = one.night
     found: dict[str, Any] = {
         "context": context,
@@ -169,7 +260,7 @@ def _item(context: str, one: Outlook, window: Window | None, zone: tzinfo) -> di
         "runs": [_run_item(run) for schedule in one.schedules for run in schedule.runs],
         "leftOut": dict(ahead.left_out),
     }
-    if (kept := _in(one, window, zone)) is not None:
+    if (kept := _in(one, window)) is not None:
         found["window"] = {
             "from": rfc3339(kept.begins),
             "until": rfc3339(kept.ends),

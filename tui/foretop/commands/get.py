@@ -87,7 +87,7 @@ class SortOrder(msgspec.Struct, frozen=True):
             known = ", ".join(sorted(name for name, value in items[0].items() if not isinstance(value, dict | list)))
             raise click.UsageError(f"--sort-by: no item has the field {self.path.source}; the fields are {known}")
 
-    def place(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
+    def sort_key(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
         """The sort key of an item: numbers before texts, so that any two can be compared."""
         found = next((value for value in self.path.values(item) if value is not None), None)
         if found is None:
@@ -128,8 +128,8 @@ class PrintedRows(msgspec.Struct, frozen=True):
         if self.order is None:
             return kept
         self.order.check(list(kept.values()))
-        place = self.order.place
-        return dict(sorted(kept.items(), key=lambda pair: place(pair[1])))
+        sort_key = self.order.sort_key
+        return dict(sorted(kept.items(), key=lambda pair: sort_key(pair[1])))
 
 
 @click.command(

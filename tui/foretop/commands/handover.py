@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Mapping
 
 import click
@@ -12,14 +11,11 @@ from msgspec.structs import replace
 
 from foretop.commands.connection import config_of, connection_options
 from foretop.commands.help_examples import example
-from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.live_session import judged_state, running_session, wait_synced
 from foretop.commands.output import warn
-from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.clock import display_zone
 from foretop_core.dashboard.collect_handover import handover_of
-from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.handover import handover_text
-from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.connection.config import SessionOptions
 
 
@@ -49,10 +45,7 @@ async def _handover(
 ) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         _, bad = await wait_synced(session)
-        state = DashboardState(session, time.monotonic, acknowledgements_of(environ), DrillJournal(environ, waits=True))
-        await state.read_acknowledgements()
-        state.judge(at_once=True)
-        told = await handover_of(state, environ)
+        told = await handover_of(await judged_state(session), environ)
         click.echo(handover_text(told, display_zone(zone_name, environ), markdown=markdown))
         warn(bad)
         return 1 if bad else 0

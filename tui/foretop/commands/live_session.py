@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from foretop_core.actions.acknowledgement_file import acknowledgements_of
+from foretop_core.dashboard.drill_journal import DrillJournal
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
@@ -37,6 +41,20 @@ async def wait_synced(session: Session) -> tuple[list[str], list[ForetopError]]:
     if bad and not good:
         raise bad[0]
     return good, bad
+
+
+def dashboard_state(session: Session) -> DashboardState:
+    """The state of a dashboard on this session, with the person's own acknowledgements and drills."""
+    drills = DrillJournal(os.environ, waits=True)
+    return DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
+
+
+async def judged_state(session: Session) -> DashboardState:
+    """The same, with its findings."""
+    state = dashboard_state(session)
+    await state.read_acknowledgements()
+    state.judge(at_once=True)
+    return state
 
 
 def unreadable(session: Session) -> tuple[Unreadable, ...]:

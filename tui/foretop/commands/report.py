@@ -19,14 +19,12 @@ from foretop.commands.live_session import running_session, unreadable, wait_sync
 from foretop.commands.output import emit, file_help, output_option, say, table, warn, without_controls
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.background import in_thread
-from foretop_core.config.thresholds_from_settings import thresholds_of
+from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.cron import shown
 from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
-from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.cron_dialects import NONE_GIVEN
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerState
 from foretop_core.rules.failure_record import Failure, problem_text
@@ -81,11 +79,9 @@ def command(
     now = argument_values.moment(at)
     if source is None:
         return asyncio.run(_of_clusters(session_options, now if at else None, form, apart))
-    read = argument_values.objects(source)
-    given = session_options.velero_versions or NONE_GIVEN
-    given.check(())
-    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
-    limits = thresholds_of(session_options.thresholds)
+    snapshot, read = argument_values.snapshot_in(source, session_options)
+    window = configured_window(session_options.window, session_options.time_zone, os.environ)
+    limits = thresholds_of(session_options.thresholds, window)
     own = acknowledgements_of(os.environ).read()
     return report_snapshots([(snapshot, now)], read.unreadable, form, limits, own, apart=apart)
 

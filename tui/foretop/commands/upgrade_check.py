@@ -17,23 +17,12 @@ from foretop.commands.live_session import running_session, unreadable, wait_sync
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.rules import humanize
-from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.cron_dialects import NEWEST_KNOWN, NONE_GIVEN
-from foretop_core.rules.cron_dialects.upgrade_effect import UpgradeKind
+from foretop_core.rules.cron_dialects import NEWEST_KNOWN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.upgrade_check import ScheduleUpgrade, ServerUpgrade, server_upgrades, target
+from foretop_core.rules.upgrade_check import NEEDED, ScheduleUpgrade, ServerUpgrade, server_upgrades, target
 from foretop_core.tables.resources.json_items import as_list, identity, unseen_item
-
-_NEEDED = frozenset({"", "Schedule"})
-"""Of what was not seen, the kinds that hold schedules; "" is a whole cluster."""
-_EFFECTS = {
-    UpgradeKind.REFUSED: "is refused and makes no more backups",
-    UpgradeKind.ACCEPTED: "is accepted, and starts at once if a run was due between its creation and the upgrade",
-    UpgradeKind.OTHER_TIMES: "runs at other times",
-    UpgradeKind.EVERY_MINUTE: "starts a backup every minute",
-}
+from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade_lines
 
 
 @click.command("upgrade-check", epilog=example("foretop upgrade-check --to 1.18.3"))
@@ -54,10 +43,7 @@ def command(session_options: SessionOptions, release: str, source: str | None, a
     now = argument_values.moment(at)
     if source is None:
         return asyncio.run(_of_clusters(session_options, release, now if at else None, form))
-    read = argument_values.objects(source)
-    given = session_options.velero_versions or NONE_GIVEN
-    given.check(())
-    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
+    snapshot, read = argument_values.snapshot_in(source, session_options)
     if not snapshot.schedules:
         raise BadInput(f"{source} contains no schedules", "it has no Schedule")
     return report_upgrades([(snapshot, now)], read.unreadable, release, form)
@@ -79,7 +65,7 @@ def report_upgrades(
     """Prints what changes on some clusters, and answers with the exit code."""
     to, dialect = target(release)
     servers = [server for snapshot, at in snapshots for server in server_upgrades(snapshot, dialect, at)]
-    unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in _NEEDED]
+    unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in NEEDED]
     warn(lost)
     _say_what_is_open(servers, form)
     if form == "text":
@@ -99,62 +85,13 @@ def upgrade_exit_code(
 
 
 def _say_what_is_open(servers: Sequence[ServerUpgrade], form: str) -> None:
-    """Nobody asks for a release that makes no difference."""
-    for server in servers:
-        if not server.verdict.is_certain and server.changes:
-            say_to(
-                f"The Velero release in {_place(server)} is unknown ({server.before}): each result is "
-                "shown by release. Give the release with --velero-version.",
-                err=form != "text",
-            )
+    for line in unknown_release_lines(servers):
+        say_to(f"{line} Give the release with --velero-version.", err=form != "text")
 
 
 def print_upgrades(servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str) -> None:
-    for server in servers:
-        for change in server.changes:
-            _block(server, change, to, several=len(servers) > 1)
-            say()
-    for server in servers:
-        place = f"{_place(server)}: " if len(servers) > 1 else ""
-        say(f"{place}{_summary(server, to)}")
-    if not servers:
-        say("No schedules.")
-    for gap in unseen:
-        say(f"Not visible: {' '.join(filter(None, (gap.context, gap.kind)))} ({gap.why()})")
-
-
-def _block(server: ServerUpgrade, change: ScheduleUpgrade, to: str, several: bool) -> None:
-    schedule, effect = change.schedule, change.effect
-    name = f"{server.context}/{schedule.namespace}" if several and server.context else schedule.namespace
-    paused = "   paused: nothing changes until it is unpaused" if schedule.spec.paused else ""
-    say(f"{'/'.join(filter(None, (name, schedule.name)))}   {effect.expression}   {_EFFECTS[effect.kind]}{paused}")
-    say(f"  Velero {change.before}: {effect.meaning_before}")
-    say(f"  Velero {to}: {effect.meaning_after}")
-    say(f"  Runs in the next twelve months: {effect.runs_before:,} → {effect.runs_after:,}")
-    if effect.first_difference is None:
-        say(f"  First difference: none up to {effect.looked_until:%d %b %Y}")
-    else:
-        say(f"  First difference: {effect.first_difference:%a %d %b %Y %H:%M}Z")
-    if effect.instead:
-        say(f"  Write instead: {'   and   '.join(effect.instead)}")
-    if effect.instead_note:
-        say(f"  {effect.instead_note}")
-
-
-def _summary(server: ServerUpgrade, to: str) -> str:
-    count = humanize.count(server.schedules, "schedule")
-    if server.before == to:
-        return f"Nothing changes for {count}: this is already Velero {to}."
-    if not server.changes:
-        return f"{count} {'is' if server.schedules == 1 else 'are'} read the same by Velero {server.before} and {to}."
-    of_all = f"{server.changed} of {count} {'changes' if server.changed == 1 else 'change'}"
-    if not server.losing_all:
-        return f"{of_all}."
-    return f"{of_all}; {server.losing_all} {'loses all its' if server.losing_all == 1 else 'lose all their'} backups."
-
-
-def _place(server: ServerUpgrade) -> str:
-    return "/".join(filter(None, (server.context, server.namespace))) or "the file"
+    for line in upgrade_lines(servers, unseen, to):
+        say(line)
 
 
 def _item(server: ServerUpgrade, change: ScheduleUpgrade, to: str) -> dict[str, Any]:

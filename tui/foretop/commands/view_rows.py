@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
-import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterator
 from dataclasses import replace
@@ -13,10 +11,8 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from foretop_core.dashboard.drill_journal import DrillJournal
+from foretop.commands.live_session import dashboard_state
 from foretop_core.dashboard.findings_table import FindingsTableModel
-from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE
 from foretop_core.models.wire import ObjectRef
@@ -39,8 +35,7 @@ class PrintedTable(ABC):
     def __init__(self, session: Session, watched: Collection[str] | None) -> None:
         self.changed = asyncio.Event()
         self._session = session
-        drills = DrillJournal(os.environ, waits=True)
-        self._state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
+        self._state = dashboard_state(session)
         self._feed = session.store.feed.subscribe(watched, self.changed.set)
         self.titles: list[tuple[str, bool]] = []
         """Of each column, and whether it is for wide output only."""

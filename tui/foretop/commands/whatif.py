@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta, tzinfo
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
-from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import example
-from foretop.commands.live_session import running_session, wait_synced
-from foretop.commands.output import emit, file_help, output_option, say, warn
-from foretop_core.errors import BadInput, ForetopError
+from foretop.commands.one_server import of_one_server
+from foretop.commands.output import emit, file_help, output_option, say
+from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.cron_dialects import NONE_GIVEN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate
 from foretop_core.rules.night.outlook import Outlook, words
@@ -35,7 +31,7 @@ from foretop_core.rules.night.what_if import (
     what_if,
 )
 from foretop_core.rules.night.window import read_window
-from foretop_core.rules.sentences import render
+from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
@@ -80,8 +76,6 @@ def command(
 
     Exit code: 0 no run would be lost, 1 a run would be lost after the change, 2 bad input or nothing readable.
     """
-    if at is not None and source is None:
-        raise click.UsageError("--at is for a file (-f)")
     zone = argument_values.zone(zone_name)
     changes: list[Change] = [
         *(Move(name, text) for name, text in map(_pair, moves)),
@@ -93,29 +87,17 @@ def command(
     if slots is not None:
         changes.append(Slots(slots))
     if stopped is not None:
-        changes.append(Stopped(read_window(stopped)))
+        changes.append(Stopped(read_window(stopped, zone)))
 
-    def judge(snapshot: ClusterSnapshot, now: datetime) -> int:
-        return _print(snapshot, now, changes, timedelta(hours=hours), session_options.velero_namespace, zone, form)
+    def judge(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> int:
+        found = what_if(snapshot, namespace, now, changes, timedelta(hours=hours))
+        if form == "text":
+            _say(found)
+        else:
+            emit(_comparison(found, now), form)
+        return 1 if _lost(found.after) else 0
 
-    if source is None:
-        return asyncio.run(_of_cluster(session_options, judge))
-    read = argument_values.objects(source)
-    given = session_options.velero_versions or NONE_GIVEN
-    given.check(())
-    warn(read.unreadable)
-    return judge(assemble((item for _, item in read.objects), given_versions=given.of("")), argument_values.moment(at))
-
-
-async def _of_cluster(session_options: SessionOptions, judge: Callable[[ClusterSnapshot, datetime], int]) -> int:
-    async with running_session(replace(session_options, with_velero=True)) as session:
-        good, bad = await wait_synced(session)
-        warn(bad)
-        if not good:
-            raise ForetopError("Nothing can be compared", "no cluster could be read")
-        if len(good) > 1:
-            raise BadInput("A change is of one cluster", f"{len(good)} are given", "choose one with --context")
-        return judge(session.snapshot(good[0]), session.clock(good[0]).now())
+    return of_one_server(session_options, source, at, judge)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -132,52 +114,36 @@ def _number(text: str) -> float:
         raise BadInput(f"{text!r} is not a number", "", "such as 2 or 1.5") from None
 
 
-def _print(
-    snapshot: ClusterSnapshot,
-    now: datetime,
-    changes: Sequence[Change],
-    length: timedelta,
-    namespace: str,
-    zone: tzinfo,
-    form: str,
-) -> int:
-    places = snapshot.velero_namespaces
-    if not namespace and len(places) != 1:
-        what = f"There are {len(places)} Velero servers" if places else "No Velero server was found"
-        raise BadInput(what, "", f"choose one with --velero-namespace: {', '.join(places)}" if places else "")
-    if namespace and namespace not in places:
-        raise BadInput(f"There is no Velero in {namespace}", "", f"there is {', '.join(places) or 'none'}")
-    found = what_if(snapshot, namespace or places[0], now, changes, length, zone)
-    if form == "text":
-        _say(found)
-    else:
-        emit(
-            {
-                "before": _item(found.before),
-                "after": _item(found.after),
-                "differences": [render(one, now) for one in found.differences],
-            },
-            form,
-        )
-    return 1 if _lost(found.after) else 0
+def _comparison(found: NightComparison, now: datetime) -> dict[str, Any]:
+    return {
+        "before": night_item(found.before),
+        "after": night_item(found.after),
+        "differences": [render(one, now) for one in found.differences],
+    }
 
 
 def _say(found: NightComparison) -> None:
-    for title, one in (("As it is:", found.before), ("After the change:", found.after)):
-        say(title)
+    say_nights(found.before, found.after, found.differences, "After the change:")
+
+
+def say_nights(before: Outlook, after: Outlook, differences: Sequence[Text], title: str) -> None:
+    """The two nights in words, and the difference."""
+    for head, one in (("As it is:", before), (title, after)):
+        say(head)
         for line in words(one):
             say(f"  {render(line, one.night.now)}")
         say()
     say("The difference:")
-    for line in found.differences or ("Nothing that a person would notice.",):
-        say(f"  {render(line, found.before.night.now)}")
+    for line in differences or ("Nothing that a person would notice.",):
+        say(f"  {render(line, before.night.now)}")
 
 
 def _lost(one: Outlook) -> int:
     return sum(schedule.count(Fate.LOST) for schedule in one.schedules)
 
 
-def _item(one: Outlook) -> dict[str, Any]:
+def night_item(one: Outlook) -> dict[str, Any]:
+    """A night in a few numbers, for scripts."""
     done = one.done
     return {
         "slots": one.night.slots,

@@ -33,6 +33,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.session import Session
@@ -104,7 +105,7 @@ class CommandSession(msgspec.Struct):
         options, asked, before = self.options, list(items), self.snapshot
         plan = planner(before, asked, self.now)
         reporter = ActionReporter(options.form, self.context, options.asks)
-        reporter.plan(plan)
+        reporter.plan(plan, lambda _context, namespace: queue_line(before, namespace, plan.at))
         if options.dry_run != "client" and plan.steps:
             await self.executor.guard(plan)
         if options.dry_run == "client" or not plan.steps:
@@ -139,10 +140,10 @@ class WriteCommand(click.Command):
 
 
 def verb_of(
-    group: click.Group | None, record: ActionRecord, place: int = 0
+    group: click.Group | None, record: ActionRecord, index: int = 0
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Makes a command that writes under the name that its record has, in the group that is named there, if any."""
-    line = record.commands[place]
+    line = record.commands[index]
     where, _, verb = line.words.rpartition(" ")
     if where != (group.name if group is not None else ""):
         raise LookupError(f"the record of {record.id} puts {verb} under {where or 'foretop'}")
@@ -153,12 +154,12 @@ def verb_of(
 def add_plain_verbs(group: click.Group, kinds: tuple[Kind, ...]) -> None:
     """Adds the commands of the group that are made from a record alone: they take names, and nothing of their own."""
     for record in RECORDS:
-        for place, line in enumerate(record.commands):
+        for index, line in enumerate(record.commands):
             if line.help and line.words.startswith(f"{group.name} "):
                 command = acting_options(in_session(kinds)(functools.partial(_ask_of_named, record=record)))
                 command = connection_options(command)
                 command.__doc__ = line.help
-                verb_of(group, record, place)(choosing_options(wait_option(command) if record.follow else command))
+                verb_of(group, record, index)(choosing_options(wait_option(command) if record.follow else command))
 
 
 async def _ask_of_named(at: CommandSession, *, selection: ObjectSelection, record: ActionRecord) -> int:

@@ -56,7 +56,7 @@ class FindingsDialog(ActionDialog):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Those that are still asked about: of some, what everybody sees may be written already."""
+        """The findings that are still asked about: of some, what everybody sees may be written already."""
         wanted = frozenset(self.keys)
         return tuple(one for one in self.targets.findings if key_of(one) in wanted or one.subject in wanted)
 
@@ -71,14 +71,14 @@ class FindingsDialog(ActionDialog):
         return self.verb
 
     def sentences(self) -> list[Paragraph]:
-        """What the findings say, the first few of them."""
+        """The sentences of the first few findings."""
         found = self.findings
         said = [f"{subject_text(one)}: {render(one.what, self._state.clock(one.context))}" for one in found[:_FEW]]
         more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
         return [paragraph(text, label=" " if at else "Finding") for at, text in enumerate((*said, *more))]
 
     def shared_plan(self, findings: Sequence[Finding]) -> TrackedPlan:
-        """What is written on the objects of these findings; those that have none are refused."""
+        """Plans what is written on the objects of these findings; those that have none are refused."""
         objects, refused = shared_subjects(findings)
         if not objects:
             return TrackedPlan(Plan(self.intent, self.service.now(self.keys[0].context), (), refused))
@@ -115,7 +115,7 @@ class AcknowledgeDialog(FindingsDialog):
 
     @work
     async def _learn_users(self) -> None:
-        """Who has acknowledged it is shown to the others."""
+        """Asks who acts: that is shown to the others."""
         for context in self.contexts:
             await self.service.learn_user(context)
         self.replan()
@@ -135,7 +135,7 @@ class AcknowledgeDialog(FindingsDialog):
 
     @property
     def is_confirmed(self) -> bool:
-        """What is kept on this machine changes nothing in production."""
+        """Needs no name for what is kept on this machine: it changes nothing in production."""
         return not self.is_shared or super().is_confirmed
 
     def is_worth_sending(self, plan: Plan) -> bool:

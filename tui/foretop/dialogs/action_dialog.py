@@ -15,12 +15,13 @@ from msgspec.structs import replace
 from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.timer import Timer
 from textual.widgets import Input
 
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.dialog_frame import DialogFrame
-from foretop.dialogs.dialog_parts import MessageBody, OptionCycler, RadioList
+from foretop.dialogs.dialog_frame import DialogFrame, DialogText
+from foretop.dialogs.dialog_parts import NO_TABLE, OptionCycler, RadioList
 from foretop.dialogs.plan_run import PlanRun
 from foretop.terminal.clipboard import copy
 from foretop.widgets.paragraphs import Paragraph, paragraph
@@ -29,11 +30,14 @@ from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.plan_table import Piece, PlanTable
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import QueueLine
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import clean, cut, width
 
 REPLAN = 1.0
@@ -44,8 +48,17 @@ _LONGEST_TYPED, _END_TYPED = 36, 6
 _OTHER_KNOB = 16
 """What the knob that cancels takes beside it, and the brackets and the gap."""
 _SHORTEST_NAME = 8
+_TYPING_PAUSE = 0.3
+"""Seconds without a key after which the plan is made again."""
+_A_SECONDS_OBJECTS = 100
+"""Objects whose plan is made again every second; of more of them less often."""
 _BRIEF = 2.5
 """Seconds for a toast of three words."""
+
+
+_BAR = 20
+_ASKED_AGAIN = frozenset({Outcome.CHANGED, Outcome.FAILED, Outcome.NOT_SENT})
+"""After these the form of a single object is there again, with what was typed."""
 
 
 class DialogState(Enum):
@@ -84,6 +97,9 @@ class ActionDialog(DialogFrame):
         self._protections = service.protections([key.context for key in targets.keys])
         """As they were shown last: a name that is to be typed from now on has not been typed yet."""
         self._asked_rights = False
+        self._typing: Timer | None = None
+        """Runs out when typing has paused."""
+        self._ticks = 0
         self._without_form = False
         self._news: list[Paragraph] = []
         self._uids: dict[ObjectRef, str] = {}
@@ -97,7 +113,7 @@ class ActionDialog(DialogFrame):
 
     @abstractmethod
     def planner(self) -> Planner:
-        """What is asked for, as it stands in the dialog now."""
+        """The planner of what is asked for, as it stands in the dialog now."""
 
     def make_plan(self) -> TrackedPlan:
         return self.service.plan(self.intent, self.planner(), self.keys)
@@ -106,24 +122,20 @@ class ActionDialog(DialogFrame):
         """Brings the choices up to date."""
 
     def more(self) -> list[Paragraph]:
-        """What else is to be said before the plan."""
+        """The sentences before the plan."""
         return []
 
     def is_worth_sending(self, plan: Plan) -> bool:
-        """Whether there is anything to do."""
+        """True if there is anything to do."""
         return bool(plan.steps)
 
     @property
     def is_read_only(self) -> bool:
         return self.service.is_read_only(self.contexts)
 
-    def summary(self, plan: Plan) -> list[str]:
-        """What else is told of several in one line, behind how many there are."""
-        return []
-
     @property
     def title_line(self) -> str:
-        """What is done to what: a name, or how many."""
+        """The title: what is done to a name, or to how many."""
         if len(self.keys) == 1:
             return plan_text.title(self.headline, self.keys[0].name, self.cells)
         return (self.titles[1] or self.headline).format(humanize.count(self._number, self.noun))
@@ -136,7 +148,7 @@ class ActionDialog(DialogFrame):
 
     @property
     def confirm_label(self) -> str:
-        """What the knob does with the choices as they stand, as far as there is room to name it."""
+        """The label of the button with the choices as they stand, as far as there is room."""
         one, several = self.titles
         if not one:
             return self.verb
@@ -156,14 +168,32 @@ class ActionDialog(DialogFrame):
         return self.query_one(".knobs").size.width - _OTHER_KNOB
 
     def alternative_plans(self) -> list[Plan]:
-        """What the other choices would come to: the dialog keeps room for them."""
+        """The plans of the other choices: the dialog keeps room for them."""
         return []
 
     # Asking
 
     def on_mount(self) -> None:
-        self.set_interval(REPLAN, self.replan)
+        self.set_interval(REPLAN, self._replan_in_time)
         self.replan()
+
+    def _replan_in_time(self) -> None:
+        """Once a second; the plan of many is made less often, and none while somebody types."""
+        self._ticks += 1
+        if self._typing is None and self._ticks % (1 + len(self.keys) // _A_SECONDS_OBJECTS) == 0:
+            self.replan()
+
+    @on(Input.Changed)
+    def _typed_on(self) -> None:
+        """The plan is made again when typing pauses: typing does not wait for it, however many objects there are."""
+        if self._typing is not None:
+            self._typing.stop()
+        self._typing = self.set_timer(_TYPING_PAUSE, self.replan)
+
+    def _catch_up(self) -> None:
+        """Makes the plan of what was typed last, before anything is done with it."""
+        if self._typing is not None:
+            self.replan()
 
     @property
     def wanted(self) -> str:
@@ -195,7 +225,7 @@ class ActionDialog(DialogFrame):
 
     @property
     def wanted_is(self) -> str:
-        """What is to be typed, where it is not a name alone."""
+        """Says what is to be typed, where it is not a name alone."""
         several = self.intent.dangerous and len(self.keys) > 1
         names = (*self._production, *([self.keys[0].name] if self.intent.dangerous else []))
         parts = [
@@ -212,9 +242,11 @@ class ActionDialog(DialogFrame):
 
     @on(RadioList.Chosen)
     @on(OptionCycler.Turned)
-    @on(Input.Changed)
     def replan(self) -> None:
-        """What is shown is what would happen now, not what would have happened when the dialog was opened."""
+        """Shows what would happen now, not what would have happened when the dialog was opened."""
+        if self._typing is not None:
+            self._typing.stop()
+            self._typing = None
         if self.dialog_state is DialogState.DONE and (self.service.undone or self.service.unwatched):
             self.draw()
         if self.dialog_state is not DialogState.ASKING:
@@ -253,12 +285,12 @@ class ActionDialog(DialogFrame):
 
     @property
     def is_impossible(self) -> bool:
-        """Whether nothing of it can be done, whatever is chosen: there is a reason to read, and nothing to fill in."""
+        """True if nothing of it can be done, whatever is chosen: there is a reason to read, and nothing to fill in."""
         plan = self.planned.plan if self.planned is not None else None
         return plan is not None and not plan.steps and bool(plan.refused) and not self.another_choice_helps
 
     def _show_form(self) -> None:
-        """It goes when the action becomes impossible, and comes back when it is possible again."""
+        """Hides the form when the action becomes impossible, and shows it when it is possible again."""
         if self.is_impossible != self._without_form:
             self._without_form = self.is_impossible
             self.show_fields(True)
@@ -281,42 +313,98 @@ class ActionDialog(DialogFrame):
                 self.draw()
 
     def draw(self) -> None:
+        """While it is sent, what was agreed to stays as it was."""
         self.is_asking = self.dialog_state is DialogState.ASKING
-        alternative_plans = self.alternative_plans() if self.is_asking and self.planned is not None else []
-        others = [
-            [*self._news, *self._counted(plan), *self.more(), *self._proposal(plan)] for plan in alternative_plans
-        ]
-        self.say(self.title_line, plan_text.place(self.keys, self.cells), list(self._said()), others)
+        match self.dialog_state:
+            case DialogState.ASKING:
+                self.say(self._asked())
+            case DialogState.SENDING:
+                self.say(replace(self._text, writes=tuple(self._sending()), others=()))
+            case DialogState.DONE:
+                self.say(self._done())
         self._show_knobs()
 
-    def _proposal(self, plan: Plan) -> list[Paragraph]:
-        return plan_text.proposal(plan, self.targets, self.cells, copies=not isinstance(self.focused, Prompt))
+    def _asked(self) -> DialogText:
+        plan = self.planned.plan if self.planned is not None else None
+        others = self.alternative_plans() if plan is not None else []
+        table = self.table(plan) if plan is not None else NO_TABLE
+        if plan is None and self.problem:
+            table = self._text.table  # Nothing moves under who is typing.
+        copies = not isinstance(self.focused, Prompt)
+        return DialogText(
+            self.title_line,
+            plan_text.place(self.keys, self.cells),
+            tuple(self._lead(table)),
+            table,
+            tuple(self._said()),
+            tuple(self.writes(plan, copies=copies)) if plan is not None else (),
+            tuple([*self.more(), *self._proposal(plan)] for plan in others),
+        )
 
-    def _counted(self, plan: Plan) -> list[Paragraph]:
-        """Of several, in one line before all else, how many it is about."""
-        counted = plan_text.counted(plan, self.targets, self.noun)
-        return [paragraph("; ".join([*counted, *self.summary(plan)]), bold=True)] if counted else []
+    def _lead(self, table: PlanTable) -> Iterator[Paragraph]:
+        """Yields what speaks against it, then what it comes to in numbers."""
+        yield from self._news
+        yield from (paragraph(f"{why}.", Tone.WARN) for why in self._unexpected_protection())
+        yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
+        if self.planned is not None:
+            yield from self.warnings(self.planned.plan)
+            sentence = self.consequence(self.planned.plan, table)
+            skipped = [Piece(f" {text}", Tone.DIM) for text in plan_text.skipped(self.targets)]
+            if sentence or skipped:
+                yield plan_text.sentence((*sentence, *skipped))
+
+    def warnings(self, plan: Plan) -> list[Paragraph]:
+        return plan_text.warnings(plan, self.targets)
+
+    def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
+        """One sentence with the consequence in numbers."""
+        if table.sentence or not table.rows:
+            return table.sentence
+        return (Piece(f"{humanize.count(len(plan.steps), self.noun)}.", Tone.BRIGHT),)
+
+    def table(self, plan: Plan) -> PlanTable:
+        return plan_text.table(plan, self._line)
+
+    def _line(self, context: str, namespace: str) -> QueueLine:
+        """The line of a server, once for each plan."""
+        return self.service.queue_line(context, namespace)
+
+    def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
+        return plan_text.writes(plan.steps, self.cells, copies=copies)
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        return plan_text.proposal(plan)
 
     def _said(self) -> Iterator[Paragraph]:
+        """Yields what is said between the table and what is written."""
+        yield from self.more()
+        if self.waits_for:
+            yield paragraph(self.waits_for, Tone.DIM)
+        if self.planned is not None:
+            yield from self._proposal(self.planned.plan)
+
+    def _sending(self) -> Iterator[Paragraph]:
+        if self.plan_run is not None:
+            done, all_of_them = len(self.plan_run.told), len(self.plan_run.planned.plan.steps)
+            yield paragraph(f"{done} of {all_of_them}  {bar(done, all_of_them, _BAR)}", label="Sending", bold=True)
+
+    def _done(self) -> DialogText:
+        told = self.plan_run.told if self.plan_run is not None else []
+        return DialogText(
+            self.title_line,
+            plan_text.place(self.keys, self.cells),
+            table=plan_text.outcome_table(told),
+            lead=tuple(self.outcome()),
+        )
+
+    def outcome(self) -> Iterator[Paragraph]:
+        """Tells what became of it."""
         plan_run = self.plan_run
-        if self.dialog_state is DialogState.DONE and plan_run is not None:
+        if plan_run is not None:
             yield from plan_text.outcome(plan_run.told)
             if plan_run.problem:
                 yield paragraph(plan_run.problem, Tone.BAD)
             yield from self._undone(plan_run)
-            return
-        yield from self._news
-        yield from (paragraph(f"{why}.", Tone.WARN) for why in self._unexpected_protection())
-        if self.planned is not None:
-            yield from self._counted(self.planned.plan)
-        yield from self.more()
-        if self.waits_for:
-            yield paragraph(self.waits_for, Tone.DIM)
-        yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
-        if self.planned is not None:
-            yield from self._proposal(self.planned.plan)
-        if self.dialog_state is DialogState.SENDING and plan_run is not None:
-            yield paragraph(f"Sending: {len(plan_run.told)} of {len(plan_run.planned.plan.steps)}", bold=True)
 
     def _unexpected_protection(self) -> Iterator[str]:
         """Why it is read-only, and why a name is to be typed that is not asked for by the name of the context."""
@@ -327,7 +415,7 @@ class ActionDialog(DialogFrame):
                 yield f"{'As in production' if one.in_doubt else 'Production'}: {one.production}"
 
     def _undone(self, plan_run: PlanRun) -> Iterator[Paragraph]:
-        """What was put back again: it no longer is as the lines above say."""
+        """Tells what was put back again: it no longer is as the lines above say."""
         for told in plan_run.told:
             undone = self.service.undone.get(told.result.step.target)
             if undone is not None:
@@ -339,7 +427,7 @@ class ActionDialog(DialogFrame):
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go
         asks = self.dialog_state is DialogState.ASKING
-        cancel.say(self.dismissal if asks and not self.is_impossible else "Close")
+        cancel.say("Cancel" if asks and not self.is_impossible else "Close")
         if asks:
             go.display = not self.is_impossible
             go.say(READ_ONLY if self.is_read_only else self.confirm_label, dead=bool(self._why_not()))
@@ -362,7 +450,8 @@ class ActionDialog(DialogFrame):
         return "" if self.is_confirmed else self.unconfirmed
 
     def on_descendant_focus(self) -> None:
-        """Where one types, c is a letter."""
+        """Draws again: where one types, c is a letter. Who leaves a field has typed it."""
+        self._catch_up()
         self.draw()
 
     def action_copy(self) -> None:
@@ -371,6 +460,7 @@ class ActionDialog(DialogFrame):
 
     def action_press(self) -> None:
         """Does what the button with the focus says."""
+        self._catch_up()
         if self.focused is self.cancel:
             self.action_leave()
         elif self.dialog_state is DialogState.DONE:
@@ -382,12 +472,12 @@ class ActionDialog(DialogFrame):
                 self.app.run_worker(work)
 
     def press_again(self) -> None:
-        """What the knob does once all was tried."""
+        """Does what the button says once all was tried."""
         if self.plan_run is not None:
             self._ask_again(self.plan_run.rest, [told.result for told in self.plan_run.told])
 
     def action_leave(self) -> None:
-        """What is under way goes on, and is told in a toast; where nothing is, that is told too."""
+        """Leaves; what is under way goes on, and is told in a toast. Where nothing is, that is told too."""
         if self.plan_run is not None:
             self.plan_run.listener = None
         super().action_leave()
@@ -401,6 +491,7 @@ class ActionDialog(DialogFrame):
         self.dialog_state = DialogState.SENDING
         self.plan_run = PlanRun(self.confirmed_service, planned, self.planner(), _toast(self.app))
         self.plan_run.listener = self._moved
+        self.query_one("#fields").disabled = True
         self.cancel.focus()
         self.draw()
         return self.plan_run.run()
@@ -419,29 +510,29 @@ class ActionDialog(DialogFrame):
             self._ask_again(self.keys, [])
             self._refusal = plan_run.problem
             self.draw()
-        elif len(results) == 1 and results[0].outcome is Outcome.CHANGED and plan_run.rest:
+        elif len(results) == 1 and results[0].outcome in _ASKED_AGAIN and plan_run.rest:
             self._ask_again(self.keys, results)
         else:
             self.dialog_state = DialogState.DONE
-            self.query_one(MessageBody).start_afresh()
+            self.start_afresh()
             self.show_fields(False)
             self.draw()
 
     def _ask_again(self, keys: tuple[ObjectRef, ...], results: list[Result]) -> None:
         """With what has changed, and with nothing agreed to."""
-        changed = [one for one in results if one.outcome is Outcome.CHANGED]
-        self._news = [line for one in changed for line in plan_text.changed(one)]
+        self._news = [line for one in results for line in plan_text.asked_again(one)]
         self.targets = replace(self.targets, keys=keys, hidden=0, skipped=())
         self.dialog_state = DialogState.ASKING
         self._asked_rights = False
-        self.query_one(MessageBody).start_afresh()
+        self.query_one("#fields").disabled = False
+        self.start_afresh()
         self.show_fields(True)
         self.forget_what_was_typed()
         self.replan()
 
 
 def _typed(name: str) -> str:
-    """What of a name is to be typed."""
+    """The part of a name that is to be typed."""
     return name if len(name) <= _LONGEST_TYPED else name[-_END_TYPED:]
 
 

@@ -1,4 +1,4 @@
-"""What an action is asked of: the objects, and what became of the others that were marked."""
+"""The targets of an action: the objects, and what became of the others that were marked."""
 
 from __future__ import annotations
 
@@ -22,5 +22,3 @@ class ActionTargets(msgspec.Struct, frozen=True):
     """What an action on findings is about, one by one; the keys are those of their rows."""
     namespace: str = ""
     """The namespace that is brought back from a backup, where it was asked of a namespace."""
-    copies: int = 0
-    """How many copies of that namespace there are."""

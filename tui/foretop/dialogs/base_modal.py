@@ -1,13 +1,26 @@
-"""The base of all modal windows: escape, q and ctrl+c close each."""
+"""The base of all modal windows, which escape, q and ctrl+c close; a window of text, and one to pick a choice."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.screen import ModalScreen
+from textual.widgets import Label
+from textual.widgets.option_list import Option
+
+from foretop.widgets.line_widgets import TextPane
+from foretop.widgets.option_list import PlainOptionList
+from foretop_core.tables.text.terminal_text import clean, width
 
 Answer = TypeVar("Answer")
+_WINDOWS = ((160, 120), (120, 100), (0, 78))
+"""From how many columns of the terminal on a window has how many."""
 
 
 class BaseModal(ModalScreen[Answer]):
@@ -27,6 +40,62 @@ class BaseModal(ModalScreen[Answer]):
         self.is_left = True
         self.dismiss(None)
 
+    @property
+    def window_cells(self) -> int:
+        """The width of its window, as the style sheet has it; the screen gets its class of size only after this."""
+        cells = self.app.size.width
+        return min(cells, next(wide for least, wide in _WINDOWS if cells >= least))
+
     def show_notice(self, text: str) -> bool:
         """Shows a message inside the window; False where it has no place for one, and the message waits."""
         return False
+
+
+class TextModal(BaseModal[None]):
+    """A window with a text, in one column or two, which scrolls where it does not fit."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "scroll_by(1)", show=False),
+        Binding("up,k", "scroll_by(-1)", show=False),
+        Binding("pagedown,space,ctrl+f", "page(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("end,G", "scroll_by(1000000)", show=False),
+        Binding("home,g", "scroll_by(-1000000)", show=False),
+    ]
+
+    def action_scroll_by(self, by: int) -> None:
+        for pane in self.query(TextPane):
+            pane.scroll_lines(by)
+
+    def action_page(self, by: int) -> None:
+        """One line of the page before stays in sight."""
+        self.action_scroll_by(by * max(1, self.query(TextPane).first().size.height - 1))
+
+
+_LEAST_WIDTH = 76
+_FRAME = 5
+"""Cells of the border, beside it and for a scrollbar."""
+
+
+class ChoicePicker(BaseModal[int]):
+    """A list of choices; the answer is the index of the chosen one."""
+
+    def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:
+        super().__init__(ascii)
+        self._title = title
+        self._labels = labels
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window"):
+            yield Label(Text(clean(self._title), style="bold"))
+            yield PlainOptionList(*(Option(Text(clean(label), no_wrap=True)) for label in self._labels))
+            yield Label(Text("enter select, esc/q close", style="dim"))
+
+    def on_mount(self) -> None:
+        """As wide as its longest choice, where the terminal is."""
+        longest = max(width(clean(label)) for label in (self._title, *self._labels))
+        self.query_one(".window").styles.width = max(_LEAST_WIDTH, longest + _FRAME)
+
+    @on(PlainOptionList.OptionSelected)
+    def _chosen(self, event: PlainOptionList.OptionSelected) -> None:
+        self.dismiss(event.option_index)

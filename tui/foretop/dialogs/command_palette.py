@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -14,10 +15,12 @@ from textual.widgets import Input, Label
 from foretop.dialogs.search_modal import SearchModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
-from foretop_core.tables.text.terminal_text import clean, cut_end
+from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
-_LINE = 68
-"""What fits into the window beside its border and scroll bar."""
+_EDGES = 8
+"""Cells of the window beside a line: border, padding and scroll bar."""
+_NAME, _SHOWN = 22, 12
+"""Cells of the names and of the key, each with the space after it."""
 
 
 class PaletteEntry(msgspec.Struct, frozen=True):
@@ -43,12 +46,16 @@ class CommandPalette(SearchModal[str]):
         with Vertical(classes="window -tall"):
             with Horizontal(classes="prompt"):
                 yield Label(":", markup=False)
-                yield Prompt(placeholder="schedules  nab  queue  backups  bsl  ns team-a  q", id="command")
+                yield Prompt(placeholder="schedules  nab  queue  storage  ns team-a  q", id="command")
             yield PlainOptionList(id="found")
 
     def search(self, text: str) -> Iterable[Text]:
         self._found = matching(self._entries, text)
-        return [_line(entry) for entry in self._found]
+        cells = self.window_cells - _EDGES
+        return [_line(entry, cells) for entry in self._found]
+
+    def on_resize(self) -> None:
+        self.show_found(self.search(self.query_one(Prompt).value))
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
@@ -93,10 +100,21 @@ def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
     return list(dict.fromkeys([*first, *begins, *has]))
 
 
-def _line(entry: PaletteEntry) -> Text:
-    key = f"  {entry.shown}" if entry.shown else "  not here" if not entry.works else ""
+def _line(entry: PaletteEntry, cells: int) -> Text:
+    """Name, key and what it is, each in its column; what is long goes on below."""
+    key = entry.shown or ("" if entry.works else "not here")
+    folded = textwrap.wrap(clean(entry.title), max(20, cells - _NAME - _SHOWN)) or [""]
     line = Text(no_wrap=True)
-    line.append(f"{cut_end(' '.join(name.strip() for name in entry.names[:3]), 21):<22} ", style="bold")
-    line.append(cut_end(clean(entry.title), _LINE - 23 - len(key)))
-    line.append(key, style="dim")
+    line.append(f"{_names(entry):<{_NAME}}", style="bold")
+    line.append(f"{cut_end(key, _SHOWN - 1):<{_SHOWN}}", style="dim")
+    line.append(f"\n{' ' * (_NAME + _SHOWN)}".join(folded))
     return line
+
+
+def _names(entry: PaletteEntry) -> str:
+    """As many of its names as there is room for, the first one in any case."""
+    said, *others = (name.strip() for name in entry.names)
+    for name in others:
+        if width(said) + 1 + width(name) < _NAME:
+            said = f"{said} {name}"
+    return cut_end(said, _NAME - 1)

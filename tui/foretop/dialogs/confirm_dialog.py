@@ -10,18 +10,20 @@ from msgspec.structs import replace
 from textual import work
 from textual.widget import Widget
 
+from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_record import ActionRecord, ChoiceField, TextField
-from foretop_core.actions.plans import Planner, chosen
-from foretop_core.actions.schema_probe import serves_field
+from foretop_core.actions.plans import Plan, Planner, chosen
+from foretop_core.actions.server_queries import serves_field
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.engine.status_glyphs import Tone
 
 
 class ConfirmDialog(ActionDialog):
@@ -32,7 +34,9 @@ class ConfirmDialog(ActionDialog):
         assert record.dialog is not None
         self.spec = record.dialog
         self.headline, self.verb, self.titles = self.spec.headline, self.spec.verb, self.spec.titles
-        self.noun, self.dismissal = self.spec.noun, self.spec.dismissal
+        self.noun = self.spec.noun
+        self._unserved = ""
+        """Why a choice is not offered."""
         self._lost: tuple[tuple[ClusterSnapshot, ...], tuple[ObjectRef, ...], tuple[str, ...]] | None = None
 
     def on_mount(self) -> None:
@@ -68,12 +72,22 @@ class ConfirmDialog(ActionDialog):
         except ForetopError:
             found = [False]
         self._field(field).display = all(found)
+        self._unserved = "" if all(found) else field.unserved
         self.replan()
 
     @property
     def is_impossible(self) -> bool:
-        """What is refused with one choice may be possible with another."""
-        return super().is_impossible and not self._choices()
+        """True if no choice helps: what is refused with one may be possible with another."""
+        return super().is_impossible and not any(map(self._is_possible, self._choices()))
+
+    def _is_possible(self, field: ChoiceField) -> bool:
+        """One of the options leads to a change."""
+        given = {field.served_as: True} if field.served_as else {}
+        planners = (chosen(self.intent.planner, **given, **{field.name: value}) for _, value in field.options)
+        try:
+            return any(self.service.plan(self.intent, planner, self.keys).plan.steps for planner in planners)
+        except ForetopError:
+            return True
 
     @property
     def confirm_label(self) -> str:
@@ -114,9 +128,21 @@ class ConfirmDialog(ActionDialog):
         self._lost = (snapshots, keys, tuple(filter(None, found)))
         return self._lost[2]
 
+    def warnings(self, plan: Plan) -> list[Paragraph]:
+        """Adds what it comes to: where nothing is typed that it depends on, it is read first."""
+        return [*super().warnings(plan), *(plan_text.proposal(plan) if self._is_question and plan.steps else [])]
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        return [] if self._is_question and plan.steps else super()._proposal(plan)
+
+    @property
+    def _is_question(self) -> bool:
+        return not any(isinstance(field, TextField) for field in self.spec.fields)
+
     def more(self) -> list[Paragraph]:
         """Until a plan tells it, how the object is now."""
         item = self.service.item(self.keys[0])
+        said = [paragraph(self._unserved, Tone.DIM)] if self._unserved and not self.is_impossible else []
         if self.spec.current is None or self.planned is not None or len(self.keys) > 1 or item is None:
-            return []
-        return [paragraph(self.spec.current(item, self.service.now(self.keys[0].context)), label="Now")]
+            return said
+        return [*said, paragraph(self.spec.current(item, self.service.now(self.keys[0].context)), label="Now")]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
 from textual import work
 from textual.widget import Widget
 
-from foretop.bindings import key_name
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
@@ -15,11 +15,11 @@ from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_record import ActionRecord
-from foretop_core.actions.namespace_content import ExistingObjects, existing_objects
+from foretop_core.actions.obstacles import unavailable_storage
 from foretop_core.actions.planners.restores import (
-    RESTORE_FROM,
     RestoreRequest,
     beside,
+    copies_of,
     copy_limits,
     offered_mapping,
     plan_restore,
@@ -27,11 +27,14 @@ from foretop_core.actions.planners.restores import (
 )
 from foretop_core.actions.planners.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.plans import Planner
+from foretop_core.actions.server_queries import ExistingObjects, existing_objects
 from foretop_core.actions.step_builders import restore_name
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec, RestoreSpec
+from foretop_core.models.kinds import BACKUP
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import differences
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -59,6 +62,9 @@ class RestoreDialog(ActionDialog):
         self._is_looking = True
         item = self.service.item(self.keys[0])
         self._backup = item if isinstance(item, Backup) else None
+        space, context = self.targets.namespace, self.keys[0].context
+        self._copies = copies_of(self.service.snapshot(context), space) if space else ()
+        """The copies that the namespace can be brought back from, the newest first."""
         self._offer = self._offered()
         self._inside: dict[str, ExistingObjects | None] = {}
         self._looked: set[str] = set()
@@ -81,12 +87,41 @@ class RestoreDialog(ActionDialog):
         mapping.value, mapping.cursor_position = offered, len(offered)
         chosen = Prompt(placeholder="all in the backup; or: orders, ledger", id="namespaces")
         chosen.value, chosen.cursor_position = self.targets.namespace, len(self.targets.namespace)
+        if len(self._copies) > 1:
+            labels = [
+                f"{self._copy_label(one)} ({at} of {len(self._copies)})" for at, one in enumerate(self._copies, 1)
+            ]
+            copies = OptionCycler(labels, "copy", self.ascii)
+            copies.at = next((at for at, one in enumerate(self._copies) if one.name == self.keys[0].name), 0)
+            yield DialogField("Copy", copies)
         yield DialogField("Namespaces", chosen)
         yield DialogField("Resources", Prompt(placeholder="all; or: configmaps, secrets", id="resources"))
         yield DialogField("Into", mapping)
         yield DialogField("Existing", OptionCycler(_POLICIES, "existing", self.ascii))
         yield DialogField("Volumes", OptionCycler(_VOLUMES, "volumes", self.ascii))
         yield DialogField("Name", Prompt(placeholder=restore_name(self.keys[0].name, self.opened), id="name"))
+
+    def _copy_label(self, copy: Backup) -> str:
+        """`12 hours old, PartiallyFailed`; its name is said below."""
+        age = f"{humanize.duration(self.opened - copy.started)} old" if copy.started is not None else copy.name
+        return age if copy.phase == "Completed" else f"{age}, {copy.phase}"
+
+    def _take_copy(self) -> None:
+        """The restore is from the copy that is chosen now."""
+        for chosen in self.query("#copy").results(OptionCycler):
+            copy = self._copies[chosen.at]
+            if copy.name != self.keys[0].name:
+                self._backup = copy
+                key = ObjectRef(self.keys[0].context, BACKUP.name, copy.namespace, copy.name)
+                self.targets = replace(self.targets, keys=(key,))
+                self.query_one("#name", Prompt).placeholder = restore_name(copy.name, self.opened)
+
+    @property
+    def is_impossible(self) -> bool:
+        """True unless another copy lies where it can be read."""
+        snapshot = self.service.snapshot(self.keys[0].context)
+        others = (one for one in self._copies if one.name != self.keys[0].name)
+        return super().is_impossible and all(unavailable_storage(snapshot, one) for one in others)
 
     @property
     def title_line(self) -> str:
@@ -96,7 +131,7 @@ class RestoreDialog(ActionDialog):
 
     @property
     def confirm_label(self) -> str:
-        """Where a namespace comes back to, as far as there is room for it."""
+        """Names the place that a namespace comes back to, as far as there is room for it."""
         space = self.targets.namespace
         if not space:
             return super().confirm_label
@@ -104,7 +139,7 @@ class RestoreDialog(ActionDialog):
         return self.named_label("Bring back {}" if into == space else "Restore into {}", into)
 
     def more(self) -> list[Paragraph]:
-        """Of a namespace how old its copy is and how little it has; of every target what is there already."""
+        """Tells how old the copy of a namespace is and how little it has, and what is in every target already."""
         backup = self._backup
         if backup is None:
             return []
@@ -112,16 +147,17 @@ class RestoreDialog(ActionDialog):
         if self.targets.namespace:
             now = self.service.now(self.keys[0].context)
             age = f", {humanize.duration(now - backup.started)} old" if backup.started is not None else ""
-            said.append(paragraph(f"{backup.name}{age}{other_copies(self.targets.copies)}", label="Copy"))
+            only = ", its only copy" if len(self._copies) == 1 else ""
+            said.append(paragraph(f"{backup.name}{age}{only}", label="From"))
             limits = copy_limits(backup, self.targets.namespace)
             said += [paragraph(humanize.join(limits), Tone.WARN, label="Has")] if limits else []
-        return [*said, *(paragraph(text, label=" " if at else "Exists") for at, text in enumerate(self._exists()))]
+        return [*said, *(paragraph(text, label=" " if at else "Target") for at, text in enumerate(self._exists()))]
 
     def _exists(self) -> list[str]:
-        """What is there already, target by target; where that may not be seen, the plan says so."""
+        """Tells what is there already, target by target; where that may not be seen, the plan says so."""
         if self._is_looking:
             return [_LOOKING]
-        found = [f"{place}: {objects or _LOOKING}" for place, objects in self._inside.items()]
+        found = [f"{place} exists: {objects or _LOOKING}" for place, objects in self._inside.items()]
         new = [place for place in self._places if self._there is not None and place not in self._there]
         return (
             [*found, f"{humanize.join(new)}: not yet; Velero creates {'it' if len(new) == 1 else 'them'}"]
@@ -130,6 +166,7 @@ class RestoreDialog(ActionDialog):
         )
 
     def planner(self) -> Planner:
+        self._take_copy()
         wanted = self._request()
         self._look_inside(wanted)
         there = frozenset() if self._is_looking else self._there
@@ -166,7 +203,7 @@ class RestoreDialog(ActionDialog):
 
     @work
     async def _look_at_namespaces(self) -> None:
-        """Where they may not be seen, the plan says so."""
+        """Asks which there are; where they may not be seen, the plan says so."""
         try:
             self._there = frozenset(await visible_namespaces(self.service.client(self.keys[0].context))) or None
         except ForetopError:
@@ -242,13 +279,6 @@ class CreateScheduleDialog(ActionDialog):
 
     def _typed(self, name: str) -> str:
         return self.query_one(f"#{name}", Prompt).value.strip()
-
-
-def other_copies(copies: int) -> str:
-    """What else a namespace could be brought back from, and how."""
-    if copies < 2:
-        return ", its only copy" if copies else ""
-    return f"; {copies - 1} older: {key_name(RESTORE_FROM.id)} on one of them in :backups"
 
 
 def listed(text: str) -> tuple[str, ...]:

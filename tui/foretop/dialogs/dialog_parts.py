@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-import msgspec
 from rich.style import Style
 from rich.text import Text
 from textual import events
@@ -18,14 +17,16 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Label
 
-from foretop.widgets.line_widgets import TextPane, strip_of
+from foretop.widgets.line_widgets import FrameLine, StyledLine, TextPane, strip_of
 from foretop.widgets.paragraphs import Paragraph, Span, wrap
 from foretop.widgets.prompt import Prompt
-from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, style_of, to_ascii
-from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.terminal_text import clean, cut_end, pad, width
+from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, HEAD, PLAIN, style_of, to_ascii
+from foretop_core.dashboard.plan_table import PlanTable
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
 LABEL_CELLS = 17
+NO_TABLE = PlanTable((), (), ())
 
 
 class DialogButton(Widget, can_focus=True):
@@ -102,7 +103,8 @@ class OptionCycler(Widget, can_focus=True):
     def render(self) -> Text:
         left, right = ("<", ">") if self._ascii else ("‹", "›")
         style = CURSOR if self.has_focus else PLAIN
-        return Text(f"{left} {to_ascii(clean(self.value), self._ascii)} {right}", style=style, no_wrap=True)
+        value = cut_end(to_ascii(clean(self.value), self._ascii), max(4, self.size.width - 4))
+        return Text(f"{left} {value} {right}", style=style, no_wrap=True)
 
     def action_turn(self, by: int) -> None:
         self.at = (self.at + by) % len(self.values)
@@ -126,30 +128,38 @@ def boxed(prompt: Prompt) -> Iterator[Widget]:
 class DialogField(Horizontal):
     """A label and what is typed or turned beside it."""
 
-    DEFAULT_CSS = f"DialogField {{ height: 1; }} DialogField .label {{ width: {LABEL_CELLS}; }}"
+    DEFAULT_CSS = "DialogField { height: 1; }"
 
-    def __init__(self, label: str, value: Prompt | OptionCycler) -> None:
+    def __init__(self, label: str, value: Prompt | OptionCycler, *, cells: int = LABEL_CELLS) -> None:
         super().__init__()
         self._label = label
+        self._cells = cells
         self.value = value
 
     def compose(self) -> ComposeResult:
-        yield Label(Text(clean(self._label), no_wrap=True), classes="label")
+        label = Label(Text(clean(self._label), no_wrap=True), classes="label")
+        label.styles.width = self._cells
+        yield label
         if isinstance(self.value, Prompt):
             yield from boxed(self.value)
         else:
             yield self.value
 
 
-class ChoiceRow(msgspec.Struct, frozen=True):
-    """One choice, and what it would do now."""
+class FieldPair(Horizontal):
+    """Two fields beside each other, or below each other where there is little room."""
 
-    label: str
-    brief: str
+    lines = 1
+
+    def __init__(self, *fields: DialogField) -> None:
+        super().__init__(*fields, classes="pair")
+
+    def stack(self, stacked: bool) -> None:
+        self.lines = 2 if stacked else 1
 
 
 class RadioList(Widget, can_focus=True):
-    """Choices one below the other; up, down and space go through them."""
+    """A table of choices, with a head above; up, down and space go through them."""
 
     DEFAULT_CSS = "RadioList { height: auto; width: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -167,16 +177,18 @@ class RadioList(Widget, can_focus=True):
         super().__init__(id="choices")
         self.at = 0
         self.is_taken = False
-        self.lines = count
+        self.lines = count + 1
+        self._count = count
         self._ascii = ascii
-        self._rows: tuple[ChoiceRow, ...] = ()
+        self._table = NO_TABLE
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self.lines
 
-    def show(self, rows: Sequence[ChoiceRow]) -> None:
-        if tuple(rows) != self._rows:
-            self._rows = tuple(rows)
+    def show(self, table: PlanTable) -> None:
+        """The choices with what each would do now, a row each."""
+        if table != self._table:
+            self._table = table
             self.refresh()
 
     def move(self, by: int) -> None:
@@ -184,12 +196,12 @@ class RadioList(Widget, can_focus=True):
 
     def take(self, place: int) -> None:
         self.is_taken = True
-        self.choose(max(0, min(self.lines - 1, place)))
+        self.choose(max(0, min(self._count - 1, place)))
         self.focus()
 
     def action_turn(self) -> None:
         """To the next one, and from the last to the first."""
-        self.take((self.at + 1) % self.lines)
+        self.take((self.at + 1) % self._count)
 
     def action_settle(self) -> None:
         self.is_taken = True
@@ -208,19 +220,117 @@ class RadioList(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         cells = self.size.width
-        if y >= len(self._rows):
+        if y > len(self._table.rows):
             return Strip.blank(cells, PLAIN)
-        one = self._rows[y]
-        here = y == self.at
-        label = max(width(each.label) for each in self._rows) + 2
-        sign = "▸ " if here else "  "
-        brief = cut_end(one.brief, max(4, cells - label - 2))
+        if y == 0:
+            return strip_of((Span(f"  {self._table.head(cells - 2)}", HEAD),), cells, self._ascii)
+        here = y - 1 == self.at
+        sign = f"{(StatusGlyph.HEALTHY if here else StatusGlyph.WAITING).value} "
+        pieces = self._table.line(y - 1, cells - 2)
         look = CURSOR + BOLD if here and self.has_focus else BOLD if here else PLAIN
-        line = (Span(sign, BOLD), Span(pad(one.label, label), look), Span(brief, PLAIN if here else DIM))
-        return strip_of(line, cells, self._ascii)
+        line = [Span(sign, BOLD if here else DIM)]
+        line += [Span(one.text, style_of(one.tone) if place else look) for place, one in enumerate(pieces)]
+        return strip_of(tuple(line), cells, self._ascii)
 
     def on_click(self, event: events.Click) -> None:
-        self.take(event.y)
+        if event.y:
+            self.take(event.y - 1)
+
+
+class PlanTableView(Widget):
+    """The rows of a plan below their head; where they do not fit they scroll, and nothing else does."""
+
+    DEFAULT_CSS = "PlanTableView { height: auto; width: 1fr; }"
+
+    def __init__(self, ascii: bool) -> None:
+        super().__init__(id="plan-table")
+        self.top = 0
+        self.most = 1
+        """Lines that it may take, its head among them."""
+        self.is_wide = False
+        self._ascii = ascii
+        self._table = NO_TABLE
+
+    @property
+    def table(self) -> PlanTable:
+        return self._table
+
+    def show(self, table: PlanTable, most: int, *, wide: bool) -> None:
+        before = (len(self._table.rows), self.most)
+        is_same = (table, most, wide) == (self._table, self.most, self.is_wide)
+        self._table, self.most, self.is_wide = table, most, wide
+        self.display = bool(table.rows)
+        self.scroll_lines(0)
+        if not is_same:
+            self.refresh(layout=before != (len(table.rows), most))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return min(len(self._table.rows) + 1, self.most)
+
+    @property
+    def _rows_shown(self) -> int:
+        return max(1, min(len(self._table.rows), self.most - 1))
+
+    def scroll_lines(self, by: int) -> bool:
+        """Scrolls; True if there was anything to scroll to."""
+        top = max(0, min(self.top + by, len(self._table.rows) - self._rows_shown))
+        if top == self.top:
+            return False
+        self.top = top
+        self.refresh()
+        return True
+
+    @property
+    def scrolls(self) -> bool:
+        return self.display and len(self._table.rows) > self._rows_shown
+
+    @property
+    def place(self) -> str:
+        """`1–14 of 38`."""
+        total = len(self._table.rows)
+        return f"{self.top + 1}–{min(total, self.top + self._rows_shown)} of {total}" if total else ""
+
+    def render_line(self, y: int) -> Strip:
+        cells, table, row = self.size.width, self._table, self.top + y - 1
+        if y == 0:
+            return strip_of((Span(f" {table.head(cells - 2, wide=self.is_wide)}", HEAD),), cells, self._ascii)
+        if row >= len(table.rows):
+            return Strip.blank(cells, PLAIN)
+        pieces = (Span(one.text, style_of(one.tone)) for one in table.line(row, cells - 2, wide=self.is_wide))
+        return strip_of((Span(" "), *pieces), cells, self._ascii)
+
+
+class DialogEdge(FrameLine):
+    """The top or the bottom of a dialog; bad where what it does is dangerous."""
+
+    def __init__(self, corners: str, ascii: bool, id: str) -> None:
+        super().__init__("++" if ascii else corners, ascii=ascii, id=id)
+        self.is_dangerous = False
+
+    def look_dangerous(self, dangerous: bool) -> None:
+        if dangerous != self.is_dangerous:
+            self.is_dangerous = dangerous
+            self.refresh()
+
+    def edge_style(self, focused: bool) -> Style:
+        return style_of(Tone.BAD) if self.is_dangerous else BOLD
+
+
+class NoticeLine(StyledLine):
+    """The line above the buttons: a rule below a table, and in its place what there is to tell for a moment."""
+
+    is_rule = False
+
+    def rule(self, shown: bool) -> None:
+        if shown != self.is_rule:
+            self.is_rule = shown
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        cells = self.size.width
+        if not self.text and self.is_rule:
+            return strip_of((Span(" "), Span("─" * (cells - 2), BORDER)), cells, self._ascii)
+        return super().render_line(y)
 
 
 class MessageBody(TextPane):
@@ -239,6 +349,10 @@ class MessageBody(TextPane):
         self._others = tuple(others)
         if self._lines_needed(self.size.width) > self._highest.get(self.size.width, 1):
             self.refresh(layout=True)
+
+    def lines_needed(self, cells: int) -> int:
+        """The lines that it takes at a width, none where it has nothing to say."""
+        return max(self._highest.get(cells, 0), self._lines_needed(cells)) if self._paragraphs else 0
 
     def start_afresh(self) -> None:
         """Something quite different is said from now on: its height counts alone."""

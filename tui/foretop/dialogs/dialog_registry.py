@@ -13,9 +13,8 @@ from foretop.dialogs.acknowledge_dialogs import FindingsDialog
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.confirm_dialog import ConfirmDialog
-from foretop.dialogs.log_viewer import LogViewer
-from foretop.dialogs.resource_list_viewer import ResourceListViewer
-from foretop.dialogs.results_download import Keep, ResultsDownload
+from foretop.dialogs.download_screen import Keep, ResultsDownload
+from foretop.dialogs.log_viewer import LogViewer, ResourceListViewer
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.planners.downloads import LOGS, NONADMIN_LOGS, RESOURCES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum, auto
 from typing import ClassVar
 
@@ -14,16 +15,17 @@ from textual.widgets import Input
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.base_modal import BaseModal
-from foretop.dialogs.dialog_parts import DialogButton, boxed
+from foretop.dialogs.dialog_frame import dialog_width
+from foretop.dialogs.dialog_parts import DialogButton, DialogEdge, MessageBody, NoticeLine, boxed
 from foretop.terminal.clipboard import copy
-from foretop.widgets.line_widgets import StyledLine, TextPane
+from foretop.widgets.line_widgets import StyledLine
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop.widgets.styles import BOLD, DIM
+from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.planners.downloads import Run, RunFile
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.run_files import FileUnavailable, file_plan, likely_file_owner, why_no_file
+from foretop_core.actions.run_files import FileUnavailable, file_plan, likely_file_owner, results_of, why_no_file
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
@@ -31,6 +33,7 @@ from foretop_core.logs import logger
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.results import Results
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import width
@@ -39,6 +42,8 @@ _log = logger(__name__)
 
 _BAR = 30
 _ONCE = "foretop asks once: later logs, results and lists of this cluster are fetched at once until you quit."
+_AROUND = 6
+"""Lines of the question besides its sentences."""
 _NOTICE = 5.0
 """Seconds for which a message is shown in the place of the keys."""
 
@@ -72,18 +77,22 @@ class DownloadScreen(BaseModal[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="fetch"):
-            yield StyledLine(ascii=self.ascii, id="fetch-head")
-            yield TextPane(ascii=self.ascii, id="fetch-said")
-            with Horizontal(id="fetch-confirm", classes="confirm"):
-                yield from boxed(Prompt(id="confirm"))
-            with Horizontal(classes="knobs"):
-                yield DialogButton("Cancel", "cancel")
-                yield DialogButton("Fetch", "go")
+            yield DialogEdge("╭╮", self.ascii, "top")
+            with Vertical(classes="sides"):
+                yield StyledLine(ascii=self.ascii, id="fetch-head")
+                yield MessageBody(ascii=self.ascii, id="fetch-said")
+                with Horizontal(id="fetch-confirm", classes="confirm"):
+                    yield from boxed(Prompt(id="confirm"))
+                yield NoticeLine(ascii=self.ascii, id="notice")
+                with Horizontal(classes="knobs"):
+                    yield DialogButton("Cancel", "cancel")
+                    yield DialogButton("Fetch", "go")
             yield from self.body()
+            yield DialogEdge("╰╯", self.ascii, "bottom")
             yield StyledLine(ascii=self.ascii, id="fetch-foot")
 
     def body(self) -> ComposeResult:
-        """What shows the file, where this window does."""
+        """The widgets that show the file, where this window does."""
         yield from ()
 
     async def get(self) -> None:
@@ -98,7 +107,7 @@ class DownloadScreen(BaseModal[None]):
         return found
 
     def got(self) -> None:
-        """It has come."""
+        """Called when it has come."""
         raise NotImplementedError
 
     def on_mount(self) -> None:
@@ -114,7 +123,7 @@ class DownloadScreen(BaseModal[None]):
         if agreed or owner is None or why_not or self.executor.client.read_only:
             self._fetch()
         else:
-            self.query_one("#confirm" if self._protection.name else "#cancel").focus()
+            self.query_one("#confirm" if self._protection.name else "#go").focus()
         self.draw()
 
     @property
@@ -170,15 +179,24 @@ class DownloadScreen(BaseModal[None]):
 
     # What is on the screen
 
+    @property
+    def _is_question(self) -> bool:
+        """Framed as every dialog, until there is a file to show."""
+        return self.download_state is not DownloadState.SHOWN
+
     def draw(self) -> None:
         cells = self.app.size.width - 2
         what = plan_text.title(f"{self.file.noun.capitalize()} of {{}}", self.key.name, cells)
         place = plan_text.place((self.key,), max(0, cells - width(what) - 3))
         where = (Span(f" · {place}", DIM),) if width(what) + 3 + width(place) <= cells else ()
         self.query_one("#fetch-head", StyledLine).show([Span(f" {what}", BOLD), *where])
-        said = self.query_one("#fetch-said", TextPane)
+        window = self.query_one(".fetch")
+        window.set_class(self._is_question, "-question")
+        window.styles.width = dialog_width(self.app.size.width) if self._is_question else "100%"
+        said = self.query_one("#fetch-said", MessageBody)
         said.show(self._words())
-        said.styles.height = "1fr" if self.download_state is not DownloadState.SHOWN else 2 if self.said else 0
+        said.styles.height = "auto" if self._is_question else 2 if self.said else 0
+        said.styles.max_height = max(2, self.app.size.height - _AROUND) if self._is_question else None
         self.query_one(".knobs").display = self.download_state in (DownloadState.ASKING, DownloadState.REFUSED)
         self.query_one("#go").display = self.download_state is DownloadState.ASKING
         wants_name = self.download_state is DownloadState.ASKING and bool(self._protection.name)
@@ -186,7 +204,22 @@ class DownloadScreen(BaseModal[None]):
         self.query_one("#cancel", DialogButton).say(
             "Cancel" if self.download_state is DownloadState.ASKING else "Close"
         )
+        if self._is_question:
+            self._show_edges(wants_name)
         self.show_foot()
+
+    def _show_edges(self, wants_name: bool) -> None:
+        room = min(dialog_width(self.app.size.width), self.app.size.width) - 8
+        title = plan_text.title(f"Fetch the {self.file.noun} of {{}}", self.key.name, room)
+        edges = {one.id: one for one in self.query(DialogEdge)}
+        for edge in edges.values():
+            edge.look_dangerous(wants_name)
+        self.query_one(".fetch").set_class(wants_name, "-dangerous")
+        asks = self.download_state is DownloadState.ASKING
+        keys = "enter fetch · tab next · esc close" if asks else "esc close"
+        look = style_of(Tone.BAD) if wants_name else BOLD
+        edges["top"].show((Span(title, look),), (), framed=True, focused=True)
+        edges["bottom"].show((), (Span(keys, DIM),), framed=True, focused=True)
 
     def _words(self) -> list[Paragraph]:
         if self.download_state is DownloadState.FETCHING:
@@ -196,22 +229,31 @@ class DownloadScreen(BaseModal[None]):
         plan = self._plan() if self.download_state is DownloadState.ASKING else None
         if plan is None:
             return self.said
-        proposal = plan_text.proposal(plan, ActionTargets((self.key,)), max(40, self.size.width - 4))
+        room = min(dialog_width(self.app.size.width), self.app.size.width) - 4
         protection = self._protection
         why = [paragraph(f"Type {protection.name} to confirm: {protection.production}.", Tone.WARN)]
-        return [*proposal, paragraph(""), paragraph(_ONCE, Tone.DIM), *(why if protection.name else ())]
+        return [
+            *plan_text.warnings(plan, ActionTargets((self.key,))),
+            *plan_text.proposal(plan),
+            *plan_text.writes(plan.steps, room, copies=not protection.name),
+            paragraph(""),
+            paragraph(_ONCE, Tone.DIM),
+            *(why if protection.name else ()),
+        ]
 
     def show_foot(self) -> None:
-        foot = self.query_one("#fetch-foot", StyledLine)
-        asks = self.download_state is DownloadState.ASKING
-        ways = (Span(" left right", BOLD), Span(" or ", DIM), Span("tab", BOLD), Span(", then ", DIM))
-        press = (*ways, Span("enter", BOLD), Span(" · ", DIM)) if asks else (Span(" ", DIM),)
-        foot.show([*press, Span("esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" close", DIM)])
+        self.query_one("#fetch-foot", StyledLine).show(
+            [Span(" esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" close", DIM)]
+        )
 
     def show_notice(self, text: str) -> bool:
-        """In the place of the keys, for a few seconds."""
-        self.query_one("#fetch-foot", StyledLine).show([Span(f" {text}", BOLD)])
-        self.set_timer(_NOTICE, self.show_foot)
+        """Above the buttons, or in the place of the keys, for a few seconds."""
+        if self._is_question:
+            self.query_one(NoticeLine).show([Span(f" {text}", BOLD)])
+            self.set_timer(_NOTICE, lambda: self.query_one(NoticeLine).show([]))
+        else:
+            self.query_one("#fetch-foot", StyledLine).show([Span(f" {text}", BOLD)])
+            self.set_timer(_NOTICE, self.show_foot)
         return True
 
     # Keys
@@ -248,3 +290,24 @@ class DownloadScreen(BaseModal[None]):
         plan = self._plan()
         if plan is not None:
             copy(self.app, plan_text.commands(plan))
+
+
+Keep = Callable[[ObjectRef, Results], None]
+
+
+class ResultsDownload(DownloadScreen):
+    """The window of the download; it closes when the results have arrived."""
+
+    file = RunFile.RESULTS
+
+    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool, keep: Keep) -> None:
+        super().__init__(service, key, ascii)
+        self._keep = keep
+        self._results = Results()
+
+    async def get(self) -> None:
+        self._results = await results_of(self.executor, self.item(), progress=self.came)
+
+    def got(self) -> None:
+        self._keep(self.key, self._results)
+        self.action_leave()

@@ -102,6 +102,13 @@ class EditScheduleDialog(ActionDialog):
     def _ways(self) -> tuple[str, ...]:
         return ("ctrl+o editor", *super()._ways()) if self.is_asking else super()._ways()
 
+    def propose(self, schedule: str, *, skips: bool) -> None:
+        """Fills in an expression that was tried elsewhere, and that a run which it makes due at once is skipped."""
+        self.query_one("#schedule", Prompt).value = schedule
+        if skips:
+            self.query_one("#skip", OptionCycler).offer(_SKIP["true"])
+        self.replan()
+
     # The editor
 
     @work(exclusive=True, group="editor")
@@ -141,7 +148,7 @@ class EditScheduleDialog(ActionDialog):
             self._take(text, self._draft)
 
     def _take(self, text: str, draft: Path) -> None:
-        """What was saved counts from now on, or is broken; an empty file changes nothing."""
+        """Takes what was saved, unless it is broken; an empty file changes nothing."""
         self._broken = None
         try:
             spec = spec_from_text(text, str(draft), self._opened)

@@ -8,8 +8,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from foretop.dialogs.choice_list import ChoicePicker
-from foretop.dialogs.text_modal import TextModal
+from foretop.dialogs.base_modal import ChoicePicker, TextModal
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM
@@ -38,7 +37,7 @@ class ExplanationScreen(TextModal):
 
 
 def explanation_text(explanation: Explanation) -> list[Paragraph]:
-    """What is indented keeps its lines; the rest is folded by the window."""
+    """Keeps the lines of what is indented; the rest is folded by the window."""
     said = [Paragraph((Span(explanation.title, BOLD), Span("   up/down scroll, esc/q close", DIM)))]
     for block in explanation.body.strip("\n").split("\n\n"):
         lines = block.splitlines()

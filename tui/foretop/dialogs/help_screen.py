@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 
-from foretop.bindings import UNLISTED, Action, ActionGroup
+from foretop.bindings import UNLISTED, Action, ActionGroup, footer_order
+from foretop.dialogs.base_modal import TextModal
 from foretop.dialogs.explanation_screen import choose_topic
-from foretop.dialogs.text_modal import TextModal
 from foretop.panes.page_records import Sign
 from foretop.widgets.line_widgets import TextPane
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, wrap
 from foretop.widgets.styles import BOLD, DIM, style_of
 
 _KEY = 16
+_MOST_NEEDED = 8
+"""So many of the keys of the footer come first, with the tabs and the way back."""
+_TWO_COLUMNS = 100
+"""Cells of a window from which on there are two columns."""
+_EDGES = 5
+"""Cells of a column beside its text: frame, padding and what a text pane leaves free."""
 
 
 class HelpScreen(TextModal):
@@ -37,33 +43,63 @@ class HelpScreen(TextModal):
         self._signs = signs
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="window -tall"):
+        with Vertical(classes="window -tall"), Horizontal():
             yield TextPane(ascii=self.ascii, id="help")
+            yield TextPane(ascii=self.ascii, id="more-help")
 
-    def on_mount(self) -> None:
-        self.query_one(TextPane).show(help_text(self._actions, self._letters, self._signs))
+    def on_resize(self) -> None:
+        """Two columns where there is room, cut between two groups."""
+        columns = 2 if self.window_cells >= _TWO_COLUMNS else 1
+        groups = help_groups(self._actions, self._letters, self._signs)
+        cells = self.window_cells // columns - _EDGES
+        left, right = halves(groups, cells) if columns == 2 else (groups, [])
+        self.query_one("#help", TextPane).show(_joined(left))
+        self.query_one("#more-help", TextPane).show(_joined(right))
+        self.query_one("#more-help").display = columns == 2
 
     def action_topics(self) -> None:
         choose_topic(self.app, self.ascii)
 
 
+Group = list[Paragraph]
+
+
+def halves(groups: Sequence[Group], cells: int) -> tuple[list[Group], list[Group]]:
+    """The groups in two columns of this width, of which the longer one is as short as can be."""
+    sizes = [len(wrap(group, cells)) for group in groups]
+    cut = min(range(1, len(groups) + 1), key=lambda at: max(sum(sizes[:at]), sum(sizes[at:])))
+    return list(groups[:cut]), list(groups[cut:])
+
+
+def _joined(groups: Iterable[Group]) -> list[Paragraph]:
+    return [line for group in groups for line in (*group, paragraph(""))]
+
+
 def help_text(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Paragraph]:
-    """`letters` are the columns of the table by the capital that sorts by them; `signs` are those of the page."""
+    return _joined(help_groups(actions, letters, signs))
+
+
+def help_groups(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Group]:
+    """What is needed most, then all keys by what they are for, then the signs of the page.
+
+    `letters` are the columns of the table by the capital that sorts by them.
+    """
     sorting = ", ".join(f"{letter} {name}" for letter, name in letters.items())
-    said = [Paragraph((Span("Keys", BOLD), Span("   up/down scroll, t topics explained, esc/q close", DIM)))]
+    head = Paragraph((Span("Keys", BOLD), Span("   up/down scroll, t topics explained, esc/q close", DIM)))
+    first = [_key(action.shown, action.title) for action in footer_order(actions)[:_MOST_NEEDED] if action.shown]
+    groups = [[head, *first, _key("1 … 9", "the tabs"), _key("esc", "back, one step at a time")]]
     for group in ActionGroup:
         members = [action for action in actions if action.group is group and action.shown]
         if not members:
             continue
-        said += [paragraph(""), paragraph(group.value, bold=True)]
-        said += [_key(action.shown, action.title) for action in members]
+        lines = [paragraph(group.value, bold=True), *(_key(action.shown, action.title) for action in members)]
         if group is ActionGroup.TABLE:
-            said += [_key(keys, title) for keys, title in UNLISTED]
-            said += [_key("shift+letter", f"sort, press again to reverse: {sorting}")] if sorting else []
+            lines += [_key(keys, title) for keys, title in UNLISTED]
+            lines += [_key("shift+letter", f"sort, press again to reverse: {sorting}")] if sorting else []
+        groups.append(lines)
     if signs:
-        said += [paragraph(""), paragraph("The signs of this page", bold=True)]
-        said += [_sign(sign) for sign in signs]
-    return said
+        groups.append([paragraph("The signs of this page", bold=True), *map(_sign, signs)])
+    return groups
 
 
 def _sign(sign: Sign) -> Paragraph:

@@ -1,4 +1,4 @@
-"""The log of a backup or restore, full screen: fetched with progress, narrowed to its errors, searched, saved."""
+"""Logs and lists, full screen: of a backup or restore, of what is in it, and of a pod."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from foretop.widgets.log_lines import LogLines
 from foretop.widgets.paragraphs import Span, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.planners.downloads import RunFile
-from foretop_core.actions.run_logs import RunLog, log_file_name, log_of
+from foretop_core.actions.run_files import FileUnavailable, resources_of
+from foretop_core.actions.run_logs import RunLog, container_log, log_file_name, log_of
 from foretop_core.background import in_thread
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
+from foretop_core.models import Backup, Pod, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.velero_pods import main_container, restarts
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
@@ -108,11 +111,11 @@ class LogViewer(DownloadScreen):
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
 
     def more_keys(self) -> list[tuple[str, str]]:
-        """What this log has besides."""
+        """The keys that this log has besides."""
         return []
 
     def rarer_keys(self) -> list[tuple[str, str]]:
-        """What it has besides, and what is told where there is room."""
+        """The keys that are told where there is room."""
         return []
 
     def action_search(self) -> None:
@@ -190,3 +193,86 @@ class LogViewer(DownloadScreen):
             self.app.notify(f"Not saved: {problem}", severity="error")
         else:
             self.app.notify(f"{len(self.fetched.lines):,} lines saved to {path}")
+
+
+class ResourceListViewer(LogViewer):
+    """The window of the list: it is searched, wrapped and saved as a log is."""
+
+    file = RunFile.RESOURCES
+
+    def begin(self) -> None:
+        """No list is kept: it is fetched in a moment."""
+        super(LogViewer, self).begin()
+
+    async def get(self) -> None:
+        item = self.item()
+        if not isinstance(item, Backup | Restore):
+            raise FileUnavailable(f"{item.name} has no {self.file.noun}", "Velero's own backup has it")
+        found = await resources_of(self.executor, item, progress=self.came)
+        self.fetched = RunLog(found.lines())
+
+    @property
+    def saved_as(self) -> str:
+        return f"{self.key.name}-resources"
+
+
+class PodLogViewer(LogViewer):
+    """Reads it from the API server: nothing is written, so nothing is asked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("p", "previous", show=False),
+        Binding("r", "reload", show=False),
+    ]
+
+    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
+        super().__init__(service, key, ascii)
+        self._previous = False
+
+    def begin(self) -> None:
+        pod = self._pod()
+        waits = pod is not None and any(one.state.running is None for one in pod.status.container_statuses)
+        self._previous = waits and pod is not None and restarts(pod) > 0
+        self._fetch()
+
+    def _pod(self) -> Pod | None:
+        found = self.service.item(self.key)
+        return found if isinstance(found, Pod) else None
+
+    async def get(self) -> None:
+        pod = self._pod()
+        if pod is None:
+            raise ForetopError(f"{self.key.name} has no log", "it no longer exists")
+        client = self.service.client(self.key.context)
+        container = main_container(pod)
+        lines = await container_log(client, self.key.namespace, self.key.name, container, previous=self._previous)
+        self.fetched = await RunLog(lines).with_levels()
+
+    def got(self) -> None:
+        self.said = [paragraph(_BEFORE, Tone.WARN)] if self._previous else []
+        super().got()
+        # Once it has its size.
+        self.call_after_refresh(self._arrange)
+
+    def _arrange(self) -> None:
+        """Whole where it fits; else from its end, for the newest lines are those that are wanted."""
+        lines = self.query_one(LogLines)
+        lines.wrap_where_it_fits()
+        lines.to_end()
+
+    def more_keys(self) -> list[tuple[str, str]]:
+        pod = self._pod()
+        is_restarted = pod is not None and restarts(pod) > 0
+        return [("p", "this run" if self._previous else "previous run")] if is_restarted else []
+
+    def rarer_keys(self) -> list[tuple[str, str]]:
+        return [("r", "reload")]
+
+    def action_previous(self) -> None:
+        self._previous = not self._previous
+        self._fetch()
+
+    def action_reload(self) -> None:
+        self._fetch()
+
+
+_BEFORE = "The run before the last restart."

@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from operator import is_
 
 from textual import work
 from textual.widget import Widget
 
 from foretop.bindings import RESUME, key_name
 from foretop.dialogs.action_dialog import ActionDialog
-from foretop.dialogs.dialog_parts import ChoiceRow, DialogField, RadioList
+from foretop.dialogs.dialog_parts import DialogField, FieldPair, RadioList
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
+from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.plan_table import (
+    CHOICES,
+    Piece,
+    PlanColumn,
+    PlanTable,
+    paused_sentence,
+    plan_table,
+    unpause_choices,
+)
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.pause_facts import count_unpause, next_to_be_missed, pause_note, skipped_ages
-from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
+from foretop_core.rules.facts.pause_facts import count_unpause, pause_note, skipped_ages
+from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
 from foretop_core.rules.sentences import Text, render, sentence
-from foretop_core.tables.text import times
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.text.terminal_text import clean
 
-_CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
 _LABELS = {
     Choice.SKIP: "Skip what is overdue",
     Choice.DO_NOT_SKIP: "Do not skip",
-    Choice.LEAVE: "Schedule's own setting",
+    Choice.LEAVE: "Its own setting",
 }
-_FEW = 12
-"""Of more than these the sentences fill the dialog, whichever way is chosen."""
+_SEVERAL = (PlanColumn("CHOICE", 22), PlanColumn("WHAT HAPPENS NOW"))
+_LABEL_CELLS = 8
 
 
 class UnpauseDialog(ActionDialog):
@@ -42,14 +52,15 @@ class UnpauseDialog(ActionDialog):
     verb = "Unpause"
     headline = "Unpause {}"
     titles = ("Unpause {}", "Unpause {}")
+    _held: tuple[tuple[datetime, tuple[ObjectRef, ...]], tuple[ClusterSnapshot, ...], list[ScheduleFacts]] | None = None
 
     def fields(self) -> Iterable[Widget]:
-        yield RadioList(len(_CHOICES), self.ascii)
+        yield RadioList(len(CHOICES), self.ascii)
 
     @property
     def choice(self) -> Choice:
         choices = self.query_one(RadioList)
-        return _CHOICES[choices.at] if choices.display else Choice.LEAVE
+        return CHOICES[choices.at] if choices.display else Choice.LEAVE
 
     def planner(self) -> Planner:
         return _unpausing(self.choice)
@@ -58,12 +69,12 @@ class UnpauseDialog(ActionDialog):
         """Skipping is offered where something is due; where nothing is, all choices come to the same."""
         choices = self.query_one(RadioList)
         due = any(facts.may_be_due for facts in self._paused())
-        choices.offer(_CHOICES.index(Choice.SKIP))
+        choices.offer(CHOICES.index(Choice.SKIP))
         had_focus = choices.has_focus
         choices.display = due
         self.show_fields(due)
         if had_focus and not due:
-            self.cancel.focus()
+            self.start()
         return super().make_plan()
 
     @property
@@ -72,31 +83,50 @@ class UnpauseDialog(ActionDialog):
             return super().title_line
         return f"Resume window {clean(self.targets.window)}: unpause {humanize.count(len(self.keys), self.noun)}"
 
+    def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
+        """Tells who paused it, when and why, and how much it missed; of several what becomes of what is due."""
+        paused = self._paused()
+        if len(self.keys) > 1 or not paused or paused[0].pause is None:
+            return table.sentence
+        return paused_sentence(paused[0])
+
     def more(self) -> list[Paragraph]:
-        """Who paused it and why, and where there is nothing to choose, that."""
+        """Tells who opened the window, and where there is nothing to choose, that."""
         paused = self._paused()
         said = []
-        if paused and paused[0].pause is not None and (len(self.keys) == 1 or self.targets.window):
-            note = render(pause_note(paused[0].pause), paused[0].now)
-            said.append(paragraph(note, label="Window" if self.targets.window else "Paused"))
-        if paused and not self.query_one(RadioList).display:
+        if paused and paused[0].pause is not None and self.targets.window:
+            said.append(paragraph(render(pause_note(paused[0].pause), paused[0].now), label="Window"))
+        if len(paused) == 1 and not self.query_one(RadioList).display:
             said.append(paragraph("Nothing is due, so there is nothing to skip."))
-        said += [paragraph(render(told, paused[0].now), label="Copies") for told in age_after_skip(paused, self.choice)]
+        if len(paused) > 1:
+            oldest = age_after_skip(paused, self.choice)
+            said += [paragraph(render(told, paused[0].now), label="Copies") for told in oldest]
         return said + [paragraph(note, label="Note") for note in default_note(paused, self.choice)]
 
     def alternative_plans(self) -> list[Plan]:
-        few = len(self.keys) <= _FEW and self.query_one(RadioList).display
-        others = (choice for choice in _CHOICES if choice is not self.choice) if few else ()
+        single = len(self.keys) == 1 and self.query_one(RadioList).display
+        others = (choice for choice in CHOICES if choice is not self.choice) if single else ()
         return [self.service.plan(self.intent, _unpausing(choice), self.keys).plan for choice in others]
 
     def update_choices(self) -> None:
-        schedules = self._paused()
-        self.query_one(RadioList).show(
-            [ChoiceRow(_LABELS[choice], choice_summary(schedules, choice)) for choice in _CHOICES]
-        )
+        paused = self._paused()
+        if len(self.keys) == 1 and paused:
+            facts = paused[0]
+            line = self.service.queue_line(self.keys[0].context, facts.schedule.namespace)
+            labels = [f"{_LABELS[one]}{_field(facts) if one is Choice.LEAVE else ''}" for one in CHOICES]
+            table = unpause_choices(facts, line, labels)
+        else:
+            rows = tuple((Piece(_LABELS[one]), Piece(choice_summary(paused, one))) for one in CHOICES)
+            table = PlanTable((), _SEVERAL, rows)
+        self.query_one(RadioList).show(table)
 
     def _paused(self) -> list[ScheduleFacts]:
-        return [facts for facts in facts_of(self.service, self.keys) if facts.schedule.spec.paused]
+        """Worked out once for each plan: what the choices, the sentence and the notes say is of one moment."""
+        at = (tuple(map(self.service.snapshot, self.contexts)), self.service.now(self.keys[0].context), self.keys)
+        if self._held is None or self._held[0] != at[1:] or not all(map(is_, self._held[1], at[0])):
+            found = [facts for facts in facts_of(self.service, self.keys) if facts.schedule.spec.paused]
+            self._held = (at[1:], at[0], found)
+        return self._held[2]
 
 
 def facts_of(service: ActionService, keys: Sequence[ObjectRef]) -> list[ScheduleFacts]:
@@ -118,8 +148,6 @@ class PauseDialog(ActionDialog):
     verb = "Pause"
     headline = "Pause {}"
     titles = ("Pause {}", "Pause {}")
-    _noted: PauseRequest
-    """What the plan on the screen was made with: the fields may have moved on by a letter."""
 
     def on_mount(self) -> None:
         self._batch = secrets.token_hex(3)
@@ -129,7 +157,7 @@ class PauseDialog(ActionDialog):
 
     @work
     async def _learn_users(self) -> None:
-        """Who paused it is written on the schedule: nothing is shown to be written before that is known."""
+        """Asks who acts, which is written on the schedule: nothing is shown to be written before that is known."""
         try:
             for context in self.contexts:
                 await self.service.learn_user(context)
@@ -138,29 +166,24 @@ class PauseDialog(ActionDialog):
             self.replan()
 
     def fields(self) -> Iterable[Widget]:
-        yield DialogField("Reason", Prompt(placeholder="for the next shift, optional", id="reason"))
-        yield DialogField("Until", Prompt(placeholder="e.g. 04:30 or 2h; a reminder, it resumes nothing", id="until"))
+        reason = Prompt(placeholder="for the next shift", id="reason")
+        until = Prompt(placeholder="04:30 or 2h; a reminder", id="until")
+        yield FieldPair(
+            DialogField("Reason", reason, cells=_LABEL_CELLS), DialogField(" Until", until, cells=_LABEL_CELLS)
+        )
 
     def planner(self) -> Planner:
-        planner = self._noted = self._window()
-        return lambda snapshot, items, now: plan_pause(snapshot, items, planner, now)
+        request = self._window()
+        return lambda snapshot, items, now: plan_pause(snapshot, items, request, now)
 
-    def summary(self, plan: Plan) -> list[str]:
-        """Of several, which run is the first that will be missed."""
-        running = (facts for facts in facts_of(self.service, self.keys) if not facts.schedule.spec.paused)
-        first = next_to_be_missed(running)
-        if first is None:
-            return []
-        schedule, run = first
-        return [f"next to be missed: {schedule.name} {humanize.time(run, self.service.now(self.keys[0].context))}"]
+    def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
+        return plan_table(plan, self._line).sentence if plan.steps else ()
 
-    def more(self) -> list[Paragraph]:
-        """The way back."""
-        if self.planned is None:
-            return []
-        return [
-            paragraph(f"{key_name(RESUME)} resumes exactly what this window ({self._noted.batch}) pauses", label="Note")
-        ]
+    def outcome(self) -> Iterator[Paragraph]:
+        """Tells what was done, and the way back."""
+        yield from super().outcome()
+        if self.plan_run is not None and any(one.result.outcome is Outcome.DONE for one in self.plan_run.told):
+            yield paragraph(f"{key_name(RESUME)} resumes exactly what this window ({self._batch}) paused.")
 
     def _window(self) -> PauseRequest:
         context = self.keys[0].context
@@ -172,37 +195,32 @@ class PauseDialog(ActionDialog):
 
 
 def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[Text]:
-    """How old the newest good backup is when the next one is made, of several schedules the oldest."""
+    """How old the oldest newest good backup of several schedules is when the next one is made."""
     skipped = skipped_ages(schedules, choice)
     if not skipped:
         return []
     schedule, age = max(skipped, key=lambda one: one[1])
-    whose = "the newest good backup" if len(schedules) == 1 else f"the newest good backup of {schedule.name}"
-    return [sentence(f"{whose} is ", age, " old at the next run")]
+    return [sentence(f"the newest good backup of {schedule.name} is ", age, " old at the next run")]
 
 
 def default_note(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[str]:
-    """What setting the field costs: a schedule that followed the server's default does not any more."""
+    """Tells what setting the field costs: a schedule that followed the server's default does not any more."""
     written = (facts for facts in schedules if choice is not Choice.SKIP or not facts.has_nothing_to_skip)
     without = sum(facts.schedule.spec.skip_immediately is None for facts in written)
     if choice is Choice.LEAVE or not without:
         return []
-    whose = "it" if len(schedules) == 1 else f"{without} of them"
-    return [f"spec.skipImmediately stays set for {whose}: the server's default no longer counts"]
+    whose = "It follows" if len(schedules) == 1 else f"{without} of them follow{'s' if without == 1 else ''}"
+    return [f"{whose} the server's default now; from now on spec.skipImmediately counts"]
 
 
 def choice_summary(schedules: Sequence[ScheduleFacts], choice: Choice) -> str:
-    """What a choice would do now, in half a line."""
-    if len(schedules) == 1:
-        facts = schedules[0]
-        why = f" ({_field(facts)})" if choice is Choice.LEAVE else ""
-        return f"{_fate(facts.unpausing(choice), facts.now)}{why}"
+    """Sums up what a choice would do to several now, in half a line."""
     counts = count_unpause(schedules, choice)
     parts = [
         f"{humanize.count(counts.at_once, 'backup')}{_slots(schedules, counts.at_once)}" if counts.at_once else "",
         f"{humanize.count(counts.skipped, 'due run')} skipped" if counts.skipped else "",
         f"{counts.held} after a running backup" if counts.held else "",
-        f"{counts.refused} created and refused" if counts.refused else "",
+        f"{counts.refused} refused by Velero" if counts.refused else "",
         f"{counts.not_due} not due" if counts.not_due else "",
     ]
     return ", ".join(part for part in parts if part) or "none is paused"
@@ -218,24 +236,10 @@ def _slots(schedules: Sequence[ScheduleFacts], at_once: int) -> str:
     return f", {slots} at a time" if all(known) and slots < at_once else " at once"
 
 
-def _fate(forecast: UnpauseForecast, now: datetime) -> str:
-    if forecast.at_once:
-        if forecast.creates_only:
-            return "one backup is created at once but stalls"
-        if forecast.refusal:
-            return "one backup is created at once and refused"
-        return f"one backup starts {'once Velero is back' if forecast.silence else 'at once'}"
-    run = forecast.starts or forecast.next_run
-    if run is None or run < now:
-        return render(forecast.sentence, now)
-    refused = ", refused" if forecast.refusal else ""
-    return f"next backup {humanize.time(run, now)}, {times.until(run - now)}{refused}"
-
-
 def _field(facts: ScheduleFacts) -> str:
-    """Where the schedule's own setting comes from."""
+    """The schedule's own setting: `: skip`, or that of the server."""
     said = facts.schedule.spec.skip_immediately
     if said is not None:
-        return f"its field is {'true' if said else 'false'}"
+        return f": {'skip' if said else 'no'}"
     default = facts.snapshot.server(facts.schedule.namespace).skip_immediately
-    return "server unknown" if default is None else f"server: {'skip' if default else 'no skip'}"
+    return ": unknown" if default is None else f": {'skip' if default else 'no'}"

@@ -34,7 +34,7 @@ class PlanRun:
         self._afterwards = afterwards
 
     async def run(self) -> None:
-        """Whatever fails is in `problem`, or in what was seen of its object: the dialog shows both.
+        """Sends and follows; what fails is in `problem`, or in what was seen of its object: the dialog shows both.
 
         What Velero makes of a write may be there before its answer: the time that is told is that of the request.
         """
@@ -69,7 +69,7 @@ class PlanRun:
 
     @property
     def rest(self) -> tuple[ObjectRef, ...]:
-        """What was not done and may be tried again; where nobody knows, nothing is done twice."""
+        """The objects whose step was not done and may be tried again; where nobody knows, nothing is done twice."""
         left = [one.result.step for one in self.told if one.result.outcome not in (Outcome.DONE, Outcome.UNKNOWN)]
         origins = (self.planned.origin(step) for step in left)
         return tuple(dict.fromkeys(key for key in origins if key is not None))

@@ -10,22 +10,38 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
+from foretop.dialogs.dialog_parts import NO_TABLE
+from foretop.widgets.line_widgets import line_width
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span, wrap
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
 from foretop_core.actions.plan_executor import Outcome, Result
-from foretop_core.actions.plans import VERBS, Plan, PlanStep, Refusal
+from foretop_core.actions.plans import VERBS, Plan, PlanStep
 from foretop_core.actions.velero_pickup import ProgressReport
+from foretop_core.dashboard.plan_table import (
+    Lines,
+    Piece,
+    PlanColumn,
+    PlanTable,
+    common_changes,
+    plan_table,
+    written,
+)
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.terminal_text import clean, cut, cut_end, width
+from foretop_core.tables.text.terminal_text import clean, cut, width
 
 _DONE_WORDS = {"patch": "patched", "create": "made", "delete": "deleted"}
-_COPY = "  c copy"
-_GAP = "   "
+_COPY = "c copy command"
+_GAP = "  "
 _SHORTEST_NAME = 12
-_BESIDE = 62
-"""A line of the smallest dialog, beside its label."""
+_WORST_FIRST = (
+    StatusGlyph.BROKEN,
+    StatusGlyph.LOOK,
+    StatusGlyph.WAITING,
+    StatusGlyph.RUNNING,
+    StatusGlyph.TRUE,
+)
 
 
 class StepReport(msgspec.Struct, frozen=True):
@@ -40,61 +56,104 @@ class StepReport(msgspec.Struct, frozen=True):
 
 
 def title(headline: str, name: str, cells: int) -> str:
-    """What is done to what; a name that is too long loses its middle: the time at its end tells it apart."""
+    """The title of a dialog; a name that is too long loses its middle: the time at its end tells it apart."""
     return headline.format(cut(clean(name), max(_SHORTEST_NAME, cells - width(headline.format("")))))
 
 
 def place(keys: Sequence[ObjectRef], cells: int) -> str:
-    """The cluster and the namespace, on a line of their own; a context that is too long loses its middle."""
+    """The cluster and the namespace; a context that is too long loses its middle."""
     contexts = tuple(dict.fromkeys(key.context for key in keys))
     spaces = tuple(dict.fromkeys(key.namespace for key in keys))
-    where = clean(f", namespace {spaces[0]}" if len(spaces) == 1 else f", {len(spaces)} namespaces")
+    where = clean(f", {spaces[0]}" if len(spaces) == 1 else f", {len(spaces)} namespaces")
     if spaces == ("",):
         where = ""  # It is a namespace itself.
     return cut(clean(humanize.join(contexts, 2)), max(_SHORTEST_NAME, cells - width(where))) + where
 
 
-def proposal(plan: Plan, targets: ActionTargets, cells: int, *, copies: bool = True) -> list[Paragraph]:
-    """The warnings, what the changes lead to, the changes, and the line that does the same, with the key to copy it.
-
-    In a small window the end is out of sight.
-    """
+def warnings(plan: Plan, targets: ActionTargets) -> list[Paragraph]:
+    """All that speaks against it, which is read before anything else."""
     said: list[Paragraph] = []
     if targets.hidden:
         said.append(look(f"{targets.hidden} of these {'is' if targets.hidden == 1 else 'are'} hidden by the filter."))
-    if plan.steps:
-        said += map(look, plan.warnings)
-        said += _one(plan.steps[0]) if len(plan.steps) == 1 else _many(plan.steps)
-    said += [_refused(refusal, plan) for refusal in plan.refused]
-    if not plan.steps:
-        said += map(look, plan.warnings)
-    if not plan.steps:
-        return [*said, paragraph("Nothing to send.")]
-    return [*said, command_line(plan.steps, cells, copies=copies)]
+    said += map(look, plan.warnings)
+    if len(plan.steps) == 1:
+        said += map(look, plan.steps[0].warnings)
+    else:
+        said += _shared_warnings(plan.steps)
+    return said + [_refused(why, names, plan) for why, names in _refusals(plan).items()]
 
 
-def counted(plan: Plan, targets: ActionTargets, noun: str) -> list[str]:
-    """How many objects it is about, and how many of those marked it is not about; nothing where it is just one."""
-    if len(plan.steps) < 2 and not targets.skipped:
-        return []
-    many = [humanize.count(len(plan.steps), noun)]
-    return many + [f"{count} skipped: {why.removeprefix('it is ')}" for why, count in targets.skipped]
+def _shared_warnings(steps: Sequence[PlanStep]) -> list[Paragraph]:
+    """Each once, with the objects that it is about."""
+    about: dict[str, list[str]] = {}
+    for step in steps:
+        for warning in step.warnings:
+            about.setdefault(warning, []).append(step.target.name)
+    return [
+        look(warning if len(names) == len(steps) else f"{humanize.join(names)}: {warning}")
+        for warning, names in about.items()
+    ]
 
 
-def _refused(refusal: Refusal, plan: Plan) -> Paragraph:
+def _refusals(plan: Plan) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for refusal in plan.refused:
+        found.setdefault(refusal.why, []).append(refusal.target.name)
+    return found
+
+
+def _refused(why: str, names: list[str], plan: Plan) -> Paragraph:
     """In red where nothing is left to be done."""
     alone = not plan.steps and len(plan.refused) == 1
-    text = f"Not possible: {refusal.why}." if alone else f"{refusal.target.name} is skipped: {refusal.why}."
+    verb = "is" if len(names) == 1 else "are"
+    text = f"Not possible: {why}." if alone else f"{humanize.join(names)} {verb} skipped: {why}."
     return look(text) if plan.steps else paragraph(text, Tone.BAD)
 
 
-def command_line(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> Paragraph:
-    line = clean(steps[0].command)
+def proposal(plan: Plan) -> list[Paragraph]:
+    """The result of a single change; of several the table tells it."""
+    if not plan.steps:
+        return [paragraph("Nothing to send.")]
+    return [paragraph(plan.steps[0].forecast_and_progress, label="Then")] if len(plan.steps) == 1 else []
+
+
+def table(plan: Plan, lines: Lines) -> PlanTable:
+    """A row for each object, where there are several."""
+    return plan_table(plan, lines) if len(plan.steps) > 1 else NO_TABLE
+
+
+def sentence(pieces: Sequence[Piece], label: str = "") -> Paragraph:
+    """A sentence of the core, each piece in its tone."""
+    return Paragraph(tuple(span(one.text, one.tone) for one in pieces), label)
+
+
+def skipped(targets: ActionTargets) -> list[str]:
+    """How many of those marked it is not about, and why."""
+    return [f"{count} skipped: {why.removeprefix('it is ')}." for why, count in targets.skipped]
+
+
+def writes(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> list[Paragraph]:
+    """The lines on what is written, once for all objects, and how to copy the command; what differs is in the table."""
+    if not steps:
+        return []
+    said = written(steps[0].changes if len(steps) == 1 else common_changes(steps))
     if len(steps) > 1:
-        line = f"({len(steps)} lines) {line}"
-    room = cells - LABEL - len(_COPY)
-    how = (Span(_COPY, BOLD),) if copies else ()
-    return Paragraph((Span(cut_end(line, room), DIM), *how), "Command")
+        said = f"{said}, on each of {len(steps)}" if said else f"{len(steps)} changes, one for each"
+    return written_lines(said, cells, copies=copies)
+
+
+def written_lines(text: str, cells: int, *, copies: bool = True) -> list[Paragraph]:
+    """The lines of what is written; at the end of the last one, or below it, the key that copies the command."""
+    lines = [Paragraph(line) for line in wrap([paragraph(text, label="Writes")], cells)]
+    if not copies:
+        return lines
+    free = cells - line_width(lines[-1].spans) - width(_COPY)
+    if free < len(_GAP):
+        lines.append(Paragraph(()))
+        free = cells - width(_COPY)
+    key, word = _COPY.split(" ", 1)
+    how = (Span(" " * free), Span(key, BOLD), Span(f" {word}", DIM))
+    return [*lines[:-1], Paragraph((*lines[-1].spans, *how))]
 
 
 def commands(plan: Plan) -> str:
@@ -102,8 +161,22 @@ def commands(plan: Plan) -> str:
     return "\n".join(step.command for step in plan.steps)
 
 
-def changed(result: Result) -> list[Paragraph]:
-    """Why a person is asked again."""
+def asked_again(result: Result) -> list[Paragraph]:
+    """Why a person is asked again; nothing of what was done, or may have been."""
+    match result.outcome:
+        case Outcome.CHANGED:
+            return _changed(result)
+        case Outcome.FAILED:
+            return [paragraph(f"{result.step.target.name} failed: {result.error}. Nothing was changed.", Tone.BAD)]
+        case Outcome.NOT_SENT:
+            return [paragraph(f"{result.step.target.name} was not sent: {result.error}.", Tone.BAD)]
+        case Outcome.DONE | Outcome.UNKNOWN:
+            return []
+        case _:
+            assert_never(result.outcome)
+
+
+def _changed(result: Result) -> list[Paragraph]:
     before, after = result.step, result.again
     how = result.error if before.source else f"{before.target} was {result.error}"
     said = [look(f"{how}. Nothing was sent for it.")]
@@ -118,13 +191,31 @@ def changed(result: Result) -> list[Paragraph]:
 
 
 def outcome(told: Sequence[StepReport]) -> list[Paragraph]:
-    """Object by object, and in one line before them where there are several."""
+    """Tells what became of one object; of several how many were done, and each reason why not with its objects."""
     if len(told) == 1:
-        return _told(told[0], named=False)
+        return _told(told[0])
     done = sum(one.result.outcome is Outcome.DONE for one in told)
     rest = len(told) - done
     head = f"{done} of {len(told)} done" + (f", {rest} not." if rest else ".")
-    return [paragraph(head, bold=True), *(line for one in told for line in _told(one, named=True))]
+    why: dict[str, list[str]] = {}
+    for one in told:
+        if one.result.outcome is not Outcome.DONE:
+            why.setdefault(_result(one), []).append(one.result.step.target.name)
+    reasons = (paragraph(f"{humanize.join(names, 5)}: {reason}.", Tone.BAD) for reason, names in why.items())
+    return [paragraph(head, bold=True), *reasons]
+
+
+def outcome_table(told: Sequence[StepReport]) -> PlanTable:
+    """The result of each, those that were not done first."""
+    if len(told) < 2:
+        return NO_TABLE
+    ordered = sorted(told, key=lambda one: _WORST_FIRST.index(_mark(one)))
+    rows = tuple(
+        (Piece(_mark(one).value, _mark(one).tone), Piece(one.result.step.target.name), Piece(_result(one)))
+        for one in ordered
+    )
+    size = min(40, max(24, *(width(clean(row[1].text)) for row in rows)))
+    return PlanTable((), (PlanColumn("", 1), PlanColumn("NAME", size), PlanColumn("RESULT")), rows)
 
 
 def summary(told: Sequence[StepReport], problem: str) -> str:
@@ -138,56 +229,9 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
     return f"{well} of {len(told)} done, picked up"
 
 
-def _one(step: PlanStep) -> list[Paragraph]:
-    """What speaks against it, what it leads to, and then what is written."""
-    result = paragraph(step.forecast_and_progress, label="Result")
-    return [*map(look, step.warnings), result, *_written(step.changes)]
-
-
-def _written(changes: Sequence[str]) -> list[Paragraph]:
-    """Short ones beside each other, long ones below each other."""
-    lines: list[str] = []
-    for change in changes:
-        if lines and width(lines[-1]) + width(change) + len(_GAP) <= _BESIDE:
-            lines[-1] += f"{_GAP}{change}"
-        else:
-            lines.append(change)
-    return [paragraph(line, label=" " if at else "Write") for at, line in enumerate(lines)]
-
-
-def _many(steps: Sequence[PlanStep]) -> list[Paragraph]:
-    """What they all lead to and what is written to all of them once, and for each what is its own.
-
-    Long changes of single ones come last: they would drown what the action leads to.
-    """
-    common = [change for change in steps[0].changes if all(change in step.changes for step in steps)]
-    own = [", ".join(change for change in step.changes if change not in common) for step in steps]
-    is_brief = all(width(text) <= _BESIDE for text in own)
-    forecasts = {step.forecast_and_progress for step in steps}
-    said = [paragraph(step.forecast_and_progress, label="Each") for step in steps[:1] if len(forecasts) == 1]
-    said += _written(common)
-    wide = min(28, max(len(step.target.name) for step in steps))
-    for step, changes in zip(steps, own, strict=True):
-        forecast = step.forecast_and_progress if len(forecasts) > 1 else ""
-        extra = f"({changes})" if changes and is_brief else ""
-        said.append(_named(step, " ".join(filter(None, (forecast, extra))), wide))
-        said += [look(warning, wide + 2) for warning in step.warnings]
-    if is_brief:
-        return said
-    written = [_named(step, changes, 0, indent=4) for step, changes in zip(steps, own, strict=True)]
-    return [*said, paragraph("for each of them:", label="Write"), *written]
-
-
-def _named(step: PlanStep, text: str, wide: int, *, indent: int = 0) -> Paragraph:
-    return Paragraph((span(f"{step.target.name:<{wide}}  ", bold=True), span(text)), indent=indent or wide + 2)
-
-
-def _told(told: StepReport, *, named: bool) -> list[Paragraph]:
-    result = told.result
+def _told(told: StepReport) -> list[Paragraph]:
     mark = _mark(told)
-    words_said = _result(told)
-    name = (span(f"{result.step.target.name}  ", bold=True),) if named else ()
-    return [Paragraph((Span(f"{mark.value} ", style_of_mark(mark)), *name, span(words_said)), indent=2)]
+    return [Paragraph((Span(f"{mark.value} ", style_of_mark(mark)), span(_result(told))), indent=2)]
 
 
 def _result(told: StepReport) -> str:

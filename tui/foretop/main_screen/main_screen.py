@@ -47,6 +47,10 @@ IN_A_WINDOW: KeyHints = (("esc", "leave"),)
 _WHERE_TENANTS_ARE = 8
 """Elsewhere few tables have more than one namespace, and the key for that may stand at the end of the footer."""
 
+_DELETED_BY_HAND = ("delete-nab", "delete-nar")
+_BEFORE_GO_TO = 4
+"""Where tenants' objects are, deleting one is an everyday task: it is told on the smallest screen too."""
+
 
 def footer_hints(offered: Iterable[Action], page_id: str, can_go_back: bool) -> KeyHints:
     """The actions that are offered, in the words of the page that is shown."""
@@ -57,6 +61,8 @@ def footer_hints(offered: Iterable[Action], page_id: str, can_go_back: bool) -> 
 def _in_words_of_here(action: Action, page_id: str, can_go_back: bool) -> Action:
     if action.id == "group" and page_id == "nonadmin":
         return replace(action, footer=_WHERE_TENANTS_ARE)
+    if action.id in _DELETED_BY_HAND and page_id == "nonadmin":
+        return replace(action, footer=_BEFORE_GO_TO)
     return replace(action, short="quit") if action.id == "back" and not can_go_back else action
 
 

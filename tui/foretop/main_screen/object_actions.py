@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from foretop.bindings import Handler, handlers_by_name
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
@@ -140,7 +140,7 @@ class ObjectActions:
 
     def do_pod_log(self) -> None:
         # With the first log: no page needs what reads one.
-        from foretop.dialogs.pod_log_viewer import PodLogViewer
+        from foretop.dialogs.log_viewer import PodLogViewer
         from foretop_core.dashboard.action_service import ActionService
 
         key, state = self._subject(), self.host.state

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop_core.dashboard.object_fetch import set_scope
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, nearest
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, ON_DEMAND
 from foretop_core.rules import humanize
 
@@ -40,10 +40,24 @@ class ScopeCommands:
         context = self._state.focus.context
         if not name:
             self._offer("Which namespace", "all namespaces", self._namespaces(), lambda one: self.look_at(one, context))
-        elif _NAME.fullmatch(name):
-            self.look_at(name, context)
-        else:
+        elif not _NAME.fullmatch(name):
             self._host.app.notify(f"{name!r} is not a valid namespace name", severity="warning")
+        elif (known := self._existing()) is not None and name not in known:
+            told = f"Namespace {name!r} does not exist{nearest(name, sorted(known))}"
+            self._host.app.notify(told, severity="warning")
+        else:
+            self.look_at(name, context)
+
+    def _existing(self) -> set[str] | None:
+        """The namespaces that exist or have something in them; None where nobody can tell."""
+        contexts = (self._state.focus.context,) if self._state.focus.context else self._state.contexts
+        found = set(self._namespaces())
+        for context in contexts:
+            namespaces = self._state.store.snapshot(context).namespaces
+            if namespaces is None:
+                return None
+            found.update(item.name for item in namespaces)
+        return found
 
     async def _context(self, name: str) -> None:
         """Those that are watched come first; a name that fits one of them alone means that one."""
@@ -57,7 +71,9 @@ class ScopeCommands:
             self._offer("Which context", "all contexts", names, self._look_at_context, labels)
         elif name:
             listed = humanize.join((*watched, *others), 5) or "the kubeconfig has none"
-            self._host.app.notify(f"Unknown context {name!r}: {listed}", severity="warning")
+            close = nearest(name, (*watched, *others))
+            told = close if "did you mean" in close else f": {listed}"
+            self._host.app.notify(f"Unknown context {name!r}{told}", severity="warning")
         else:
             self._host.app.notify(f"{humanize.join(watched) or 'Nothing'} is the only context of the kubeconfig")
 

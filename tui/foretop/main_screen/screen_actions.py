@@ -6,27 +6,29 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from textual.app import App, SuspendNotSupported
 
-from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name, page_key
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
+from foretop.main_screen.write_actions import all_windows, why_no_window
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.column_layout import sort_keys
+from foretop_core.background import in_thread
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import ForetopError
-from foretop_core.models import Schedule
+from foretop_core.errors import BadInput, ForetopError, nearest
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.pause_facts import pause_windows, window_line
+from foretop_core.rules.facts.pause_facts import window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
@@ -36,23 +38,36 @@ if TYPE_CHECKING:
 
 
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
-    """The pages, the commands that take a name, what can be done here, and what can be done to other objects."""
+    """What has no key of its own, the tabs, what can be done here, explanations, and what can be done elsewhere."""
     from foretop.dialogs.command_palette import PaletteEntry
 
-    pages = [PaletteEntry(f"go {page.id}", page.commands, page.title) for page in PAGES.values()]
-    others = [
+    pages = [
+        PaletteEntry(f"go {page.id}", page.commands, page.title, key if (key := page_key(page.id)).isdigit() else "")
+        for page in PAGES.values()
+    ]
+    names = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
         PaletteEntry("ctx", ("ctx ",), "show one context of the kubeconfig: ctx prod; ctx alone lists all"),
-        *(
-            PaletteEntry(f"explain {one.topic}", (f"explain {one.topic}",), f"explained: {one.title}")
-            for one in EXPLANATIONS.values()
-        ),
-        PaletteEntry("q", ("q", "quit"), "quit foretop"),
+        PaletteEntry("window", ("window ",), "keep a stretch of the day free: window 06:00-07:30; window off"),
+    ]
+    quit = PaletteEntry("q", ("q", "quit"), "quit foretop")
+    explained = [
+        PaletteEntry(f"explain {one.topic}", (f"explain {one.topic}",), f"explained: {one.title}")
+        for one in EXPLANATIONS.values()
     ]
     here = [action for action in available if action.id not in ("palette", "escape", "back")]
     known = {action.id for action in here}
     elsewhere = [action for action in WRITE_ACTIONS if action.id not in known]
-    return [*pages, *others, *(_entry(action) for action in here), *(_entry(one, works=False) for one in elsewhere)]
+    return [
+        *(page for page in pages if not page.shown),
+        *names,
+        *(_entry(action) for action in here if action.id in _BY_NAME_ALONE),
+        quit,
+        *(page for page in pages if page.shown),
+        *(_entry(action) for action in here if action.id not in _BY_NAME_ALONE),
+        *explained,
+        *(_entry(one, works=False) for one in elsewhere),
+    ]
 
 
 def _entry(action: Action, *, works: bool = True) -> PaletteEntry:
@@ -86,6 +101,11 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
         app.notify(f"Signed in to {context}")
     app.refresh()
 
+
+_BY_NAME_ALONE = frozenset({"windows", "upgrade", "handover", "messages"})
+"""Actions of the first lines of the palette: few know their keys, or they have none."""
+_MOST_WRITES = 20
+"""So many of the last are listed with the messages; `foretop journal` has all."""
 
 # Deferred imports: the hand-over and the export are loaded when they are first asked for.
 
@@ -152,13 +172,11 @@ class ScreenActions:
     def do_windows(self) -> None:
         """All pause windows; the chosen one is shown among the schedules, where a key resumes it."""
         state = self.host.state
-        found = [
-            (context, window)
-            for context in (state.contexts if state is not None else ())
-            for window in pause_windows(state.store.all(context, Schedule) if state is not None else ())
-        ]
-        if state is None or not found:
-            self.host.app.notify("No schedule paused by foretop is still paused")
+        if state is None:
+            return
+        found = all_windows(state)
+        if not found:
+            self.host.app.notify(why_no_window(state))
             return
 
         def chosen(place: int | None) -> None:
@@ -184,6 +202,26 @@ class ScreenActions:
             text, markdown = (handover_text(told, state.zone, markdown=form) for form in (False, True))
             self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
 
+    async def do_upgrade(self) -> None:
+        """Which schedules the newest known release of Velero reads otherwise."""
+        from foretop.dialogs.upgrade_screen import UpgradeScreen
+        from foretop_core.rules.cron_dialects import NEWEST_KNOWN
+        from foretop_core.rules.upgrade_check import NEEDED, server_upgrades, target
+        from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade_lines
+
+        if (state := self.host.state) is None:
+            return
+        release, dialect = target(NEWEST_KNOWN)
+        snapshots = [(state.store.snapshot(context), state.now(context)) for context in state.contexts]
+
+        def look() -> list[str]:
+            servers = [server for snapshot, at in snapshots for server in server_upgrades(snapshot, dialect, at)]
+            unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in NEEDED]
+            return [*unknown_release_lines(servers), *upgrade_lines(servers, unseen, str(release))]
+
+        lines = await in_thread(look)
+        self.host.app.push_screen(UpgradeScreen(str(release), lines, self.host.display_options.ascii))
+
     def do_help(self) -> None:
         from foretop.dialogs.help_screen import HelpScreen
 
@@ -196,10 +234,21 @@ class ScreenActions:
             )
         )
 
-    def do_messages(self) -> None:
+    async def do_messages(self) -> None:
+        """What was said, and what was sent to the clusters shown; that nothing was changed is no news."""
+        from foretop.dialogs.action_dialog import NOT_DONE
         from foretop.dialogs.messages_screen import MessagesScreen
+        from foretop_core.actions.journal import Journal, default_path
 
-        self.host.app.push_screen(MessagesScreen(self.app_host.told, self.host.display_options.ascii))
+        told = [one for one in self.app_host.told if one[1] != NOT_DONE]
+        try:
+            entries = await Journal(default_path(os.environ)).read_in_thread()
+        except (ForetopError, OSError) as problem:
+            entries = ()
+            told.append(("", str(problem)))
+        contexts = self.host.state.contexts if self.host.state is not None else ()
+        writes = [entry for entry in entries if entry.context in contexts][-_MOST_WRITES:]
+        self.host.app.push_screen(MessagesScreen(told, writes, self.host.display_options.ascii))
 
     def do_palette(self) -> None:
         from foretop.dialogs.command_palette import CommandPalette
@@ -214,6 +263,7 @@ class ScreenActions:
 
     async def obey(self, command: str) -> None:
         """A command of the palette: `go backups`, `do zone`, `ns team-a`, `ctx prod`, `q`."""
+        self.host.app.clear_notifications()
         verb, _, rest = command.partition(" ")
         match verb:
             case "go" if rest in PAGES and not self.host.has_tab(rest):
@@ -224,6 +274,8 @@ class ScreenActions:
                 await self.host.action_do(rest)
             case "ns" | "ctx" if self.host.state is not None:
                 await ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
+            case "window" if self.host.state is not None:
+                self._keep_free(self.host.state, rest.strip())
             case "explain" if rest in EXPLANATIONS:
                 from foretop.dialogs.explanation_screen import ExplanationScreen
 
@@ -232,8 +284,26 @@ class ScreenActions:
             case "q":
                 self.host.app.exit()
             case _:
-                self.host.app.notify(f"Unknown command {command!r}", severity="warning")
+                known = [name.strip() for entry in entries(self.host.available()) for name in entry.names]
+                close = nearest(verb, known)
+                self.host.app.notify(f"Unknown command {command!r}{close}", severity="warning")
         self.host.pulse()
+
+    def _keep_free(self, state: DashboardState, text: str) -> None:
+        """`:window 06:00-07:30`, by the clocks on the screen; `:window off` for none, `:window` says which it is."""
+        from foretop_core.rules.night.window import read_window
+
+        window = state.thresholds.window
+        if text:
+            try:
+                window = None if text == "off" else read_window(text, state.zone)
+            except BadInput as problem:
+                self.host.app.notify(str(problem), severity="warning")
+                return
+            state.thresholds = replace(state.thresholds, window=window)
+            state.judge(at_once=True)
+        told = f"{window} is to be kept free of backups" if window is not None else "No window is to be kept free"
+        self.host.app.notify(told)
 
     def do_all_namespaces(self) -> None:
         if self.host.state is not None:

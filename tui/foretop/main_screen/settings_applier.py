@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from textual.keys import _character_to_key
@@ -11,7 +12,7 @@ from foretop.main_screen.finding_alerts import FindingNotices
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.config.live_config import LiveConfig
-from foretop_core.config.thresholds_from_settings import thresholds_of
+from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 
 if TYPE_CHECKING:
@@ -79,7 +80,10 @@ class SettingsApplier:
         if before is None or before.time_zone != settings.time_zone:
             self._state.zoning = zoning(settings.time_zone, self._host.my_zone)
         self._state.shift_ends = settings.shift_ends
-        limits = thresholds_of(settings.thresholds)
+        window = self._state.thresholds.window
+        if before is None or (before.window, before.time_zone) != (settings.window, settings.time_zone):
+            window = configured_window(settings.window, settings.time_zone, os.environ)
+        limits = thresholds_of(settings.thresholds, window)
         if limits != self._state.thresholds:
             self._state.thresholds = limits
             self._state.judge(at_once=before is not None)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foretop.bindings import RESUME, WRITE_ACTIONS, Handler
+from foretop.bindings import RESUME, WRITE_ACTIONS, Handler, key_name, page_key
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.main_screen.object_actions import run_under_cursor
 from foretop.pages.detail_page import DetailPage
@@ -40,10 +40,12 @@ from foretop_core.tables.resources.findings import key_of
 
 if TYPE_CHECKING:
     from foretop_core.dashboard.action_service import ActionService
+    from foretop_core.dashboard.state import DashboardState
 
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 
 _BY_ID = {intent.id: intent for intent in RECORDS}
+_HAVE_WINDOWS = ("schedules", "triage")
 _ABOUT_PAUSES = frozenset({"velero-all-paused", PAUSED_OVERDUE, WINDOW_OVERRUN})
 
 
@@ -53,6 +55,8 @@ class WriteActions:
     def __init__(self, host: ActionHost) -> None:
         self.host = host
         self._service: ActionService | None = None
+        self._asked: frozenset[ObjectRef] = frozenset()
+        """What the last dialog is about."""
         self._handlers: Mapping[str, Handler] = {
             RESUME: self._resume,
             **{one.id: partial(self._ask, _BY_ID[one.id]) for one in WRITE_ACTIONS if one.id != RESUME},
@@ -65,7 +69,7 @@ class WriteActions:
         if self.host.state is None or not self.host.state.source.clusters:
             return False
         if action_id == RESUME:
-            return bool(self._windows())
+            return self.host.current in _HAVE_WINDOWS and bool(all_windows(self.host.state))
         intent = _BY_ID[action_id]
         if intent.page and self.host.current != intent.page:
             return False
@@ -88,8 +92,10 @@ class WriteActions:
         state, page = self.host.state, self.host.page
         if state is None or page is None or not state.source.clusters:
             return ""
-        if action_id == RESUME and self.host.current == "schedules" and not self._windows():
-            return "No schedule paused by foretop is still paused"
+        if action_id == RESUME and not all_windows(state):
+            return why_no_window(state)
+        if action_id == RESUME:
+            return f"Resume a pause window: on {page_key('schedules')} or {page_key('triage')}"
         intent = _BY_ID.get(action_id)
         if intent is None:
             return ""
@@ -192,9 +198,7 @@ class WriteActions:
         subject = page.subject()
         if subject is None or subject.kind != NAMESPACE.name:
             return ActionTargets(self._under_cursor(intent))
-        row = self.host.state.protection(subject) if self.host.state is not None else None
-        copies = row.protection.copies.total if row is not None else 0
-        return ActionTargets(self._under_cursor(intent), namespace=subject.name, copies=copies)
+        return ActionTargets(self._under_cursor(intent), namespace=subject.name)
 
     def _skipped(self, intent: ActionRecord) -> tuple[tuple[str, int], ...]:
         """Why the action cannot be asked of marked objects, and of how many for each reason."""
@@ -323,11 +327,15 @@ class WriteActions:
             self.host.app.notify(told, severity="warning")
 
     def _unmark(self, key: ObjectRef) -> None:
-        """What was done needs no mark: the next key would be about it again."""
+        """What was done needs no mark, nor what was left out: the next key would be about it again.
+
+        What has failed keeps its mark.
+        """
         page = self.host.page
         if isinstance(page, TablePage) and page.rows is not None:
             subject = page.rows.subject
-            page.table.unmark([row for row in page.table.marked if subject(row) == key])
+            asked = self._asked - {key}
+            page.table.unmark([row for row in page.table.marked if subject(row) not in asked])
 
     def _open(self, intent: ActionRecord, chosen: ActionTargets) -> None:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.
@@ -335,6 +343,7 @@ class WriteActions:
 
         ascii = self.host.display_options.ascii
         assert self.host.state is not None
+        self._asked = frozenset(chosen.keys)
         self.service.zone = self.host.state.zone_of(chosen.keys[0])
         self.host.app.push_screen(make_dialog(self.service, intent, chosen, ascii, self._keep_results, self.host.state))
 
@@ -344,15 +353,11 @@ class WriteActions:
             page.keep_results(key, results)
 
     def _windows(self) -> list[tuple[str, PauseWindow]]:
-        """The windows that can be resumed here, each with its cluster: all, or on Triage those of the finding."""
+        """The windows that what is under the cursor is about: all, or on Triage those of the finding."""
         state = self.host.state
-        if state is None or self.host.current not in ("schedules", "triage"):
+        if state is None or self.host.current not in _HAVE_WINDOWS:
             return []
-        found = [
-            (context, window)
-            for context in state.source.clusters
-            for window in pause_windows(state.store.all(context, Schedule))
-        ]
+        found = all_windows(state)
         if self.host.current == "schedules":
             return found
         finding = finding_under_cursor(self.host.page)
@@ -361,7 +366,8 @@ class WriteActions:
 
     def _resume(self) -> None:
         """Of the window that paused the schedule under the cursor; where that is none, a person chooses one."""
-        windows = self._windows()
+        state = self.host.state
+        windows = self._windows() or (all_windows(state) if state is not None else [])
         key = self.host.page.subject() if self.host.page else None
         mine = [one for one in windows if key is not None and key in _keys(*one)]
 
@@ -372,11 +378,34 @@ class WriteActions:
         offered = mine or windows
         if len(offered) == 1:
             chosen(0)
-        elif offered and (state := self.host.state) is not None:
+        elif offered and state is not None:
             labels = [window_line(window, state.now(context), state.zone) for context, window in offered]
             self.host.app.push_screen(
                 ChoicePicker("Resume which window", labels, self.host.display_options.ascii), chosen
             )
+
+
+def all_windows(state: DashboardState) -> list[tuple[str, PauseWindow]]:
+    """The pause windows, each with its cluster."""
+    contexts = state.source.clusters or state.contexts
+    return [(context, window) for context in contexts for window in pause_windows(state.store.all(context, Schedule))]
+
+
+def why_no_window(state: DashboardState) -> str:
+    """Who has paused what is paused though, and what unpauses it."""
+    paused = [
+        found
+        for context in state.contexts
+        for item in state.store.all(context, Schedule)
+        if (found := state.render_context(context).schedule(item).pause) is not None
+    ]
+    if not paused:
+        return "No schedule is paused"
+    by = Counter(one.who or "by somebody" for one in paused).most_common(3)
+    who = ", ".join(f"{count} {whom}" for whom, count in by)
+    some = humanize.count(len(paused), "schedule")
+    key = key_name(UNPAUSE.id)
+    return f"No pause window: {some} paused, none by foretop ({who}); {page_key('schedules')}, then {key} unpauses"
 
 
 def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:

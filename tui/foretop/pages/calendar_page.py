@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
 from foretop.bindings import Handler
-from foretop.dialogs.choice_list import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
@@ -63,6 +63,12 @@ from foretop_core.tables.timeline.night_words import (
 from foretop_core.tables.timeline.obstacles import lane_obstacles
 from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
+
+if TYPE_CHECKING:
+    from foretop.dialogs.what_if_screen import PlannedChange
+    from foretop_core.rules.night.spread import Spreading
+
+# Deferred imports: what-if and the search for other minutes are loaded when somebody asks for them.
 
 _WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 7, SizeClass.HUGE: 8}
 """Lines of words below the chart."""
@@ -143,6 +149,7 @@ class CalendarPage(FilterablePage):
             return
         self.timeline.pump(self.state.now())
         self._look_ahead(self.state, self.timeline)
+        self.lanes.window = self.state.thresholds.window
         self.lanes.draw(self.state.now(), self.state.zone)
         if not self.timeline.order:
             self.lanes.explain(self._why_empty(self.state, self.timeline))
@@ -201,7 +208,7 @@ class CalendarPage(FilterablePage):
         began = time.thread_time()
         context, namespace = server
         now, snapshot = state.now(context), state.store.snapshot(context)
-        coming = Foresight(snapshot, namespace, now, length, state.zone)
+        coming = Foresight(snapshot, namespace, now, length)
         past = past_runs(snapshot, namespace, now - PAST)
         if length == _WEEK:
             timeline.take_week(ServerNight(context, coming.likely(), past))
@@ -306,14 +313,15 @@ class CalendarPage(FilterablePage):
         if night is None:
             return ()
         now = state.now(night.context)
-        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom)
+        window = state.thresholds.window
+        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window)
         if wanted != self._words_of:
             paused = [name for name, why in night.night.left_out.items() if why == "paused"]
             self._words_of = wanted
             self._words = (
                 week_words(night, now, state.zone)
                 if self.lanes.zoom is Zoom.WEEK
-                else night_words(night, now, state.zone, sorted(paused))
+                else night_words(night, now, state.zone, sorted(paused), window)
             )
         return self._words
 
@@ -378,6 +386,8 @@ class CalendarPage(FilterablePage):
             "horizon": self.do_horizon,
             "jump": self.do_jump,
             "collisions": self.do_collisions,
+            "what_if": self.do_what_if,
+            "spread": self.do_spread,
             "move_in_time": lambda: self.lanes.action_step(1),
         }
 
@@ -402,6 +412,71 @@ class CalendarPage(FilterablePage):
 
         labels = [self._collision_label(one, state) for one in found]
         title = f"Starting in the same minute within 24 hours: {count(len(found), 'set')}"
+        self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
+
+    def do_what_if(self) -> None:
+        """Tries a change of the lane under the cursor, or of its server."""
+        from foretop.dialogs.what_if_screen import WhatIfScreen
+
+        state, timeline, key = self.state, self.timeline, self.lanes.cursor
+        if state is None or timeline is None or key is None:
+            return
+        server = timeline.server_of(key)
+        if server is None:
+            self.app.notify("No Velero server was found")
+            return
+        if key.kind != SCHEDULE.name:
+            key = ObjectRef(server[0], SCHEDULE.name, server[1], "")
+        self.app.push_screen(WhatIfScreen(state, key, self.display_options.ascii, self._plan))
+
+    def _plan(self, planned: PlannedChange) -> None:
+        """Goes on to the ordinary dialog, with what was tried."""
+        if planned.schedule:
+            self.run_worker(self._edit(planned.key, planned.schedule, skips=False))
+        else:
+            self.run_worker(self._ask("pause" if planned.paused else "unpause", planned.key))
+
+    async def _ask(self, action: str, key: ObjectRef) -> None:
+        if self.lanes.go_to(key):
+            await self.run_action(f"screen.do('{action}')")
+
+    async def _edit(self, key: ObjectRef, schedule: str, *, skips: bool) -> None:
+        from foretop.dialogs.edit_schedule_dialog import EditScheduleDialog
+
+        await self._ask("edit-schedule", key)
+        dialog = self.app.screen
+        if isinstance(dialog, EditScheduleDialog) and dialog.keys == (key,):
+            dialog.call_after_refresh(dialog.propose, schedule, skips=skips)
+
+    def do_spread(self) -> None:
+        """Proposes other minutes for the server of the lane under the cursor."""
+        server = None if self.timeline is None else self.timeline.server_of(self.lanes.cursor)
+        if self.state is None or server is None:
+            self.app.notify("No Velero server was found")
+            return
+        self.app.notify("Looking for minutes at which fewer meet")
+        self.run_worker(self._spread(self.state, server), group="spread", exclusive=True)
+
+    async def _spread(self, state: DashboardState, server: Server) -> None:
+        from foretop_core.rules.night.spread import spread
+
+        snapshot, now = state.store.snapshot(server[0]), state.now(server[0])
+        try:
+            found = await in_thread(lambda: spread(snapshot, server[1], now, draws=10))
+        except BadInput as problem:
+            self.app.notify(str(problem), severity="warning")
+            return
+        if not found.shifts:
+            self.app.notify("Nothing to move: no other minutes would gain enough")
+            return
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                shift = found.shifts[place]
+                self.run_worker(self._edit(shift.ref, shift.after, skips=shift.skips))
+
+        labels = [f"{one.ref.name}: {one.before} → {one.after}, {one.gain.saved}" for one in found.shifts]
+        title = f"Other minutes: {count(len(labels), 'change')}, waiting {_waits(found)}"
         self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
 
     def _collision_label(self, one: RepeatedCollision, state: DashboardState) -> str:
@@ -467,3 +542,7 @@ class CalendarPage(FilterablePage):
 def _took(run: Backup) -> timedelta | None:
     started, ended = run.status.start_timestamp, run.status.completion_timestamp
     return ended - started if started is not None and ended is not None else None
+
+
+def _waits(found: Spreading) -> str:
+    return f"{times.took(found.strain_before.wait)} → {times.took(found.strain_after.wait)} in all"

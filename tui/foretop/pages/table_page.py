@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from textual import events, on
@@ -36,6 +34,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.view import WORST_FIRST, View
 
 
 def group_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
@@ -53,10 +52,6 @@ def group_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _COUNTED = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.PAUSED, StatusGlyph.RUNNING, StatusGlyph.WAITING)
 """What is not good, the worst first."""
-_MOST_COUNTED = 200
-"""In the title of a longer table its states are not counted: each of its rows would have to be judged."""
-_COUNTED_AGAIN = timedelta(seconds=10)
-"""States change with time too, but the title of a table is not read by the second."""
 
 
 class TablePage(FilterablePage):
@@ -206,27 +201,18 @@ class TablePage(FilterablePage):
     def _title(self) -> Line:
         """`Schedules 39  ✗1 ▲2`: how many rows, and of how many the state is not good."""
         assert self.rows is not None
-        counts = self._state_counts(self.rows)
-        states = [Span(f" {mark.value}{number}", style_of_mark(mark)) for mark, number in counts.items()]
+        counts = self.rows.marks
+        states = [Span(f" {mark.value}{counts[mark]:,}", style_of_mark(mark)) for mark in _COUNTED if counts.get(mark)]
         return (Span(PAGES[self.page_id].name, BOLD), Span(f" {len(self.rows.table):,} ", DIM), *states)
-
-    def _state_counts(self, rows: TableModel) -> Mapping[StatusGlyph, int]:
-        table, now = rows.table, rows.state.now()
-        if len(table) > _MOST_COUNTED:
-            return {}
-        basis = (rows.state.version, len(table))
-        if basis != self._counted_for or not self._counted_at <= now < self._counted_at + _COUNTED_AGAIN:
-            self._counted_for, self._counted_at = basis, now
-            found = Counter(rows.row(key, entry).mark for key, entry in table)
-            self._counts = {mark: found[mark] for mark in _COUNTED if found[mark]}
-        return self._counts
-
-    _counts: Mapping[StatusGlyph, int] = {}
-    _counted_for: tuple[object, ...] = ()
-    _counted_at = datetime.min.replace(tzinfo=UTC)
 
     def _order(self) -> Line:
         assert self.rows is not None
+        view = self.rows.view
+        if isinstance(view, View) and self.rows.sorted_by in (
+            WORST_FIRST,
+            "" if view.starts_worst_first else view.order,
+        ):
+            return (Span(f"{view.order_words}{', reversed' if self.rows.reversed else ''}", DIM),)
         column = next((one for one in self.rows.columns if one.name == self.rows.sorted_by), None)
         if column is None:
             return ()
@@ -382,7 +368,8 @@ class TablePage(FilterablePage):
             self.table.go_to(place.key)
 
     def can_go_back(self) -> bool:
-        return self.pane.has_focus or self._is_filtering or (self.rows is not None and self.rows.faults_only)
+        inside = self.pane.has_focus or bool(self.table.marked) or self._is_filtering
+        return inside or (self.rows is not None and self.rows.faults_only)
 
     @property
     def _is_filtering(self) -> bool:
@@ -391,6 +378,9 @@ class TablePage(FilterablePage):
     def go_back(self) -> bool:
         if self.pane.has_focus:
             self.take_keys()
+            return True
+        if self.table.marked and not self.prompt.has_focus:
+            self.table.clear_marks()
             return True
         if self._is_filtering:
             self.narrow("")
@@ -413,7 +403,7 @@ class TablePage(FilterablePage):
             self.rows.state.focus.words,
             "only problems" if self.rows.faults_only else "",
             f"{self.rows.held_back} ({key_name('acknowledged')})" if self.rows.held_back else "",
-            f"{key_name('clear_marks')} clears the marks" if self.table.marked else "",
+            f"{key_name('escape')} clears the marks" if self.table.marked else "",
             f"hidden: {', '.join(self.table.given_up)} ({key_name('wide')} shows)" if self.table.given_up else "",
             how_far(self.rows.state, self.kinds),
             not_allowed(self.rows.state) if not self.kinds else "",

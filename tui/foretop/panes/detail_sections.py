@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 
-from foretop.panes.calendar_pane import lane_pane
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
 from foretop.panes.pod_pane import pod_pane
@@ -46,6 +45,8 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.schedules import SchedulesView
 from foretop_core.tables.timeline.lanes import timeline_item
+
+# Deferred imports: the first row waits for no calendar.
 
 _LISTED = "Every object in it: :resources fetches the list from storage."
 SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
@@ -153,6 +154,8 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
 
 def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> tuple[Paragraph, ...]:
     """As in the calendar, and what to do where something is wrong."""
+    from foretop.panes.calendar_pane import lane_pane
+
     lane = timeline_item(key, job, lambda context, schedule: state.store.snapshot(context).readings(schedule))
     remedies = [one.remedy for one in (*state.findings, *state.acknowledged) if one.subject == key]
     to_do = [paragraph(state.render_context(key.context).text(one), label="Do") for one in remedies]

@@ -89,11 +89,11 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     def priorities(self) -> ColumnPriorities:
         """Which columns are given up last, and how much of them is kept."""
         view = self.view
-        return ColumnPriorities(view.rank, least=view.least, narrow=view.narrow)
+        return ColumnPriorities(view.rank, least=view.least, first=view.first, narrow=view.narrow)
 
     def rows(self, state: DashboardState) -> TableModel:
         view = self.view
-        return StoreTableModel(state, view) if isinstance(view, View) else FindingsTableModel(state)
+        return StoreTableModel(state, view, worst_first=True) if isinstance(view, View) else FindingsTableModel(state)
 
     def pane(
         self, rows: TableModel, key: ObjectRef, state: DashboardState, cells: int | None = None

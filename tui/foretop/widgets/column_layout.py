@@ -15,7 +15,7 @@ from foretop_core.tables.text.terminal_text import width
 GAP = 2
 NARROW = 50
 _LEAST = 12
-_LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
+_LEAST_OF = {"context": 8, "subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
 """A column that may be cut keeps at least this much."""
 _TIGHT = 16
 """What a column that may be cut keeps where a wide table would show no further column otherwise."""
@@ -52,6 +52,10 @@ class ColumnPriorities(msgspec.Struct, frozen=True):
     selected: str = ""
     least: Mapping[str, int] = msgspec.field(default_factory=dict)
     """By column, how much of it is kept when it is cut, where that is not the usual."""
+    first: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """By column, up to how many cells it gets before names are given more."""
+    needed: frozenset[str] = frozenset()
+    """Columns that are not for a wide table alone, whatever they say of themselves."""
     without: frozenset[str] = frozenset()
     """What is told elsewhere."""
     chosen: tuple[str, ...] = ()
@@ -75,7 +79,7 @@ def arrange(
     order, least, taken = _fitting(columns, natural, room, priorities, shown)
     if priorities.wide:
         # Beside the pane there may be no room for a further column: others are cut more, and then left out.
-        hidden = [place for place in shown if columns[place].wide]
+        hidden = [place for place in shown if _is_for_wide(columns[place], priorities)]
         for essential in reversed(range(_ESSENTIAL + 1)):
             if not hidden or any(place in taken for place in hidden):
                 break
@@ -85,6 +89,9 @@ def arrange(
         return (ColumnSlot(order[0], 0, max(1, room)),)
     sizes_of = {place: least[place] for place in taken}
     spare = room - _total(list(sizes_of.values()))
+    growing = {place: priorities.first.get(columns[place].name, 0) for place in taken}
+    wanted = [min(size, growing.get(place, 0)) for place, size in enumerate(natural)]
+    spare = _share_out(sizes_of, wanted, spare, [place for place in taken if growing[place]])
     names = [place for place in taken if columns[place].name in _ALWAYS]
     spare = _share_out(sizes_of, [min(natural[place], _NAME) for place in range(len(columns))], spare, names)
     _share_out(sizes_of, natural, spare, taken)
@@ -104,7 +111,7 @@ def _fitting(
     taken: list[int] = []
     for place in order:
         asked_for = columns[place].name == priorities.selected or columns[place].name in priorities.chosen
-        modest = columns[place].wide and not priorities.wide and not asked_for
+        modest = _is_for_wide(columns[place], priorities) and not priorities.wide and not asked_for
         sizes = natural if modest else least
         if _total([sizes[other] for other in (*taken, place)]) <= room:
             taken.append(place)
@@ -168,9 +175,13 @@ def _rank(columns: Sequence[Column[Any]], place: int, priorities: ColumnPrioriti
     listed = priorities.rank.index(column.name) if column.name in priorities.rank else len(priorities.rank)
     if priorities.wide and listed < priorities.essential:
         return 1, listed, place
-    if column.wide:
+    if _is_for_wide(column, priorities):
         return (2 if priorities.wide else 4), listed, place
     return 3, listed, place
+
+
+def _is_for_wide(column: Column[Any], priorities: ColumnPriorities) -> bool:
+    return column.wide and column.name not in priorities.needed
 
 
 def _total(sizes: Sequence[int]) -> int:

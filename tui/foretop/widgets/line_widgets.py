@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
@@ -161,9 +162,12 @@ class FrameLine(Widget):
             self._shown = shown
             self.refresh()
 
+    def edge_style(self, focused: bool) -> Style:
+        return PLAIN if focused else BORDER
+
     def render_line(self, y: int) -> Strip:
         left, right, framed, focused = self._shown
-        line = PLAIN if focused else BORDER
+        line = self.edge_style(focused)
         first, last = (f"{self._corners[0]}─", f"─{self._corners[1]}") if framed else ("─", "─")
         spaced = [(Span(" "), *words, Span(" ")) if words else () for words in (left, right)]
         room = self.size.width - len(first) - len(last)

@@ -14,7 +14,7 @@ from foretop.widgets.table_base import TableBase
 from foretop.widgets.table_strips import LEFT
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
-from foretop_core.tables.engine.groups import HEAD
+from foretop_core.tables.engine.groups import HEAD, SECTION, group_of, head_key
 
 
 class Table(TableBase, can_focus=True):
@@ -80,7 +80,7 @@ class Table(TableBase, can_focus=True):
         found = lines.index_of(self.cursor) if self.cursor is not None else None
         before = self._place
         if found is None:
-            self._place = max(0, min(before, len(lines) - 1))
+            self._place = self._beside_sections(before)
             self._set_cursor(lines.key_at(self._place) if len(lines) else None)
         else:
             self._place = found
@@ -96,6 +96,9 @@ class Table(TableBase, can_focus=True):
         size = len(self.rows.lines) if self.rows else 0
         self._top = max(self._place - self.height + 1, min(self._top, self._place))
         self._top = max(0, min(self._top, size - self.height))
+        if self._top == self._place > 0 and self.rows and self.rows.lines.key_at(self._top - 1).kind == SECTION:
+            # The line above a section is seen with its first row.
+            self._top -= 1
 
     def _set_cursor(self, key: ObjectRef | None) -> None:
         if key != self.cursor:
@@ -124,7 +127,7 @@ class Table(TableBase, can_focus=True):
         if self.rows is None or not len(self.rows.lines):
             return
         old, top = self._place, self._top
-        self._place = max(0, min(place, len(self.rows.lines) - 1))
+        self._place = self._beside_sections(place)
         self._set_cursor(self.rows.lines.key_at(self._place))
         self._scroll()
         if self._top != top:
@@ -132,6 +135,16 @@ class Table(TableBase, can_focus=True):
         elif old != self._place:
             self._dirty(old - self._top)
             self._dirty(self._place - self._top)
+
+    def _beside_sections(self, place: int) -> int:
+        """The line that is meant, or the next one in the same direction on which the cursor may stand."""
+        assert self.rows is not None
+        lines = self.rows.lines
+        place = max(0, min(place, len(lines) - 1))
+        if not len(lines) or lines.key_at(place).kind != SECTION:
+            return place
+        # A section has a row below its line; above the first line there is none.
+        return place - 1 if 0 < place < self._place else place + 1
 
     def action_column(self, by: int) -> None:
         """Another column is the selected one; it is brought into sight."""
@@ -150,7 +163,12 @@ class Table(TableBase, can_focus=True):
     def _sort(self, column: str) -> None:
         if self.rows is None or column == "context" or column in self.rows.columns_in_header:
             return
-        self.rows.sort(column, reverse=column == self.rows.sorted_by and not self.rows.reversed)
+        if column == self.rows.sorted_by and self.rows.reversed:
+            # Pressed a third time, it leads back to the order in which the table starts.
+            column, reverse = self._usual_order
+        else:
+            reverse = column == self.rows.sorted_by
+        self.rows.sort(column, reverse=reverse)
         self._selected = column
         self.rearranged(to_first=True)
 
@@ -194,12 +212,19 @@ class Table(TableBase, can_focus=True):
         return row if isinstance(row, GroupHeaderRow) and row.key == self.cursor else None
 
     def toggle_groups(self) -> None:
-        """The cursor stays on its row; from a head it goes to the first row below."""
+        """The cursor stays on its row; from a head it goes to the first row below.
+
+        Where not all lines are in sight the groups are folded at first: an overview, with the numbers of each.
+        """
         if self.rows is None:
             return
         if self.rows.groups is not None and self.cursor is not None and self.cursor.kind == HEAD:
             self.cursor = next(iter(self.rows.groups.members(self.cursor)), None)
         self.rows.toggle_groups()
+        groups = self.rows.groups
+        if groups is not None and len(groups) > self.height:
+            groups.fold_all()
+            self.cursor = None if self.cursor is None else head_key(group_of(self.cursor))
         self.rearranged()
 
     def fold(self) -> None:

@@ -21,12 +21,13 @@ from foretop.widgets.table_strips import (
     group_strip,
     head_strip,
     row_strip,
+    section_strip,
 )
-from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
+from foretop_core.dashboard.table_models import GroupHeaderRow, SectionRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.tables.engine.groups import HEAD
-from foretop_core.tables.engine.view import Row, worded_width, wording
+from foretop_core.tables.engine.groups import HEAD, SECTION
+from foretop_core.tables.engine.view import Row, View, worded_width, wording
 from foretop_core.tables.text.terminal_text import width
 
 _SAMPLE = 200
@@ -104,7 +105,9 @@ class RowSelection:
         lines = rows.lines
         start = lines.index_of(self._anchor) if self._anchor else None
         first, last = sorted((place if start is None else start, place))
-        self.keys.update(dict.fromkeys(key for key, _ in lines.window(first, last + 1) if key.kind != HEAD))
+        self.keys.update(
+            dict.fromkeys(key for key, _ in lines.window(first, last + 1) if key.kind not in (HEAD, SECTION))
+        )
         self._anchor = cursor
 
     def add(self, keys: Iterable[ObjectRef]) -> None:
@@ -240,11 +243,25 @@ class TableBase(Widget):
         # A column that a person sorted by stays, so that its arrow is seen.
         is_usual = (self.rows.sorted_by, self.rows.reversed) == self._usual_order
         selected = "" if is_usual and self._selected == self.rows.sorted_by else self._selected
-        priorities = replace(self._priorities, wide=wide, selected=selected, without=self.rows.columns_in_header)
+        priorities = replace(
+            self._priorities,
+            wide=wide,
+            selected=selected,
+            without=self._without(selected, wide=wide),
+            needed=self.rows.needed_columns,
+        )
         most = at_most or {}
-        widths = enumerate(self._widths.of(self.rows, self._window, self._top))
-        natural = [min(size, most.get(place, size)) for place, size in widths]
+        widths = self._widths.of(self.rows, self._window, self._top)
+        limits = [column.most or size for column, size in zip(self.rows.columns, widths, strict=True)]
+        natural = [min(size, limits[place], most.get(place, size)) for place, size in enumerate(widths)]
         return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, priorities)
+
+    def _without(self, selected: str, *, wide: bool) -> frozenset[str]:
+        """The columns that need no room: told elsewhere, or the same in every row and not asked for."""
+        assert self.rows is not None
+        asked_for = {*self._priorities.chosen, selected}
+        needless = frozenset() if wide else self.rows.needless_columns - asked_for
+        return self.rows.columns_in_header | needless
 
     @property
     def given_up(self) -> tuple[str, ...]:
@@ -300,7 +317,10 @@ class TableBase(Widget):
     def _head(self) -> Strip:
         assert self.rows is not None
         chosen = "" if self._selected == self.rows.sorted_by else self._selected
-        title = HeaderState(self.rows.sorted_by, self.rows.reversed, chosen)
+        # An order of the objects' own is no column's.
+        is_own = isinstance(self.rows.view, View) and not self.rows.view.starts_worst_first
+        is_usual = (self.rows.sorted_by, self.rows.reversed) == self._usual_order
+        title = HeaderState("" if is_own and is_usual else self.rows.sorted_by, self.rows.reversed, chosen)
         return head_strip(self.rows.columns, self._slots, title, self.size.width, self._ascii)
 
     @property
@@ -309,12 +329,15 @@ class TableBase(Widget):
         if self.rows is None or not self._window or not self.height:
             return ""
         table = self.rows.table
-        marked = f"{len(self.marked):,} marked, " if self.marked else ""
+        hidden = sum(key not in table for key in self.marked)
+        unseen = f"{hidden:,} hidden, " if hidden else ""
+        marked = f"{len(self.marked):,} marked, {unseen}" if self.marked else ""
         if self.rows.is_narrowed:
             return f"{marked}{len(table):,} of {table.total:,}"
         if self.rows.groups is not None:
-            return f"{marked}{len(table):,} in {humanize.count(self.rows.groups.groups, 'group')}"
-        if len(table) <= self.height:
+            rows = humanize.count(len(table), "row")
+            return f"{marked}{rows} in {humanize.count(self.rows.groups.groups, 'group')}"
+        if len(self.rows.lines) <= self.height:
             return f"{marked}{len(table):,} of {len(table):,}"
         return f"{marked}{self._top + 1:,}–{min(self._top + self.height, len(table)):,} of {len(table):,}"
 
@@ -328,6 +351,8 @@ class TableBase(Widget):
         lit = self._lit.get(row.key, frozenset())
         raised = getattr(self.app, "raises_cursor", False)
         how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened, raised)
+        if isinstance(row, SectionRow):
+            return section_strip(row, self.size.width, self._ascii)
         if isinstance(row, GroupHeaderRow):
             return group_strip(row, how, self.size.width, self._ascii)
         return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)

@@ -24,8 +24,9 @@ from foretop.widgets.styles import (
     style_of_mark,
     to_ascii,
 )
-from foretop_core.dashboard.table_models import GroupHeaderRow
-from foretop_core.tables.engine.view import Column, Row, fit
+from foretop_core.dashboard.table_models import GroupHeaderRow, SectionRow
+from foretop_core.tables.engine.view import Column, Row
+from foretop_core.tables.engine.view import pieces as cell_pieces
 from foretop_core.tables.text.terminal_text import pad
 
 LEFT = 3
@@ -78,7 +79,8 @@ def head_strip(
         column = columns[slot.index]
         pieces.append(Segment(" " * (slot.x - x), HEAD))
         arrow = ("↓" if heading.reversed != column.falls else "↑") if column.name == heading.sorted_by else ""
-        words = f"{column.title}{arrow}"[: slot.width]
+        called = column.title if column.heading is None else column.heading(slot.width)
+        words = f"{called}{arrow}"[: slot.width]
         title = to_ascii(pad(words, slot.width, right=column.right), ascii)
         style = HEAD + CURSOR if column.name == heading.selected else HEAD
         pieces += _underlined(title, by_place.get(slot.index, ""), style)
@@ -107,18 +109,13 @@ def row_strip(
     x = 0
     for slot in slots:
         cell, column = row.cells[slot.index], columns[slot.index]
-        text = to_ascii(
-            pad(
-                fit(cell, column, slot.width, ellipsis, how.shortened.get(slot.index, 0)),
-                slot.width,
-                right=column.right,
-            ),
-            ascii,
-        )
-        style = how.on_ground(DIM if row.faded else style_of(cell.tone))
         if slot.x > x:
             pieces.append(Segment(" " * (slot.x - x), on))
-        pieces.append(Segment(text, style + FLASH if slot.index in how.lit else style))
+        shortened = how.shortened.get(slot.index, 0)
+        for piece in cell_pieces(cell, column, slot.width, ellipsis, shortened, ascii=ascii):
+            own = style_of(piece.tone) + BOLD if piece.bold else style_of(piece.tone)
+            style = how.on_ground(DIM if row.faded else own)
+            pieces.append(Segment(to_ascii(piece.text, ascii), style + FLASH if slot.index in how.lit else style))
         x = slot.x + slot.width
     return Strip(pieces).adjust_cell_length(cells, on)
 
@@ -130,3 +127,9 @@ def group_strip(row: GroupHeaderRow, how: RowState, cells: int, ascii: bool) -> 
     pieces.append(Segment(f"  {row.size:,}", how.ground))
     pieces += [Segment(to_ascii(f"  {cell.text}", ascii), how.on_ground(style_of(cell.tone))) for cell in row.words]
     return Strip(pieces).adjust_cell_length(cells, how.ground)
+
+
+def section_strip(row: SectionRow, cells: int, ascii: bool) -> Strip:
+    """`RUNNING 3 of 3 slots, the next is free about 02:30:17`, across all columns."""
+    pieces = [Segment(f" {to_ascii(row.title, ascii)}", BOLD), Segment(to_ascii(f" {row.words}", ascii), DIM)]
+    return Strip(pieces).adjust_cell_length(cells, PLAIN)

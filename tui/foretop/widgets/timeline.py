@@ -19,6 +19,7 @@ from foretop.widgets.paragraphs import Line, Span
 from foretop.widgets.styles import BOLD, CURSOR, DIM, HEAD, PLAIN, style_of
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.night.window import Window
 from foretop_core.rules.severity import Severity
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
@@ -41,6 +42,7 @@ from foretop_core.tables.timeline.night_chart import (
     slot_rows,
     slot_scale,
     waiting_cells,
+    with_window,
 )
 from foretop_core.tables.timeline.night_lanes import (
     PAST,
@@ -97,6 +99,8 @@ class Timeline(Widget, can_focus=True):
         """The midnight that the chart begins with, where one day was chosen from the week."""
         self._day_place = 0
         self.cursor: ObjectRef | None = None
+        self.window: Window | None = None
+        """A stretch of the day that is to be kept free."""
         self.names: dict[str, str] = {}
         """What goes before a name to tell clusters apart."""
         self.length_of: Callable[[ObjectRef], timedelta | None] = lambda _: None
@@ -327,7 +331,12 @@ class Timeline(Widget, can_focus=True):
         assert self._zone is not None
         axis = self.axis
         assert axis is not None
-        hours = hours_line(axis, self._now, self._zone, short=not self.is_framed)
+        hours = with_window(
+            hours_line(axis, self._now, self._zone, short=not self.is_framed),
+            axis,
+            self.window,
+            is_free=self.window is None or self.night is None or self.night.in_window(self.window).is_free,
+        )
         shown = self.timeline.order[self._top : self._top + self.height]
         title = (_TITLES if self.is_framed else _SHORT_TITLES)[self.zoom]
         return [

@@ -39,7 +39,7 @@ SHIFT, CHANGE = "shift", "change"
 
 
 class AcknowledgeRequest(msgspec.Struct, frozen=True):
-    """Who knows of findings, why they may wait, and until when; None is until they change."""
+    """An acknowledgement that is asked for: by whom, why, and until when; None is until the findings change."""
 
     by: str
     reason: str
@@ -132,7 +132,7 @@ def plan_unacknowledge(
 
 
 def intent_for(findings: Iterable[Finding]) -> ActionRecord:
-    """What one key does with findings: it acknowledges those that are open; where none is, it takes that back."""
+    """The action of one key on findings: it acknowledges those that are open; where none is, it takes that back."""
     return ACKNOWLEDGE if any(finding.acknowledged is None for finding in findings) else UNACKNOWLEDGE
 
 

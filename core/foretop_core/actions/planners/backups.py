@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_record import LATE, ActionRecord, CommandLine, DialogSpec
+from foretop_core.actions.obstacles import waits_for_velero
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_step, patch_step, stamped, velero, wire
 from foretop_core.actions.velero_pickup import follow_backup, follow_backup_deletion
-from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Resource, Schedule
 from foretop_core.models.kinds import (
     BACKUP,
@@ -127,7 +127,7 @@ def _namespaces_losing_all_together(snapshot: ClusterSnapshot, deleted: Sequence
 
 
 def last_copies_warning(snapshot: ClusterSnapshot, deleted: Sequence[Backup]) -> str:
-    """What is lost only because several backups are deleted at once, which the plan of each alone does not say."""
+    """Warns of what only all of them together lose, which the plan of each alone does not say."""
     losing = _namespaces_losing_all_together(snapshot, deleted)
     if not losing:
         return ""
@@ -151,7 +151,7 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
 
 
 def plan_cancel(snapshot: ClusterSnapshot, items: Iterable[Backup | DataMovement], now: datetime) -> Plan:
-    """Of backups at first, and of single movements when one is planned again."""
+    """Plans for backups at first, and for single movements when one is planned again."""
     asked = list(items)
     movements = [item for item in asked if isinstance(item, DataMovement)]
     if movements:
@@ -367,11 +367,10 @@ CANCEL_MOVEMENTS = ActionRecord(
     words=("stop",),
     hint="cancel the data movements of {}",
     dialog=DialogSpec(
-        "Cancel the data movements of {}",
-        "Cancel transfers",
-        ("Cancel the data movements of {}", "Cancel the data movements of {}"),
+        "Stop the data movements of {}",
+        "Stop transfers",
+        ("Stop the data movements of {}", "Stop the data movements of {}"),
         "data movement",
-        "Back",
     ),
     commands=(CommandLine("backup cancel", "foretop backup cancel nightly-20261115010012"),),
     purpose="cancel data movements",

@@ -43,7 +43,7 @@ class RunFile(Enum):
 
     @property
     def is_one(self) -> bool:
-        """Whether its noun is a singular."""
+        """True if its noun is a singular."""
         return self is not RunFile.RESULTS
 
     @property

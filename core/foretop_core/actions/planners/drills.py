@@ -16,11 +16,11 @@ from foretop_core.actions import validation
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import JournalEntry
+from foretop_core.actions.obstacles import unavailable_storage
 from foretop_core.actions.planners.downloads import URL_OF_A_FILE
 from foretop_core.actions.planners.restores import copy_limits, unready_warnings
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal, Write
 from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
-from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Resource, RestoreSpec
@@ -84,7 +84,7 @@ load balancer; Velero keeps a node port that somebody chose, and a merge patch t
 
 
 class DrillRequest(msgspec.Struct, frozen=True):
-    """What is tried, and where."""
+    """The drill that is asked for: what is tried, and where."""
 
     namespace: str
     into: str
@@ -170,7 +170,7 @@ def plan_cleanup(context: str, made: Iterable[Resource], now: datetime) -> Plan:
 
 
 def plan_later_cleanup(plan: Plan) -> Plan:
-    """What would be deleted after a drill: who may not do that is told before anything is made."""
+    """Plans what would be deleted after a drill: who may not do that is told before anything is made."""
     made = [
         MadeObject(metadata=Metadata(name=step.target.name, namespace=step.target.namespace), kind=step.target.kind)
         for step in plan.steps

@@ -20,21 +20,28 @@ from foretop_core.rules import humanize, phases
 from foretop_core.rules.humanize import read_duration, rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 
-_HOW = "write it as 30d or 720h, or as a date such as 2027-01-31"
+_HOW = "+7d adds to what is left, 30d counts from its start, 2027-01-31 is a date"
 _SECOND = timedelta(seconds=1)
 
 
 class NewLifetime(msgspec.Struct, frozen=True):
-    """How long from its start, or until when: one of the two."""
+    """How long from its start, how much longer than now, or until when: one of the three."""
 
     ttl: str = ""
     until: datetime | None = None
+    more: str = ""
+    """A duration that is added to the present expiration."""
 
 
 def read_lifetime(text: str) -> NewLifetime:
-    """`720h` counts from the start of the backup, as Velero counts; a date is the start of that day in UTC."""
+    """`+7d` is added to what is left, `720h` counts from the start of the backup, as Velero counts.
+
+    A date is the start of that day in UTC.
+    """
     if not text.strip():
         raise BadInput("A new lifetime is needed", "", _HOW)
+    if text.strip().startswith("+"):
+        return NewLifetime(more=go_duration(days_in_hours(text.strip()[1:]), "The lifetime"))
     try:
         until = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -60,7 +67,7 @@ def plan_extend(snapshot: ClusterSnapshot, backups: Iterable[Backup], request: N
 
 def _step(snapshot: ClusterSnapshot, backup: Backup, request: NewLifetime, now: datetime) -> PlanStep:
     begun = backup.started or backup.metadata.creation_timestamp or now
-    ttl, until = _new(begun, request)
+    ttl, until = _new(begun, request, max(backup.status.expiration or now, now))
     if until <= now:
         raise BadInput(f"{backup.name} would expire {humanize.time(until, now)}", "that is over", _HOW)
     old = backup.status.expiration
@@ -77,14 +84,19 @@ def _step(snapshot: ClusterSnapshot, backup: Backup, request: NewLifetime, now: 
     return patch_step(where, backup, patch, before, forecast, tuple(warnings))
 
 
-def _new(begun: datetime, request: NewLifetime) -> tuple[str, datetime]:
-    """The TTL as Go writes it, counted from the start, and the moment that it comes to."""
-    length = request.until - begun if request.until is not None else read_duration(request.ttl) or timedelta()
+def _new(begun: datetime, request: NewLifetime, expires: datetime) -> tuple[str, datetime]:
+    """The TTL as Go writes it, counted from the start, and the moment that it comes to; more is added to `expires`."""
+    if request.until is not None:
+        length = request.until - begun
+    elif request.more:
+        length = expires - begun + (read_duration(request.more) or timedelta())
+    else:
+        length = read_duration(request.ttl) or timedelta()
     seconds = max(length // _SECOND, 0)
     try:
         until = (begun + seconds * _SECOND).replace(microsecond=0)
     except OverflowError:
-        raise BadInput(f"{request.ttl} is out of range", "", _HOW) from None
+        raise BadInput(f"{request.ttl or request.more} is out of range", "", _HOW) from None
     return f"{seconds // 3600}h{seconds // 60 % 60}m{seconds % 60}s", until
 
 
@@ -117,7 +129,7 @@ EXTEND_BACKUP = ActionRecord(
     dialog=DialogSpec(
         "Extend the life of {}",
         "Extend",
-        fields=(TextField("request", "Keep", "for 30d from its start, or until 2027-01-31", read_lifetime),),
+        fields=(TextField("request", "Keep", "+7d more; 30d from its start; or 2027-01-31", read_lifetime),),
         current=_current,
     ),
     commands=(CommandLine("backup extend", "foretop backup extend nightly-20261115010012 --ttl 2160h"),),

@@ -20,13 +20,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 Decision = Literal["approve", "reject"]
 FORCE_FIELD = ("spec", "forceDeleteBackup")
-WAYS = (
-    "spec.deleteBackup: a DeleteBackupRequest removes the data, then the Velero backup and the NAB are deleted",
-    "spec.forceDeleteBackup: the Velero objects and the NAB are deleted at once, the data in storage stays",
-    "kubectl delete: the Velero backup and the NAB are deleted, the data stays in storage, and the sync may recreate "
-    "the NAB from it",
-)
-"""The paths of the chart, for the dialog to explain."""
+NO_FORCE = "NonAdminBackup in this cluster has no field forceDeleteBackup"
 
 
 def plan_delete_nab(
@@ -39,8 +33,7 @@ def plan_delete_nab(
 ) -> Plan:
     """`serves_force`: the cluster's NAB has the field `spec.forceDeleteBackup`, without which it would be dropped."""
     if force and not serves_force:
-        why = "NonAdminBackup in this cluster has no field forceDeleteBackup"
-        raise BadInput("Cannot delete by force", why, "delete without --force, which removes the data too")
+        raise BadInput("Cannot delete by force", NO_FORCE, "delete without --force, which removes the data too")
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for nab in nabs:
@@ -51,7 +44,7 @@ def plan_delete_nab(
             refused.append(Refusal(snapshot.ref(nab), f"it is already being deleted{by_force}"))
         else:
             steps.append(_force(snapshot, nab) if force else _delete(snapshot, nab))
-    return Plan(DELETE_NAB, now, tuple(steps), tuple(refused), _ways(serves_force))
+    return Plan(DELETE_NAB, now, tuple(steps), tuple(refused))
 
 
 def plan_delete_nar(snapshot: ClusterSnapshot, nars: Iterable[NonAdminRestore], now: datetime) -> Plan:
@@ -91,11 +84,6 @@ def plan_decide(
         before = {"spec": {"approvalDecision": request.spec.approval_decision or None}}
         steps.append(patch_step(where, request, {"spec": {"approvalDecision": decision}}, before, forecast))
     return Plan(DECIDE_STORAGE, now, tuple(steps), tuple(refused))
-
-
-def _ways(serves_force: bool) -> tuple[str, ...]:
-    shown = WAYS if serves_force else (WAYS[0], WAYS[2])
-    return ("Ways to delete a NAB: " + "; ".join(shown) + ".",)
 
 
 def _delete(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
@@ -151,6 +139,7 @@ DELETE_NAB = ActionRecord(
                 (("with its data (spec.deleteBackup)", False), ("by force (spec.forceDeleteBackup)", True)),
                 served=(NAB, FORCE_FIELD),
                 served_as="serves_force",
+                unserved=f"By force is not offered: {NO_FORCE}.",
             ),
         ),
     ),

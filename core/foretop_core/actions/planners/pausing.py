@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions.action_record import EARLY, ActionRecord, CommandLine
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
@@ -19,6 +20,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Resource, Schedule
 from foretop_core.models.kinds import SCHEDULE, RequiredPermission
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.pause_facts import pause_effect, unpause_effect
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
@@ -79,8 +81,9 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
             continue
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         patch = {"metadata": {"annotations": {**left, **request.marks(now)}}, "spec": {"paused": True}}
-        forecast = render(schedule_facts(snapshot, schedule, now).pausing, now)
-        steps.append(_step(where, schedule, patch, forecast))
+        facts = schedule_facts(snapshot, schedule, now)
+        step = _step(where, schedule, patch, render(facts.pausing, now))
+        steps.append(replace(step, effect=pause_effect(facts, request.until)))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
 
@@ -110,7 +113,7 @@ def follow_unpause(snapshot: ClusterSnapshot, before: Resource | None, step: Pla
 
 
 def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
-    """What one window paused, and nothing that was paused before it."""
+    """The schedules that one window paused, and none that was paused before it."""
     return [item for item in schedules if item.spec.paused and item.annotation(PAUSED_BATCH) == batch]
 
 
@@ -121,14 +124,13 @@ def _unpause_step(
     spec: dict[str, Any] = {"paused": False}
     held, wanted = schedule.spec.skip_immediately, choice is Choice.SKIP
     if choice is Choice.SKIP and not held and facts.has_nothing_to_skip:
-        forecast = facts.unpausing(Choice.DO_NOT_SKIP)
-    else:
-        forecast = facts.unpausing(choice)
-        if choice is not Choice.LEAVE and held is not wanted:
-            spec["skipImmediately"] = wanted
+        choice = Choice.DO_NOT_SKIP
+    elif choice is not Choice.LEAVE and held is not wanted:
+        spec["skipImmediately"] = wanted
     marks = {key: None for key in MARKS if schedule.annotation(key)}
     patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
-    return _step(where, schedule, patch, render(forecast.sentence, now))
+    effect = unpause_effect(facts, choice)
+    return replace(_step(where, schedule, patch, render(effect.forecast.sentence, now)), effect=effect)
 
 
 def _step(where: ObjectRef, schedule: Schedule, patch: dict[str, Any], forecast: str) -> PlanStep:

@@ -9,17 +9,17 @@ import msgspec
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine, DialogSpec
+from foretop_core.actions.obstacles import unavailable_storage, waits_for_velero
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_step, delete_step, restore_name, said, velero, wire
-from foretop_core.actions.storage_availability import unavailable_storage
 from foretop_core.actions.velero_pickup import follow_restore, follow_restore_deletion
-from foretop_core.actions.velero_silence import waits_for_velero
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, BackupRepository, Resource, Restore, RestoreSpec
 from foretop_core.models.kinds import BACKUP, RESTORE, RequiredPermission
 from foretop_core.models.nonadmin import NAR_NAME_ANNOTATION, NAR_NAMESPACE_ANNOTATION
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
+from foretop_core.rules.protection.copies import is_copy
 from foretop_core.rules.protection.coverage import (
     Extent,
     VolumeMethod,
@@ -28,6 +28,7 @@ from foretop_core.rules.protection.coverage import (
     volume_method,
 )
 from foretop_core.rules.repository_readiness import unready_names, unready_repository, unready_sources
+from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -40,7 +41,7 @@ _LONGEST_NAMESPACE = 63
 
 
 class RestoreRequest(msgspec.Struct, frozen=True):
-    """What to take from a backup, and where to put it."""
+    """The restore that is asked for: what to take from a backup, and where to put it."""
 
     name: str = ""
     mapping: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -53,13 +54,20 @@ class RestoreRequest(msgspec.Struct, frozen=True):
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
+def copies_of(snapshot: ClusterSnapshot, namespace: str) -> tuple[Backup, ...]:
+    """The backups that have something of a namespace and can be restored from, the newest first."""
+    found = (one for one in snapshot.backups if is_copy(one))
+    having = [one for one in found if template_coverage(one.spec, namespace).extent is not Extent.NONE]
+    return tuple(sorted(having, key=began, reverse=True))
+
+
 def offered_mapping(backup: Backup) -> dict[str, str]:
     """Each namespace beside itself; nothing where the backup does not name its namespaces."""
     return {name: beside(name) for name in backup.spec.included_namespaces if "*" not in name}
 
 
 def holds(backup: Backup, now: datetime) -> str:
-    """What is in a backup, as far as it tells by itself."""
+    """The content of a backup, as far as it tells by itself."""
     names = backup.spec.included_namespaces
     noun = "namespace" if len(names) == 1 else "namespaces"
     what = f"{noun} {humanize.join(names)}" if names and "*" not in names else "all namespaces"
@@ -76,7 +84,7 @@ def copy_limits(backup: Backup, namespace: str) -> list[str]:
     coverage = template_coverage(backup.spec, namespace)
     limits = [] if coverage.extent is Extent.ALL else [coverage.limits.replace("without ", "no ")]
     if backup.phase == "PartiallyFailed":
-        limits.append(f"gaps where items failed ({humanize.count(backup.status.errors, 'error')})")
+        limits.append(f"only what did not fail ({humanize.count(backup.status.errors, 'error')})")
     if volume_method(backup.spec) is VolumeMethod.NOT_AT_ALL:
         limits.append("no data of volumes")
     if cluster_scoped_text(backup.spec) == "none":
@@ -200,7 +208,7 @@ def _volumes(wanted: bool | None, unready: Iterable[BackupRepository]) -> str:
 
 
 def unready_warnings(unready: Iterable[BackupRepository]) -> tuple[str, ...]:
-    """Of each repository that volumes cannot be restored from, why."""
+    """The reason for each repository that volumes cannot be restored from."""
     return tuple(f"{unready_names([one])}: {unready_repository(one)}" for one in unready)
 
 
@@ -224,7 +232,9 @@ def _warnings(
     if there:
         alone = len(there) == 1
         inside = f"what is in {'it' if alone else 'them'}"
-        fate = f"{inside} is overwritten" if request.existing == "update" else f"{inside} stays, gaps are filled"
+        fate = (
+            f"{inside} is overwritten" if request.existing == "update" else f"{inside} stays, what is missing is added"
+        )
         offer = ",".join(f"{name}:{beside(name)}" for name in there)
         how = f" (to restore next to {'it' if alone else 'them'}, map {offer})" if not request.mapping else ""
         found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{how}.")

@@ -216,7 +216,7 @@ def _contradictions(template: BackupSpec) -> list[str]:
 def _moved_meanwhile(
     patch: Mapping[str, Any], opened: Mapping[str, Any] | None, held: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Of the fields that are about to be written, those that no longer have the value that was shown."""
+    """The fields about to be written that no longer have the value that was shown."""
     if opened is None:
         return ()
     shown = _at_leaves(patch, opened)
@@ -238,7 +238,7 @@ def _effective(patch: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, A
 
 
 def _at_leaves(patch: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What a spec has where a patch sets something; None where it has nothing."""
+    """Looks up what a spec has where a patch sets something; None where it has nothing."""
     found: dict[str, Any] = {}
     for key, value in patch.items():
         held = spec.get(key)

@@ -45,7 +45,7 @@ class NewSchedule(msgspec.Struct, frozen=True):
 
 
 def described_by(item: Schedule, namespace: str) -> NewSchedule:
-    """What a manifest describes; the namespace counts where it names none."""
+    """The schedule that a manifest describes; the namespace counts where it names none."""
     return NewSchedule(
         item.namespace or namespace,
         item.name,
@@ -135,7 +135,7 @@ def _create_step(
 
 
 def meaning(read: Readings, now: datetime) -> tuple[str, ...]:
-    """What an expression means and when it runs next, for each reading that is possible."""
+    """Tells what an expression means and when it runs next, for each reading that is possible."""
     if len(read) == 1:
         return read[0].meaning, f"next runs {_listed_runs(read[0].parsed, now)}"
     return tuple(f"on {one.releases}: {one.meaning}; next runs {_listed_runs(one.parsed, now)}" for one in read)
@@ -169,7 +169,7 @@ def _as_schedule(request: NewSchedule) -> Schedule:
 
 
 def doubts(snapshot: ClusterSnapshot, request: NewSchedule, read: Readings) -> tuple[str, ...]:
-    """What the API server accepts and a person may not have meant."""
+    """Doubts about what the API server accepts and a person may not have meant."""
     found = []
     location = request.template.storage_location
     known = [item.name for item in snapshot.storage if item.namespace == request.namespace]

@@ -9,9 +9,8 @@ from typing import Any
 
 from foretop_core.actions.action_record import ActionRecord, AskedOf, ChoiceField, CommandLine, DialogSpec
 from foretop_core.actions.field_changes import change_lines
-from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
-from foretop_core.actions.step_builders import identity, kubectl, said
+from foretop_core.actions.step_builders import identity, kubectl, owner_warning, said
 from foretop_core.models import Deployment
 from foretop_core.models.builtin_kinds import Container
 from foretop_core.models.kinds import DEPLOYMENT, VELERO_DEPLOYMENT, RequiredPermission

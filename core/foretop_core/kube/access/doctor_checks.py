@@ -111,8 +111,8 @@ async def diagnose(
         yield _cron(await server_snapshot(client, server, given_versions or {}), server.namespace, clock.now())
     beside = tuple(server.namespace for server in servers) or (config.namespace,)
     for needed, kind, purpose in told:
-        for place in beside if kind in BESIDE_VELERO else await _tenants(client, kind, places):
-            yield await _action(access, needed, purpose, place)
+        for namespace in beside if kind in BESIDE_VELERO else await _tenants(client, kind, places):
+            yield await _action(access, needed, purpose, namespace)
 
 
 async def _version(client: ApiClient) -> str:
@@ -171,7 +171,7 @@ async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: N
         if await served_version(client, kind) is None:
             return Check(about, missing, "not installed", "install Velero's CRDs" if kind in _NEEDED else "")
         found = await places.of(kind)
-        denied = {place: await _denied(access, kind, place) for place in found.namespaces}
+        denied = {namespace: await _denied(access, kind, namespace) for namespace in found.namespaces}
     except ApiError as problem:
         return Check(about, missing, str(problem))
     if found.missing:

@@ -55,9 +55,9 @@ class ClusterProtection:
 
     def learn(self, identity: ClusterIdentity) -> None:
         """A connection has told its uid: the contexts that lead to the same address are that cluster."""
-        place = identity.address, identity.authorities
-        if self._uids.get(place, "") != identity.uid:
-            self._uids[place] = identity.uid
+        known_by = identity.address, identity.authorities
+        if self._uids.get(known_by, "") != identity.uid:
+            self._uids[known_by] = identity.uid
             self._judged.clear()
 
     def changed(self) -> ConfigFile | None:

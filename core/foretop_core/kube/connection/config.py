@@ -49,7 +49,7 @@ class OidcConfig:
     proxy: str = field(default="", repr=False)
 
     @property
-    def place(self) -> tuple[Path, str]:
+    def sign_in(self) -> tuple[Path, str]:
         """The values that tell one sign-in from another."""
         return self.file, self.user
 
@@ -129,6 +129,9 @@ class SessionOptions(msgspec.Struct, frozen=True):
     velero_versions: GivenVersions | None = None
     thresholds: ThresholdSettings = DEFAULT_THRESHOLDS
     """The limits of triage that differ from those of the rules."""
+    window: str = ""
+    """A stretch of the day that backups should keep free, by the clocks of `time_zone`."""
+    time_zone: str = "UTC"
 
 
 Reload = Callable[[], ContextConfig]

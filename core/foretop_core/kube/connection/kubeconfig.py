@@ -49,13 +49,13 @@ class Kubeconfig:
     """Those that were to be read and do not exist."""
 
     @property
-    def place(self) -> str:
+    def file_names(self) -> str:
         return ", ".join(str(path) for path in self.files) or "any kubeconfig file"
 
     @property
     def why_empty(self) -> str:
         if self.files or not self.missing:
-            return f"{self.place} has no contexts"
+            return f"{self.file_names} has no contexts"
         names = ", ".join(str(path) for path in self.missing)
         return f"{names} does not exist" if len(self.missing) == 1 else f"none of these exists: {names}"
 
@@ -190,7 +190,7 @@ def _current(kubeconfig: Kubeconfig) -> str:
         )
     raise BadInput(
         "No context selected",
-        f"current-context is not set in {kubeconfig.place}",
+        f"current-context is not set in {kubeconfig.file_names}",
         f"give --context: {_listed(kubeconfig.contexts)}",
     )
 
@@ -201,7 +201,7 @@ def _context(
     entry = kubeconfig.contexts.get(name)
     if entry is None:
         known = f"it has {_listed(kubeconfig.contexts)}" if kubeconfig.contexts else "it has none"
-        raise BadInput(f"Context {name!r} does not exist", f"looked in {kubeconfig.place}", known)
+        raise BadInput(f"Context {name!r} does not exist", f"looked in {kubeconfig.file_names}", known)
     cluster = _referred(entry, "cluster", kubeconfig.clusters, kubeconfig, options.cluster)
     named = options.user or entry.text("user")
     user = _referred(entry, "user", kubeconfig.users, kubeconfig, options.user) if named else None
@@ -227,9 +227,9 @@ def _referred(
     found = entries.get(name)
     if found is None and given:
         known = f"it has {_listed(entries)}" if entries else "it has none"
-        raise BadInput(f"--{key} {name!r} does not exist", f"looked in {kubeconfig.place}", known)
+        raise BadInput(f"--{key} {name!r} does not exist", f"looked in {kubeconfig.file_names}", known)
     if found is None:
-        why = f"its {key} {name!r} is not in {kubeconfig.place}" if name else f"it does not name a {key}"
+        why = f"its {key} {name!r} is not in {kubeconfig.file_names}" if name else f"it does not name a {key}"
         raise BadInput(f"The context {context.name!r} cannot be used", why, "see kubectl config view")
     return found
 
@@ -303,17 +303,17 @@ def read_service_account(
     """The pod's own cluster; its token is named, not read, because the kubelet renews the file."""
     host = environ.get("KUBERNETES_SERVICE_HOST", "")
     port = environ.get("KUBERNETES_SERVICE_PORT", "443")
-    place = Path(folder)
+    mounted = Path(folder)
     try:
-        ca = read_whole_file(place / "ca.crt", MOST_PEM_BYTES).decode("ascii")
+        ca = read_whole_file(mounted / "ca.crt", MOST_PEM_BYTES).decode("ascii")
     except (OSError, UnicodeDecodeError):
         raise BadInput(
             "The pod's service account cannot be used",
-            f"{place / 'ca.crt'} is not readable",
+            f"{mounted / 'ca.crt'} is not readable",
             "give --kubeconfig",
         ) from None
     try:
-        namespace = read_own_file(place / "namespace", _LONGEST_NAMESPACE).decode("utf-8").strip()
+        namespace = read_own_file(mounted / "namespace", _LONGEST_NAMESPACE).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         namespace = ""
     return ContextConfig(
@@ -321,7 +321,7 @@ def read_service_account(
         server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
         namespace=namespace or DEFAULT_NAMESPACE,
         ca=ca,
-        identity=AuthInfo(token_file=str(place / "token")),
+        identity=AuthInfo(token_file=str(mounted / "token")),
         impersonation=Impersonation(options.as_user, options.as_groups),
         request_timeout=options.request_timeout,
     )

@@ -41,7 +41,7 @@ class OidcTokens:
 
     async def token(self, known: OidcConfig, read_again: Callable[[], Awaitable[OidcConfig]]) -> str:
         """A token that holds: the kubeconfig's, the last renewed one, or a new one."""
-        slot = self._slots.setdefault(known.place, _Slot())
+        slot = self._slots.setdefault(known.sign_in, _Slot())
         async with slot.lock:
             if found := self._valid(known, slot.renewed):
                 return found
@@ -57,7 +57,7 @@ class OidcTokens:
 
     def notice(self, known: OidcConfig) -> str:
         """One line on a token that could be renewed and not kept; empty where all is well."""
-        slot = self._slots.get(known.place)
+        slot = self._slots.get(known.sign_in)
         return slot.notice if slot is not None else ""
 
     async def _renewed(self, slot: _Slot, current: OidcConfig, read_again: Callable[[], Awaitable[OidcConfig]]) -> str:

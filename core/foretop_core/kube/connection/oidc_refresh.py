@@ -156,7 +156,7 @@ def _ask(client: RESTClientObject, oidc: OidcConfig, endpoint: str, in_header: b
 def _send(
     client: RESTClientObject, method: str, url: str, headers: dict[str, str], form: list[tuple[str, str]] | None = None
 ) -> _Reply:
-    response = client.request(method, url, headers, post_params=form, _request_timeout=LIMIT)  # type: ignore[no-untyped-call]
+    response = client.request(method, url, headers, post_params=form, _request_timeout=LIMIT)
     with contextlib.closing(response.response) as answer:
         body = answer.read(MOST_ANSWER + 1)
     if len(body) > MOST_ANSWER:

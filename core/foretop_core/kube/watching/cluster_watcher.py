@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
+from itertools import product
 from typing import Literal
 
 import msgspec
@@ -82,7 +83,7 @@ class ClusterWatcher:
         self._sinks = sinks
         self._clock = clock
         self.kinds = tuple(kinds)
-        self.places = NamespaceResolver(client, self.access, clock, named or NamespaceSelection())
+        self.namespaces = NamespaceResolver(client, self.access, clock, named or NamespaceSelection())
         self._timing = timing or WatchTimings()
         self._held: dict[Kind, frozenset[WatchScope]] = {}
         self._absent: dict[Kind, frozenset[WatchScope]] = {}
@@ -146,8 +147,7 @@ class ClusterWatcher:
 
     def follow_on_demand(self, kinds: Iterable[Kind], namespaces: Iterable[str]) -> None:
         """Watches these kinds in these namespaces while a person looks at them, and lets the others go."""
-        places = tuple(namespaces)
-        wanted = frozenset(WatchScope(self.name, kind, place) for kind in kinds for place in places)
+        wanted = frozenset(WatchScope(self.name, kind, namespace) for kind, namespace in product(kinds, namespaces))
         for scope in wanted - self._on_demand:
             self._sinks.open(scope).health(WatchHealth(WatchState.SYNCING, self._clock.now()))
         self._change(self._on_demand, wanted)
@@ -155,7 +155,7 @@ class ClusterWatcher:
 
     def look_into(self, namespace: str) -> None:
         """Tenants' objects are looked for in this namespace too, at once; "" lets go what was looked into in vain."""
-        self.places.look_into(namespace)
+        self.namespaces.look_into(namespace)
         self._slots.prefer(namespace)
         self._elsewhere.set()
         self._elsewhere = asyncio.Event()
@@ -171,11 +171,11 @@ class ClusterWatcher:
         while True:
             elsewhere = self._elsewhere
             found = await self._reach(kind, quiet=bool(self._held.get(kind)))
-            wanted = frozenset(scope for place in found.namespaces for scope in self._scopes(kind, place))
+            wanted = frozenset(scope for namespace in found.namespaces for scope in self._scopes(kind, namespace))
             self._sinks_without_watch(kind, wanted)
             self._change(self._held.get(kind, frozenset()), wanted)
             self._held[kind] = wanted
-            missing = frozenset(scope for place in found.missing for scope in self._scopes(kind, place))
+            missing = frozenset(scope for namespace in found.missing for scope in self._scopes(kind, namespace))
             self._absent[kind] = self._tell_absent(self._absent.get(kind, frozenset()), missing)
             self._note_working(kind)
             await self._until_next_look(kind, found, elsewhere)
@@ -256,7 +256,7 @@ class ClusterWatcher:
         backoff, lost = Backoff(self._timing, self.pace.random), self._clock.now()
         while True:
             try:
-                return await self.places.of(kind)
+                return await self.namespaces.of(kind)
             except Exception as problem:
                 delay = backoff.next()
                 if not quiet:

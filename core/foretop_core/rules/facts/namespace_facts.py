@@ -13,6 +13,7 @@ from functools import cached_property
 
 import msgspec
 
+from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup
 from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text
 from foretop_core.rules.protection.namespace_protection import (
@@ -116,6 +117,7 @@ class ProtectionJudge:
         self.own = frozenset(own)
         self._promised: dict[int, tuple[NamespaceCover, datetime | None]] = {}
         self._promises: dict[int, tuple[SharedProtection, Promise]] = {}
+        self._lengths: dict[int, tuple[NamespaceCover, timedelta | None]] = {}
 
     def facts(self, row: NamespaceProtection) -> NamespaceFacts:
         """All that is said of one of them."""
@@ -156,6 +158,18 @@ class ProtectionJudge:
         held = self._promises.get(id(shared))
         if held is None:
             held = self._promises[id(shared)] = (shared, self._promise(row.covers))
+        return held[1]
+
+    def promised_every(self, row: NamespaceProtection) -> timedelta | None:
+        """How far its promised copies lie apart; of schedules that promise none now, how far they would."""
+        by = self.promise(row).by
+        covers = (by,) if by is not None else tuple(cover for cover in row.covers if not cover.is_refused)
+        return min((apart for cover in covers if (apart := self._apart(cover)) is not None), default=None)
+
+    def _apart(self, cover: NamespaceCover) -> timedelta | None:
+        held = self._lengths.get(id(cover))
+        if held is None:
+            held = self._lengths[id(cover)] = (cover, _apart(cover.parsed, self.now))
         return held[1]
 
     def is_late(self, row: NamespaceProtection) -> bool:
@@ -199,6 +213,15 @@ class ProtectionJudge:
             since = None if parsed is None else promised_since(cover.schedule, parsed, self.now, self.limits.gap)
             held = self._promised[id(cover)] = (cover, since)
         return held[1]
+
+
+def _apart(parsed: CronSchedule | None, now: datetime) -> timedelta | None:
+    """How far the last two runs of an expression lie apart; None where it has not had two."""
+    if parsed is None or parsed.every is not None:
+        return parsed.every if parsed is not None else None
+    last = parsed.previous(now)
+    before = parsed.previous(last) if last is not None else None
+    return last - before if last is not None and before is not None else None
 
 
 def _gone(row: NamespaceProtection) -> ProtectionState:
@@ -324,6 +347,23 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     @cached_property
     def promise(self) -> Promise:
         return self.judge.promise(self.protection)
+
+    @cached_property
+    def promised_every(self) -> timedelta | None:
+        """How often its schedules promise a copy; None where none does."""
+        return self.judge.promised_every(self.protection)
+
+    @property
+    def age(self) -> timedelta | None:
+        """How old its newest copy is; None where it has none."""
+        at = self.protection.copies.usable_at
+        return None if at is None else self.judge.now - at
+
+    @property
+    def age_share(self) -> float | None:
+        """The age of its newest copy as a share of what is promised; None where there is no copy or no promise."""
+        age, every = self.age, self.promised_every
+        return age / every if age is not None and every else None
 
     @property
     def expiring_since(self) -> datetime | None:

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
-from foretop_core.models import Schedule
+from foretop_core.cron import CronSchedule
+from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
+from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.forecast import GRACE
 from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_windows, window_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 __all__ = [
+    "MOST_MISSED",
+    "PauseEffect",
     "PauseSummary",
     "PauseWindow",
     "UnpauseCounts",
+    "UnpauseEffect",
     "count_unpause",
-    "next_to_be_missed",
+    "pause_effect",
     "pause_note",
     "pause_summary",
     "pause_windows",
     "skipped_ages",
+    "unpause_effect",
     "window_line",
 ]
 
@@ -124,12 +131,83 @@ def skipped_ages(schedules: Iterable[ScheduleFacts], choice: Choice) -> list[tup
     return found
 
 
-def next_to_be_missed(schedules: Iterable[ScheduleFacts]) -> tuple[Schedule, datetime] | None:
-    """Of schedules that are about to be paused, the one whose run comes first; None where none of them has one."""
-    coming = [
-        (max(run, facts.now), facts.schedule)
-        for facts in schedules
-        if (run := facts.by_reading[-1].next_run) is not None
-    ]
-    first = min(coming, key=lambda one: (one[0], one[1].name), default=None)
-    return (first[1], first[0]) if first else None
+A_DAY = timedelta(days=1)
+"""The stretch that the runs of a pause without an end are counted for."""
+MOST_MISSED = 1000
+"""Runs that are counted for one schedule."""
+_KEPT_COUNTS = 2048
+
+
+class PauseEffect(msgspec.Struct, frozen=True):
+    """The effect of pausing one schedule until a moment, or for a day where no end is given."""
+
+    until: datetime
+    is_open: bool
+    """No end is given."""
+    misses: int
+    first_missed: datetime | None
+    unfinished: Backup | None
+    """Its backup that runs or waits, and goes on."""
+    copy_age: timedelta | None
+    """The age of its newest good backup at the end."""
+    interval: timedelta | None
+    """The time between two of its runs then."""
+
+    @property
+    def is_late(self) -> bool:
+        """Its newest copy is older at the end than promised: one run may go wrong. False where that is not known."""
+        return self.copy_age is not None and self.interval is not None and self.copy_age > 2 * self.interval
+
+
+def pause_effect(facts: ScheduleFacts, until: datetime | None) -> PauseEffect:
+    """Count the runs that a pause from now on loses, the one that is due among them."""
+    end = until or facts.now + A_DAY
+    good, reading = facts.newest_good, facts.by_reading[-1]
+    age = end - good.started if good is not None and good.started is not None else None
+    parsed = reading.reading.parsed
+    if facts.invalid or not isinstance(parsed, CronSchedule) or parsed.never_fires:
+        return PauseEffect(end, until is None, 0, None, facts.unfinished, age, None)
+    first, now = reading.next_run, facts.now
+    if parsed.every is not None:
+        count = 0 if first is None or first > end else 1 + (end - max(first, now)) // parsed.every
+        interval: timedelta | None = parsed.every
+    else:
+        # A cron expression fires on whole minutes: all plans of one minute count the same runs.
+        start, stop = (moment.astimezone(facts.zone).replace(second=0, microsecond=0) for moment in (now, end))
+        count, interval = _runs_within(parsed, start, stop)
+        count += reading.due
+    missed = first if count and first is not None else None
+    return PauseEffect(end, until is None, min(count, MOST_MISSED), missed, facts.unfinished, age, interval)
+
+
+@lru_cache(_KEPT_COUNTS)
+def _runs_within(parsed: CronSchedule, start: datetime, end: datetime) -> tuple[int, timedelta | None]:
+    """How many runs there are, and how far the run after them is from the last one before it."""
+    runs = list(islice(parsed.between(start, end), MOST_MISSED))
+    before = runs[-1] if runs else parsed.next(end)
+    after = parsed.next(before) if before is not None else None
+    return len(runs), after - before if before is not None and after is not None else None
+
+
+class UnpauseEffect(msgspec.Struct, frozen=True):
+    """The effect of unpausing one schedule now with one choice."""
+
+    choice: Choice
+    forecast: UnpauseForecast
+    due_since: datetime | None
+    """The run that has been due for longest; None where none is."""
+    newest_good: datetime | None
+    """When its newest good backup was started."""
+
+    @property
+    def copy_age(self) -> timedelta | None:
+        """The age of the newest good backup at the next run, where none is made before; None where not known."""
+        next_run = self.forecast.next_run
+        if self.forecast.at_once or next_run is None or self.newest_good is None:
+            return None
+        return next_run - self.newest_good
+
+
+def unpause_effect(facts: ScheduleFacts, choice: Choice) -> UnpauseEffect:
+    good, due = facts.newest_good, facts.by_reading[-1].next_run if facts.may_be_due else None
+    return UnpauseEffect(choice, facts.unpausing(choice), due, good.started if good is not None else None)

@@ -176,6 +176,19 @@ class QueueLine(msgspec.Struct, frozen=True):
         found = self.item(run)
         return found.place - self.running[type(run)] if found is not None and found.waits else 0
 
+    @property
+    def next_free(self) -> datetime | None:
+        """When a backup that were made now would start, behind all others; None where not known or at once.
+
+        It waits until fewer are unfinished than there are slots.
+        """
+        items, slots = self.backups.items, self.backups.concurrency
+        if not slots or len(items) < slots or self.server.silence:
+            return None
+        ends = [item.expected_end for item in items if not item.refusal]
+        known = sorted(end for end in ends if end is not None)
+        return known[len(ends) - slots] if len(known) == len(ends) >= slots else None
+
     def ahead(self, run: Run) -> int:
         """How many of its kind have or want a slot before it."""
         found = self.item(run)

@@ -77,17 +77,6 @@ def runs_since(facts: ScheduleFacts) -> tuple[ExpectedRun, ...]:
     return tuple(map(ExpectedRun, [PAUSED] * paused + [NOT_MADE] * not_made))
 
 
-def newest_letters(letters: str) -> str:
-    """As many as a strip has room for; a pause takes no outcome's place."""
-    kept, outcomes = 0, 0
-    for letter in reversed(letters):
-        outcomes += letter != PAUSED
-        if outcomes > SHOWN_RUNS:
-            break
-        kept += 1
-    return letters[len(letters) - kept :].lstrip(PAUSED)
-
-
 def _expected(readings: tuple[Reading, ...], after: datetime, until: datetime) -> Iterable[datetime]:
     """The runs that an expression has in a span; none where that cannot be told."""
     parsed = readings[0].parsed if len(readings) == 1 else None

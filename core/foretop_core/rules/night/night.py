@@ -12,13 +12,14 @@ import msgspec
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.rules import phases
 from foretop_core.rules.night.course import NEVER, Course, PlayedRun, play
-from foretop_core.rules.night.lengths import RunHistory, Source
+from foretop_core.rules.night.lengths import RunHistory
 from foretop_core.rules.night.server_model import (
     Drawing,
     OpenBackup,
     ServerModel,
     history_of,
     restores_model,
+    runs_a_day,
     server_model,
 )
 from foretop_core.rules.queue.owners import Owner, OwnerKind
@@ -38,6 +39,7 @@ __all__ = [
     "Range",
     "RunSpan",
     "at_work_forecasts",
+    "likely_night",
     "night",
     "open_forecasts",
     "queue_forecasts",
@@ -52,6 +54,7 @@ _OPEN_HORIZON = timedelta(hours=3)
 _OPEN_DRAWS, _FEWEST_OPEN_DRAWS, _OPEN_WORK = 50, 11, 4000
 """Courses that are played for them; fewer where very many wait, so that a screen can ask at every event."""
 _MIDDLE = (0.4, 0.6)
+_FURTHEST = 400 * 86400.0
 
 
 class Fate(StrEnum):
@@ -80,7 +83,7 @@ class ForeseenRun(msgspec.Struct, frozen=True):
     """The share of courses in which it is not made."""
     is_running: bool = False
     is_borrowed: bool = False
-    """No run of its own tells how long it takes."""
+    """Too few runs of its own tell how long it takes."""
     reason: Text = ""
     """Why it is late, lost or refused."""
 
@@ -291,6 +294,51 @@ class Foresight:
         return _foresee(self.model, draws, self._likely, self._open)
 
 
+def likely_night(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Night:
+    """The coming day of one server by its likely course alone, worked out once a minute and for each change of it.
+
+    Fewer hours where its schedules run very often: rules ask for it while somebody waits.
+    """
+    schedules = snapshot.schedules_by_namespace.get(namespace, ())
+    seen = (
+        int(now.timestamp() // 60),
+        schedules,
+        # What the bytes and items of an open one say moves its end a little; the next minute takes that in.
+        hash(
+            tuple(
+                (run.name, run.phase, run.status.start_timestamp, run.status.completion_timestamp)
+                for run in snapshot.backups_by_namespace.get(namespace, ())
+            )
+        ),
+        tuple((one.name, one.status.phase) for one in snapshot.storage if one.namespace == namespace),
+        snapshot.server(namespace),
+    )
+    server = (snapshot.context, namespace)
+    held = _LIKELY.get(server)
+    if held is not None and held[0] == seen:
+        return held[1]
+    found = _likely_night(snapshot, namespace, now)
+    while len(_LIKELY) >= _MOST_LIKELY:
+        del _LIKELY[next(iter(_LIKELY))]
+    _LIKELY[server] = seen, found
+    return found
+
+
+_LIKELY: dict[tuple[str, str], tuple[object, Night]] = {}
+"""By server, what its likely night was worked out from, and the night: rules ask again and again."""
+_MOST_LIKELY = 16
+_LIKELY_RUNS, _SHORTEST_LIKELY = 1000, timedelta(hours=2)
+
+
+def _likely_night(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Night:
+    beat = snapshot.heartbeat(namespace)
+    if beat.silence(now):
+        return Night(namespace, now, now + DAY, unknown=f"Velero is {beat.silence_word(now)}")
+    length = max(_SHORTEST_LIKELY, min(DAY, DAY * _LIKELY_RUNS / max(1, runs_a_day(snapshot, namespace))))
+    model = server_model(snapshot, namespace, now, now + length)
+    return _foresee(model, (), play(model.state, Drawing(model, SEED).likely()), open_forecasts(model, 0))
+
+
 def night(
     snapshot: ClusterSnapshot,
     namespace: str,
@@ -374,7 +422,7 @@ def _scheduled_run(
         None if refused else ends,
         fate,
         share,
-        is_borrowed=model.lengths[place].source is not Source.OWN,
+        is_borrowed=not model.lengths[place].tells(),
         reason=_why(fate, submitted),
     )
 
@@ -450,8 +498,11 @@ def _range(
         return known[min(len(known) - 1, int(share * len(known)))]
 
     def at(moment: float) -> datetime:
-        return now + timedelta(seconds=min(moment, 400 * 86400.0))
+        return now + timedelta(seconds=min(moment, _FURTHEST))
 
+    if len(known) == 1 and (likely is None or likely == known[0]):
+        only = at(known[0])
+        return Range(only, (only, only), (only, only), only)
     middle = found(0.5)
     if likely is not None and (is_exact or found(_MIDDLE[0]) <= likely <= found(_MIDDLE[1])):
         middle = likely

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from itertools import groupby
 
 import msgspec
@@ -136,9 +136,9 @@ def in_window(night: Night, begins: datetime, ends: datetime) -> tuple[ForeseenR
     return tuple(sorted(found, key=lambda run: (not is_likely_in(run, begins, ends), run.start and run.start.likely)))
 
 
-def window_outlook(night: Night, window: Window, zone: tzinfo) -> WindowOutlook:
+def window_outlook(night: Night, window: Window) -> WindowOutlook:
     """What is at work in the next of a window."""
-    begins, ends = window.after(night.now, zone)
+    begins, ends = window.after(night.now)
     runs = in_window(night, begins, ends)
     sure = tuple(run for run in runs if is_likely_in(run, begins, ends))
     return WindowOutlook(begins, ends, sure, runs[len(sure) :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from random import Random
 from zlib import crc32
 
@@ -229,6 +229,22 @@ def server_model(
             schedule.name for schedule, plan in planned if plan.due and len(plan.due) >= min(plan.most, MOST_RUNS)
         ),
     )
+
+
+def runs_a_day(snapshot: ClusterSnapshot, namespace: str) -> int:
+    """About how many runs the schedules of a server have on a busy day."""
+    total = 0
+    for schedule in snapshot.schedules_by_namespace.get(namespace, ()):
+        dialect = None if schedule.spec.paused else snapshot.dialect(schedule)
+        parsed = None if dialect is None else expression(schedule.spec.schedule, dialect)
+        if not isinstance(parsed, CronSchedule):
+            continue
+        if parsed.every is not None:
+            total += int(timedelta(days=1) / max(timedelta(seconds=60), parsed.every))
+        else:
+            fields = None if parsed.never_fires else parsed.fields
+            total += 1440 if fields is None else fields.minute.bit_count() * fields.hour.bit_count()
+    return total
 
 
 def restores_model(

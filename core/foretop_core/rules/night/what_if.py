@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from typing import TypeAlias, assert_never
 
 import msgspec
@@ -35,6 +35,8 @@ class Move(msgspec.Struct, frozen=True):
 
     name: str
     expression: str
+    skips: bool = False
+    """Velero is told to skip what is due by the new expression at once."""
 
 
 class Pause(msgspec.Struct, frozen=True):
@@ -90,7 +92,6 @@ def what_if(
     now: datetime,
     changes: Sequence[Change],
     length: timedelta = DAY,
-    zone: tzinfo = UTC,
     draws: int = FEWEST_DRAWS,
 ) -> NightComparison:
     """The coming hours of a server with and without changes; both are drawn from the same streams.
@@ -99,12 +100,18 @@ def what_if(
     """
     if not changes:
         raise BadInput("Nothing to compare", "no change is given", "such as --move NAME='30 2 * * *'")
-    now_model = server_model(snapshot, namespace, now, now + length, zone)
+    now_model = server_model(snapshot, namespace, now, now + length)
     changed = _changed(snapshot, namespace, now, changes)
-    then = _model_changes(server_model(changed, namespace, now, now + length, zone), changes, zone)
+    then = _model_changes(server_model(changed, namespace, now, now + length), changes)
     if then == now_model:
         raise BadInput("That changes nothing", "the coming runs are the same with it", "")
-    before, after = _outlook(now_model, draws), _outlook(then, draws)
+    return compared(now_model, then, draws)
+
+
+def compared(now_model: ServerModel, then: ServerModel, draws: int) -> NightComparison:
+    """Two servers played with the same draws."""
+    before = _outlook(now_model, draws)
+    after = before if then is now_model else _outlook(then, draws)
     return NightComparison(before, after, tuple(_differences(before, after)))
 
 
@@ -127,11 +134,12 @@ def _changed(snapshot: ClusterSnapshot, namespace: str, now: datetime, changes: 
                 if (server.concurrency or 1) == count:
                     raise BadInput("That changes nothing", f"Velero has {humanize.count(count, 'slot')}", "")
                 servers[namespace] = replace(server, concurrency=count)
-            case Move(name, text):
+            case Move(name, text, skips):
                 schedule = _known(schedules, name, namespace)
                 if schedule.spec.schedule.split() == text.split():
                     raise BadInput("That changes nothing", f"{name} has the expression {text!r}", "")
-                schedules[name] = _reread(_with(schedule, schedule=text))
+                fields = {"schedule": text, **({"skip_immediately": True} if skips else {})}
+                schedules[name] = _reread(_with(schedule, **fields))
                 _check(snapshot, schedules[name])
             case Pause(name) | Unpause(name):
                 schedule, paused = _known(schedules, name, namespace), isinstance(change, Pause)
@@ -186,7 +194,7 @@ def _check(snapshot: ClusterSnapshot, schedule: Schedule) -> None:
         raise refused[-1]
 
 
-def _model_changes(model: ServerModel, changes: Iterable[Change], zone: tzinfo) -> ServerModel:
+def _model_changes(model: ServerModel, changes: Iterable[Change]) -> ServerModel:
     """What no object says: lengths, and a server that stands still."""
     lengths = {schedule.name: known for schedule, known in zip(model.schedules, model.lengths, strict=True)}
     state = model.state
@@ -196,7 +204,7 @@ def _model_changes(model: ServerModel, changes: Iterable[Change], zone: tzinfo) 
         elif isinstance(change, Add) and change.name in lengths:
             lengths[change.name] = Lengths((change.length.total_seconds(),), Source.OWN)
         elif isinstance(change, Stopped):
-            begins, ends = change.window.after(model.now, zone)
+            begins, ends = change.window.after(model.now)
             if begins >= model.now + timedelta(seconds=state.until):
                 raise BadInput("That changes nothing", "the window lies beyond the time that is foreseen", "")
             seconds = [max(0.0, (at - model.now).total_seconds()) for at in (begins, ends)]

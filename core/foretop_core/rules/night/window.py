@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 import msgspec
 
@@ -14,25 +14,30 @@ _DAY = timedelta(days=1)
 
 
 class Window(msgspec.Struct, frozen=True):
-    """A stretch of the day, as a person gives it."""
+    """A stretch of the day, as a person gives it: by the clocks of a zone."""
 
     begins: timedelta
     length: timedelta
+    zone: tzinfo = UTC
 
-    def after(self, now: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
+    def after(self, now: datetime) -> tuple[datetime, datetime]:
         """The first of it that has not ended."""
-        midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        midnight = now.astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
         for day in (-1, 0, 1):
             begins = midnight + timedelta(days=day) + self.begins
             if begins + self.length > now:
                 return begins, begins + self.length
         raise AssertionError("a window of less than a day ends within a day")
 
-    def has(self, at: datetime, zone: tzinfo) -> bool:
+    def has(self, at: datetime) -> bool:
         """Whether a moment lies in it, on any day."""
-        local = at.astimezone(zone)
-        since = timedelta(hours=local.hour, minutes=local.minute, seconds=local.second)
-        return (since - self.begins) % _DAY < self.length
+        return self.since(at) < self.length
+
+    def since(self, at: datetime) -> timedelta:
+        """How long it has begun at a moment, by the clocks of its zone."""
+        local = at.astimezone(self.zone)
+        clock = timedelta(hours=local.hour, minutes=local.minute, seconds=local.second)
+        return (clock - self.begins) % _DAY
 
     def __str__(self) -> str:
         return f"{_clock(self.begins)}-{_clock((self.begins + self.length) % _DAY)}"
@@ -43,12 +48,12 @@ def _clock(at: timedelta) -> str:
     return f"{minutes // 60:02}:{minutes % 60:02}"
 
 
-def read_window(text: str) -> Window:
-    """`06:00-07:30`; one that ends before it begins goes over midnight."""
+def read_window(text: str, zone: tzinfo = UTC) -> Window:
+    """`06:00-07:30` by the clocks of a zone; one that ends before it begins goes over midnight."""
     found = _WINDOW.fullmatch(text.strip())
     if found is None:
         raise BadInput(f"{text!r} is not a valid window", "", "use two times of day, such as 06:00-07:30")
     first, second = (timedelta(hours=int(found[at]), minutes=int(found[at + 1])) for at in (1, 3))
     if first == second:
         raise BadInput(f"{text!r} is not a valid window", "it has no length", "use two different times of day")
-    return Window(first, (second - first) % _DAY)
+    return Window(first, (second - first) % _DAY, zone)

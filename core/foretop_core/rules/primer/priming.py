@@ -300,11 +300,11 @@ def _group_by_day(needs: dict[int, tuple[int, int]]) -> list[_Group]:
         months = sum(1 << month for month, (dates, _) in needs.items() if dates >> day & 1)
         if not months:
             continue
-        for place, (known_months, group) in enumerate(groups):
+        for index, (known_months, group) in enumerate(groups):
             if not (group.months ^ months) & known_months & having:
                 group.dates |= 1 << day
                 group.months |= months
-                groups[place] = (known_months | having, group)
+                groups[index] = (known_months | having, group)
                 break
         else:
             groups.append((having, _Group(months, DOM.full, 1 << day, 0)))

@@ -11,6 +11,7 @@ from foretop_core.rules.drills import DrillRecord
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import (
+    coming,
     cron_dialects,
     drills,
     nonadmin,
@@ -57,6 +58,9 @@ RULES: tuple[Rule, ...] = (
     schedules.paused_schedules,
     schedules.protection_gaps,
     schedules.colliding_schedules,
+    coming.taken_windows,
+    coming.coming_losses,
+    coming.ageing_copies,
     runs.failing_schedules,
     runs.failed_backups,
     runs.failed_restores,

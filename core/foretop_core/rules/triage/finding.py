@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from foretop_core.models.wire import ObjectRef, Time
 from foretop_core.rules.sentences import Text
 from foretop_core.rules.severity import Severity
+
+if TYPE_CHECKING:
+    from foretop_core.rules.night.window import Window
 
 __all__ = ["QUEUE", "WHAT_CELLS", "Acknowledgement", "Finding", "Severity", "Thresholds", "brief"]
 WHAT_CELLS = 32
@@ -119,3 +123,5 @@ class Thresholds(msgspec.Struct, frozen=True):
     comes_after: timedelta = timedelta(seconds=5)
     """How long a finding must hold before it is shown; its rule has already waited where that matters."""
     goes_after: timedelta = timedelta(seconds=20)
+    window: Window | None = None
+    """A stretch of the day in which no backup should be at work."""

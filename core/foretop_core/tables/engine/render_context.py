@@ -134,6 +134,19 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
             found = self._lines[namespace] = queue_line(self.snapshot, namespace, self.now, server, told)
         return found
 
+    def queue_axis(self, namespace: str) -> timedelta:
+        """From now to the end of the last backup that waits: all of them are drawn on it. Nothing where none ends."""
+        found = self._axes.get(namespace)
+        if found is None:
+            waiting = self.line(namespace).backups.waiting
+            ends = [item.expected_end for item in waiting if item.expected_end is not None]
+            found = self._axes[namespace] = max(timedelta(), max(ends, default=self.now) - self.now)
+        return found
+
+    @cached_property
+    def _axes(self) -> dict[str, timedelta]:
+        return {}
+
     def facts(self, run: Run) -> RunFacts:
         """A backup or restore as it is now."""
         key = (type(run), run.namespace, run.name)

@@ -5,16 +5,19 @@ Those of a view follow the store: only the ones that a change touches are derive
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
+import msgspec
 from sortedcontainers import SortedList
 
 from foretop_core.errors import let_through
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import problem_text
 from foretop_core.store import Change, Store, UnreadableObject
-from foretop_core.tables.engine.view import UnreadableRow, View
+from foretop_core.tables.engine.status_glyphs import StatusGlyph
+from foretop_core.tables.engine.view import WORST_FIRST, UnreadableRow, View
 
 E = TypeVar("E")
 Counted = TypeVar("Counted", contravariant=True)
@@ -57,6 +60,8 @@ class SortedRows(Generic[E]):
         self._order: SortedList[Place] = SortedList()
         self._group: Callable[[ObjectRef], Any] | None = None
         self._counting: Counting[E] | None = None
+        self.moves = 0
+        """Moves when a row has come, gone or changed."""
 
     def __len__(self) -> int:
         """How many rows are visible."""
@@ -102,8 +107,7 @@ class SortedRows(Generic[E]):
         place = self._place(key, entry)
         if before is not None and self._places.get(key) == place:
             self._entries[key] = entry
-            if self._counting is not None:
-                self._counting.changed(key, before, entry)
+            self._stay(key, before, entry)
             return True
         self._hide(key)
         self._entries[key] = entry
@@ -172,12 +176,14 @@ class SortedRows(Generic[E]):
         self._count()
 
     def _count(self) -> None:
+        self.moves += 1
         if self._counting is not None:
             self._counting.clear()
             for key in self._places:
                 self._counting.came(key, self._entries[key])
 
     def _show(self, key: ObjectRef, place: Place) -> None:
+        self.moves += 1
         self._places[key] = place
         self._order.add(place)
         if self._counting is not None:
@@ -187,26 +193,60 @@ class SortedRows(Generic[E]):
         place = self._places.pop(key, None)
         if place is None:
             return False
+        self.moves += 1
         self._order.remove(place)
         if self._counting is not None:
             self._counting.went(key, self._entries[key])
         return True
+
+    def _stay(self, key: ObjectRef, before: E, after: E) -> None:
+        """A visible row has changed, and its place has not."""
+        self.moves += 1
+        if self._counting is not None:
+            self._counting.changed(key, before, after)
 
     def _flip(self, at: int) -> int:
         return len(self._order) - 1 - at if self._reverse else at
 
     def _place(self, key: ObjectRef, entry: E) -> Place:
         """What has no value comes last, whichever way the rows run."""
-        value = self._sort(entry)
+        value = self._value(key, entry)
         place = ((value is None) != self._reverse, value, key)
         return place if self._group is None else (self._group(key), *place)
 
+    def _value(self, key: ObjectRef, entry: E) -> Any:
+        """What a row is put in order by."""
+        return self._sort(entry)
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """The state of a row, and its place among the states of all rows."""
+
+    mark: StatusGlyph
+    grade: tuple[int, ...]
+
 
 class ObjectRows(SortedRows[E | UnreadableRow]):
-    """The rows of one view over some clusters; `pump` brings them up to date."""
+    """The rows of one view over some clusters; `pump` brings them up to date.
 
-    def __init__(self, view: View[E], store: Store, contexts: Iterable[str]) -> None:
+    With `judge` they start with the worst, and their states are counted change by change.
+    """
+
+    def __init__(
+        self,
+        view: View[E],
+        store: Store,
+        contexts: Iterable[str],
+        judge: Callable[[ObjectRef, E | UnreadableRow], Judged] | None = None,
+    ) -> None:
         super().__init__(self._sort_value)
+        self._judge = judge
+        self._judged: dict[ObjectRef, tuple[E | UnreadableRow, Judged]] = {}
+        self._marked: dict[ObjectRef, StatusGlyph] = {}
+        self.marks: Counter[StatusGlyph] = Counter()
+        """How many of the visible rows are in which state; empty without `judge`."""
+        self._turn: Iterator[ObjectRef] = iter(())
+        self._is_worst_first = judge is not None and view.starts_worst_first
         self.view = view
         self._store = store
         self._contexts = frozenset(contexts)
@@ -220,11 +260,37 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
 
     @property
     def sorted_by(self) -> str:
-        return self._column.name
+        return WORST_FIRST if self._is_worst_first else self._column.name
 
     def sort_by(self, column: str, *, reverse: bool = False) -> None:
-        self._column = self.view.column(column)
+        """By a column, or with the worst first again."""
+        self._is_worst_first = column == WORST_FIRST and self._judge is not None
+        self._column = self.view.column(self.view.order if column == WORST_FIRST else column)
         self.sort(self._sort_value, reverse=reverse)
+
+    def judge_again(self, most: int) -> bool:
+        """Looks at some rows whose state may have changed with time, in turn; whether one of them has."""
+        if self._judge is None or not self.view.mark_ticks:
+            return False
+        changed = False
+        for _ in range(min(most, len(self))):
+            key = next(self._turn, None)
+            if key is None:
+                self._turn = iter(tuple(self._places))
+                key = next(self._turn)
+            if key in self._places:
+                changed |= self._judge_one(key, self._entries[key])
+        return changed
+
+    def _judge_one(self, key: ObjectRef, entry: E | UnreadableRow) -> bool:
+        assert self._judge is not None
+        judged = self._judge(key, entry)
+        if judged == self._judged[key][1]:
+            return False
+        self._hide(key)
+        self._judged[key] = (entry, judged)
+        self._show(key, self._place(key, entry))
+        return True
 
     def close(self) -> None:
         """Takes in no more changes."""
@@ -289,6 +355,61 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
             except Exception:
                 found[context] = object()
         return found
+
+    def _value(self, key: ObjectRef, entry: E | UnreadableRow) -> Any:
+        if self._judge is None:
+            return self._sort(entry)
+        known = self._judged.get(key)
+        if known is None or known[0] is not entry:
+            known = self._judged[key] = (entry, self._judge(key, entry))
+        if not self._is_worst_first:
+            value = self._sort(entry)
+            # The order of servers is one for each cluster.
+            return value if value is None or self.view.starts_worst_first else (key.context, value)
+        then = self._then(entry)
+        return known[1].grade, then is None, then
+
+    def _show(self, key: ObjectRef, place: Place) -> None:
+        super()._show(key, place)
+        self._mark(key)
+
+    def _hide(self, key: ObjectRef) -> bool:
+        self._unmark(key)
+        return super()._hide(key)
+
+    def _stay(self, key: ObjectRef, before: E | UnreadableRow, after: E | UnreadableRow) -> None:
+        super()._stay(key, before, after)
+        self._unmark(key)
+        self._mark(key)
+
+    def _count(self) -> None:
+        super()._count()
+        self._marked.clear()
+        self.marks.clear()
+        for key in self._places:
+            self._mark(key)
+
+    def _mark(self, key: ObjectRef) -> None:
+        if self._judge is not None:
+            mark = self._marked[key] = self._judged[key][1].mark
+            self.marks[mark] += 1
+
+    def _unmark(self, key: ObjectRef) -> None:
+        mark = self._marked.pop(key, None)
+        if mark is not None:
+            self.marks[mark] -= 1
+
+    def remove(self, key: ObjectRef) -> bool:
+        self._judged.pop(key, None)
+        return super().remove(key)
+
+    def _then(self, entry: E | UnreadableRow) -> Any:
+        if isinstance(entry, UnreadableRow):
+            return None
+        try:
+            return self.view.then_by(entry)
+        except Exception:
+            return None
 
     def _sort_value(self, entry: E | UnreadableRow) -> Any:
         """None, which comes last, where there is no value or it fails to be had."""

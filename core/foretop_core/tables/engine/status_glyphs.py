@@ -59,6 +59,14 @@ _TONES = {
     StatusGlyph.UNSET: Tone.DIM,
 }
 
+_WORST_FIRST = (
+    StatusGlyph.BROKEN,
+    StatusGlyph.LOOK,
+    StatusGlyph.RUNNING,
+    StatusGlyph.WAITING,
+    StatusGlyph.HEALTHY,
+    StatusGlyph.PAUSED,
+)
 _SEVERITIES = {
     "error": StatusGlyph.BROKEN,
     "warning": StatusGlyph.LOOK,
@@ -81,6 +89,11 @@ _ASCII = str.maketrans("●◐○‖✗▲✓·▶↺▇▁…–→≠", "o~.=x
 def ascii_only(text: str) -> str:
     """For a terminal that has not these glyphs, or draws them two cells wide."""
     return text.translate(_ASCII)
+
+
+def badness(mark: StatusGlyph) -> int:
+    """The place of a state in a table that starts with the worst; what is not judged stands with what is good."""
+    return _WORST_FIRST.index(mark if mark in _WORST_FIRST else StatusGlyph.HEALTHY)
 
 
 def severity_mark(severity: Severity) -> StatusGlyph:

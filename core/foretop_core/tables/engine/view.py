@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -13,11 +13,12 @@ from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.pages import PageConflict, PageRecord
 from foretop_core.store import Change, Store
+from foretop_core.tables.engine.drawings import Drawing, Piece
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_standing
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, badness, phase_briefs, run_standing
 from foretop_core.tables.resources.json_items import Item
-from foretop_core.tables.text.terminal_text import ELLIPSIS, cut, cut_end, width
+from foretop_core.tables.text.terminal_text import ELLIPSIS, cut, cut_end, pad, width
 
 LONGEST_CELL = 1024
 """So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""
@@ -30,6 +31,8 @@ class Cell(msgspec.Struct, frozen=True):
     tone: Tone = Tone.PLAIN
     briefs: tuple[str, ...] = ()
     """The same in fewer words, for a column with less room."""
+    drawing: Drawing | None = None
+    """A bar or strip that is drawn for the room of the column, in the place of the text or before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,9 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     there runs downwards in their usual order: the newest start, the greatest age comes first. `cells` is what its
     texts come to sooner or later, kept free from the start so that no column goes when one of them grows. In a
     column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
-    clock, which is not a change of the object.
+    clock, which is not a change of the object. What is told `briefly` is shortened on the screen, however much room
+    there is. `most` is as wide as it ever gets, whatever its texts are. With
+    `heading` its title depends on its width.
     """
 
     name: str
@@ -82,6 +87,10 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     cells: int = 0
     alike: bool = False
     ticks: bool = False
+    briefly: bool = False
+    most: int = 0
+    drawing: Callable[[Shown, RenderContext], Drawing | None] | None = None
+    heading: Callable[[int], str] | None = None
 
 
 def plain(
@@ -94,6 +103,7 @@ def plain(
     from_middle: bool = False,
     cells: int = 0,
     briefs: Callable[[Shown], tuple[str, ...]] | None = None,
+    most: int = 0,
 ) -> Column[Shown]:
     """A column whose text does not depend on the time, and sorts as it reads."""
     return Column(
@@ -106,6 +116,7 @@ def plain(
         from_middle=from_middle,
         briefs=(lambda entry, _: briefs(entry)) if briefs is not None else None,
         cells=cells,
+        most=most,
     )
 
 
@@ -127,6 +138,16 @@ def fit(cell: Cell, column: Column[Any], size: int, ellipsis: str = ELLIPSIS, le
     wordings = (cell.text, *cell.briefs)
     text = next((words for words in wordings[least:] if width(words) <= size), wordings[-1])
     return cut(text, size, ellipsis) if column.from_middle else cut_end(text, size, ellipsis)
+
+
+def pieces(
+    cell: Cell, column: Column[Any], size: int, ellipsis: str = ELLIPSIS, least: int = 0, *, ascii: bool = False
+) -> tuple[Piece, ...]:
+    """A cell in exactly its room: its text, or what is drawn in its place."""
+    if cell.drawing is not None:
+        return cell.drawing.pieces(cell.text, cell.tone, size, ascii=ascii)
+    shortened = max(least, 1) if column.briefly and cell.briefs else least
+    return (Piece(pad(fit(cell, column, size, ellipsis, shortened), size, right=column.right), cell.tone),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +172,8 @@ class TableView(ABC, Generic[E]):
     """The columns that are given up last where there is no room for all; one that is not named here goes first."""
     least: ClassVar[Mapping[str, int]] = {}
     """By column, how much of it is kept when it is cut, where that is not the usual."""
+    first: ClassVar[Mapping[str, int]] = {}
+    """By column, up to how many cells it gets before names are given more."""
     narrow: ClassVar[Mapping[str, int]] = {}
     """On a narrow line: the columns that stay, by rank, and how much of them is kept."""
     fields: ClassVar[tuple[str, ...]] = ("context", "namespace", "name", "phase")
@@ -172,8 +195,25 @@ class TableView(ABC, Generic[E]):
         return found
 
 
+WORST_FIRST = "worst"
+"""The order in which a table starts: the worst state first, then what comes next."""
+
+
 class View(TableView[E]):
     """A table of objects: which it shows, and how a change finds its rows."""
+
+    order_words: ClassVar[str] = "worst first"
+    """The order in which the table starts, in words."""
+    starts_worst_first: ClassVar[bool] = True
+    """False where the objects have an order of their own."""
+    on_request: ClassVar[frozenset[str]] = frozenset()
+    """The columns that the screen shows only where a person asks for them: the pane tells it, or another column."""
+    is_of_velero: ClassVar[bool] = False
+    """Whether its objects are in Velero's own namespace."""
+    has_sections: ClassVar[bool] = False
+    """Whether its rows, in their own order, stand in sections with a line above each."""
+    mark_ticks: ClassVar[bool] = True
+    """Whether the mark of a row changes with time alone."""
 
     watched: ClassVar[frozenset[str]]
     """Its kinds and the ones whose changes show in the rows."""
@@ -190,6 +230,22 @@ class View(TableView[E]):
 
     @abstractmethod
     def resource(self, entry: E) -> Resource: ...
+
+    def grade(self, entry: E, mark: StatusGlyph, render: RenderContext) -> tuple[int, ...]:
+        """The place of a row's state among all, the worst first."""
+        return (badness(mark),)
+
+    def then_by(self, entry: E) -> Any:
+        """The order of rows of one state: by what comes next. None comes last."""
+        return self.column(self.order).sort(entry)
+
+    def section(self, entry: E) -> str:
+        """The title of the section in which a row stands."""
+        return ""
+
+    def section_words(self, title: str, entries: Sequence[E], render: RenderContext) -> str:
+        """The sentence after the title of a section of one server."""
+        return ""
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """The rows that may look different after a change of any watched object."""

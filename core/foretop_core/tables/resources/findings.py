@@ -152,8 +152,8 @@ class FindingsView(TableView[Finding]):
 
     name = "findings"
     order = "severity"
-    rank = ("what", "since", "severity")
-    least: ClassVar[Mapping[str, int]] = {"what": 34}
+    rank = ("since", "what", "severity")
+    least: ClassVar[Mapping[str, int]] = {"what": 30}
     narrow: ClassVar[Mapping[str, int]] = {"what": 16, "subject": 16}
     fields = ("context", "namespace", "name", "kind", "severity", "code")
     with_velero = True

@@ -15,6 +15,7 @@ from foretop_core.rules.facts.run_facts import Run, has_ended, live_positions
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
 from foretop_core.store import Change, Store
+from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import (
     RESTORE_GLYPH,
@@ -29,12 +30,11 @@ from foretop_core.tables.engine.status_glyphs import (
 )
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
-from foretop_core.tables.resources.runs import items_bar, percent, progress_tone, run_progress
+from foretop_core.tables.resources.runs import items_bar, percent, progress_bar, progress_text
 from foretop_core.tables.text import times
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
 _CONDITION_GLYPHS = {"True": StatusGlyph.TRUE.value, "False": StatusGlyph.BROKEN.value}
-_BAR = 5
 
 
 class NonAdminRow(LastingNonAdminFacts, frozen=True):
@@ -54,8 +54,10 @@ class NonAdminView(View[NonAdminRow]):
     watched = kinds | {BACKUP.name, RESTORE.name}
     context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "namespace"
-    rank = ("namespace", "velero", "phase", "queue", "age", "progress", "conditions")
-    least: ClassVar[Mapping[str, int]] = {"name": 20, "queue": 7}
+    rank = ("namespace", "velero", "age", "conditions", "progress", "phase", "queue")
+    least: ClassVar[Mapping[str, int]] = {"name": 18, "namespace": 11, "velero": 10, "progress": 11, "queue": 7}
+    first: ClassVar[Mapping[str, int]] = {"velero": 11, "progress": 13}
+    on_request = frozenset({"queue"})
     narrow: ClassVar[Mapping[str, int]] = {"namespace": 8, "velero": 9, "name": 12}
     with_velero = True
     fields = (*View.fields, "kind", "velero", "veleroPhase", "object")
@@ -86,6 +88,11 @@ class NonAdminView(View[NonAdminRow]):
 
     def resource(self, entry: NonAdminRow) -> NonAdmin:
         return entry.item
+
+    def then_by(self, entry: NonAdminRow) -> tuple[int, float]:
+        """In Velero's order; what is in no line by age, the newest first."""
+        created = entry.item.created
+        return entry.place or 0, -created.timestamp() if created is not None else 0.0
 
     def details(self, entry: NonAdminRow) -> Mapping[str, str]:
         kind = "nab" if isinstance(entry.item, NonAdminBackup) else "nar"
@@ -188,7 +195,7 @@ def _name(entry: NonAdminRow) -> str:
 
 def _conditions(entry: NonAdminRow) -> str:
     held = {condition.type: condition.status for condition in entry.item.state.conditions}
-    return " ".join(_CONDITION_GLYPHS.get(held.get(kind, ""), StatusGlyph.UNSET.value) for kind in _CONDITIONS)
+    return "".join(_CONDITION_GLYPHS.get(held.get(kind, ""), StatusGlyph.UNSET.value) for kind in _CONDITIONS)
 
 
 def _stand(entry: NonAdminRow) -> str:
@@ -218,16 +225,45 @@ def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
     return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ()
 
 
+def _velero_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
+    """Of what waits its place and its start, of what has no Velero object why; else the phase in fewer letters."""
+    if word := _without_run(entry):
+        return (word,)
+    facts = render.facts(entry.run) if entry.run is not None and entry.place else None
+    if facts is None or not facts.waiting_place or facts.is_left_alone:
+        return phase_briefs(entry.velero_phase)
+    place, start = humanize.ordinal(facts.waiting_place), facts.expected_start
+    return (f"{place}, {render.estimate(start, facts.run)}" if start is not None else f"{place} waiting",)
+
+
+def _without_run(entry: NonAdminRow) -> str:
+    """Why it has no Velero object: `refused`, `lost`; "" for any other."""
+    return str(entry.state.value) if entry.state in (NonAdminState.REFUSED, NonAdminState.LOST) else ""
+
+
+def _velero_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
+    if _without_run(entry):
+        severity = entry.facts(render).severity
+        return severity_mark(severity).tone if severity is not None else Tone.WARN
+    return phase_tone(entry.velero_phase) if entry.velero_phase else Tone.DIM
+
+
 def _progress(entry: NonAdminRow, render: RenderContext) -> str:
+    """How far it is; of what ended with errors, how many."""
+    status = entry.status
+    if entry.run is not None and not has_ended(entry.run):
+        return "" if entry.run.phase in WAITING else progress_text(entry.run, render)
+    if status is not None and status.errors:
+        return humanize.count(status.errors, "error")
+    bar = _progress_drawing(entry, render)
+    return f"{bar.permille // 10}%" if bar is not None else ""
+
+
+def _progress_drawing(entry: NonAdminRow, render: RenderContext) -> ShareBar | None:
     if entry.run is not None:
-        return run_progress(entry.run, render, _BAR)
+        return progress_bar(entry.run, render) if entry.run.phase not in WAITING else None
     status = entry.status
-    return items_bar(status.progress if status is not None else None, _BAR)
-
-
-def _progress_tone(entry: NonAdminRow, _: RenderContext) -> Tone:
-    status = entry.status
-    return progress_tone(status.progress if status is not None else None)
+    return items_bar(status.progress) if status is not None and status.completion_timestamp is None else None
 
 
 def _done(entry: NonAdminRow) -> float | None:
@@ -240,17 +276,20 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
     Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True),
     plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=_phase_tone, cells=10),
-    plain("conditions", "A Q D", _conditions),
-    plain(
+    plain("conditions", "AQD", _conditions),
+    Column(
         "velero",
         "VELERO",
-        lambda entry: entry.velero_phase or "–",
-        tone=lambda entry, _: phase_tone(entry.velero_phase) if entry.velero_phase else Tone.DIM,
+        lambda entry, _: entry.velero_phase or "–",
+        lambda entry: entry.velero_phase or None,
+        _velero_tone,
+        briefs=_velero_briefs,
+        briefly=True,
         cells=11,
-        briefs=lambda entry: phase_briefs(entry.velero_phase),
+        most=11,
     ),
     Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, _queue_tone, briefs=_queue_briefs, cells=7),
-    Column("progress", "PROGRESS", _progress, _done, _progress_tone, cells=10),
+    Column("progress", "PROGRESS", _progress, _done, cells=20, most=20, drawing=_progress_drawing),
     Column(
         "age",
         "AGE",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import ClassVar
 
 from foretop_core.models import Namespace, Resource
@@ -29,8 +30,9 @@ from foretop_core.rules.facts.namespace_facts import (
 )
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Change, Store, UnreadableObject
+from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, badness, severity_mark
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
@@ -42,6 +44,26 @@ _MARKS = {
     ProtectionState.PROTECTED: StatusGlyph.HEALTHY,
 }
 """The signs of what is not wrong; the rest has the sign of how grave it is, or none."""
+
+
+_IN_ORDER = (
+    ProtectionState.UNREACHABLE,
+    ProtectionState.LATE,
+    ProtectionState.EXPIRING,
+    ProtectionState.REPOSITORY_NOT_READY,
+    ProtectionState.UNCOVERED,
+    ProtectionState.PARTIAL,
+    ProtectionState.NO_COPY,
+    ProtectionState.BY_HAND,
+    ProtectionState.PAUSED,
+    ProtectionState.PROTECTED,
+    ProtectionState.DELETED,
+    ProtectionState.IGNORED,
+)
+"""The worst first, as its sign says; what is paused comes before what is good."""
+
+
+_NOT_WRONG = badness(StatusGlyph.HEALTHY)
 
 
 class ProtectionRow(LastingNamespaceFacts, frozen=True):
@@ -68,8 +90,13 @@ class ProtectionView(View[ProtectionRow]):
         }
     )
     order = "name"
-    rank = ("state", "newest", "copies", "expires", "next", "by", "covers", "tried", "volumes", "storage", "repository")
-    least: ClassVar[Mapping[str, int]] = {"name": 16, "by": 12, "covers": 8, "tried": 8}
+    rank = (
+        *("state", "newest", "promise", "next", "copies", "of"),
+        *("expires", "by", "tried", "covers", "volumes", "storage", "repository"),
+    )
+    least: ClassVar[Mapping[str, int]] = {"name": 12, "state": 12, "promise": 11, "by": 16, "covers": 8, "tried": 8}
+    first: ClassVar[Mapping[str, int]] = {"promise": 15}
+    order_words = "worst first, then nearest to its promise"
     narrow: ClassVar[Mapping[str, int]] = {"name": 12}
     with_velero = True
     missing = Namespace()
@@ -115,6 +142,16 @@ class ProtectionView(View[ProtectionRow]):
 
     def mark(self, entry: ProtectionRow, render: RenderContext) -> StatusGlyph:
         return protection_mark(render.namespace(entry.protection))
+
+    def grade(self, entry: ProtectionRow, mark: StatusGlyph, render: RenderContext) -> tuple[int, ...]:
+        """By state, then by the age of the copy against what is promised."""
+        facts = render.namespace(entry.protection)
+        share = facts.age_share
+        wrong = badness(mark) if facts.severity is not None else _NOT_WRONG
+        return wrong, _IN_ORDER.index(facts.state), -round(20 * share) if share is not None else 1
+
+    def then_by(self, entry: ProtectionRow) -> str:
+        return entry.protection.namespace
 
     def standing(self, entry: ProtectionRow) -> StatusLabel | None:
         return None
@@ -257,11 +294,16 @@ def _next(row: ProtectionRow, render: RenderContext) -> str:
     return f"{times.until(run - render.now) if run > render.now else 'due'}{refused}"
 
 
+def _next_briefs(row: ProtectionRow, render: RenderContext) -> tuple[str, ...]:
+    run = row.protection.next_run
+    return (times.countdown(run - render.now),) if run is not None else ()
+
+
 def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     """A run that will not be made, or perhaps not, does not look like one that will."""
     cover = row.next_cover
     if cover is None:
-        return Tone.PLAIN
+        return Tone.PAUSED if row.protection.is_paused else Tone.PLAIN
     return Tone.WARN if render.schedule(cover.schedule).obstacle else Tone.PLAIN
 
 
@@ -275,6 +317,41 @@ def _covers_briefs(row: ProtectionRow) -> tuple[str, ...]:
     return (coverage.extent.value,) if coverage.extent is Extent.PART else ()
 
 
+def _beyond(row: ProtectionRow, render: RenderContext) -> str:
+    """`×3.2`: how many times older the copy is than promised; "" while it is in time."""
+    share = render.namespace(row.protection).age_share
+    if share is None or share < _BEYOND:
+        return ""
+    return f"×{share:.1f}" if share < _MANY_TIMES else f"×{min(round(share), 999)}"
+
+
+_BEYOND, _MANY_TIMES = 1.05, 9.95
+
+
+def _promise_bar(row: ProtectionRow, render: RenderContext) -> ShareBar | None:
+    """In hundredths: it is drawn again when it looks different, and not with every second."""
+    facts = render.namespace(row.protection)
+    share = facts.age_share
+    if share is None:
+        return None
+    return ShareBar(10 * min(100, round(100 * share)), protection_mark(facts).tone)
+
+
+def _promise_tone(row: ProtectionRow, render: RenderContext) -> Tone:
+    return protection_mark(render.namespace(row.protection)).tone
+
+
+def _of(row: ProtectionRow, render: RenderContext) -> str:
+    """How often a copy is promised: `30m`, `24h`, `7d`."""
+    every = render.namespace(row.protection).promised_every
+    if every is None:
+        return ""
+    return f"{every // timedelta(hours=1)}h" if every == timedelta(days=1) else times.short(every)
+
+
+_STATE_BRIEFS = {ProtectionState.REPOSITORY_NOT_READY.value: ("not ready",)}
+
+
 _COLUMNS: tuple[Column[ProtectionRow], ...] = (
     plain("name", "NAMESPACE", lambda row: row.protection.namespace, from_middle=True),
     Column(
@@ -283,22 +360,76 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         lambda row, render: render.namespace(row.protection).word,
         lambda row: row.protection.exists is False,
         _state_tone,
+        briefs=lambda row, render: _STATE_BRIEFS.get(render.namespace(row.protection).word, ()),
+        cells=12,
+    ),
+    Column(
+        "promise",
+        "AGE/PROMISE",
+        _beyond,
+        lambda row: row.protection.copies.usable_at,
+        _promise_tone,
+        falls=True,
+        cells=21,
+        most=21,
+        drawing=_promise_bar,
+        ticks=True,
     ),
     Column(
         "newest",
-        "NEWEST",
+        "AGE",
         _newest,
         lambda row: row.protection.copies.usable_at,
         _newest_tone,
         right=True,
         falls=True,
         cells=6,
+        ticks=True,
     ),
-    Column("copies", "COPIES", lambda row, _: _copies(row), lambda row: row.protection.copies.good, right=True),
-    Column("expires", "EXPIRES", _expires, lambda row: row.protection.copies.next_expiry, ticks=True),
-    Column("next", "NEXT RUN", _next, lambda row: row.protection.next_run, _next_tone, ticks=True),
-    plain("by", "COVERED BY", lambda row: covered_by(row.protection)),
-    plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs),
+    Column(
+        "of",
+        "OF",
+        _of,
+        lambda row: row.protection.next_run,
+        lambda _row, _render: Tone.DIM,
+        cells=4,
+    ),
+    Column(
+        "copies",
+        "COPY",
+        lambda row, _: _copies(row),
+        lambda row: row.protection.copies.good,
+        right=True,
+        briefs=lambda row, _: (str(row.protection.copies.good),),
+        cells=4,
+        most=4,
+    ),
+    Column(
+        "next",
+        "NEXT",
+        _next,
+        lambda row: row.protection.next_run,
+        _next_tone,
+        right=True,
+        briefs=_next_briefs,
+        briefly=True,
+        cells=6,
+        most=6,
+        ticks=True,
+    ),
+    Column(
+        "expires",
+        "EXPIRES",
+        _expires,
+        lambda row: row.protection.copies.next_expiry,
+        briefs=lambda row, render: (_expires(row, render).partition(",")[0].removeprefix("in "),),
+        briefly=True,
+        cells=8,
+        most=8,
+        ticks=True,
+    ),
+    plain("by", "BY", lambda row: covered_by(row.protection), cells=16, most=24),
+    plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs, cells=8),
     plain("volumes", "VOLUMES", lambda row: row.volumes, wide=True),
     plain("storage", "STORAGE", _storage, wide=True),
     plain("repository", "REPOSITORY", lambda row: row.repository, wide=True),
@@ -308,5 +439,6 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         lambda row, render: tried_text(row.protection, render),
         lambda row: row.protection.drill.at if row.protection.drill else row.protection.restored,
         falls=True,
+        cells=8,
     ),
 )

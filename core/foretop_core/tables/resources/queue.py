@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import ClassVar, assert_never
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, order, owner_of
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.phases import HOLDS_SLOT
+from foretop_core.rules.phases import WAITING as WAITING_PHASES
 from foretop_core.store import Store
+from foretop_core.tables.engine.drawings import Drawing, TimeBar
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
-from foretop_core.tables.resources.runs import FROM, PHASE, percent, run_progress, run_progress_tone
+from foretop_core.tables.resources.runs import FROM, PHASE, percent, progress_bar, progress_text
 from foretop_core.tables.text import times
 
 _RUNS = "▶"
-_BAR, _SHORT_BAR = 10, 3
+RUNNING, WAITING, RESTORES = "RUNNING", "WAITING", "RESTORES"
+"""The sections of the queue."""
 
 
 class QueueView(View[Run]):
@@ -28,9 +33,16 @@ class QueueView(View[Run]):
     kinds = watched = frozenset({BACKUP.name, RESTORE.name})
     context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "position"
-    rank = ("position", "phase", "when", "items", "from", "waits")
-    least: ClassVar[Mapping[str, int]] = {"name": 20, "from": 8, "when": 11, "waits": 16, "items": 10}
-    narrow: ClassVar[Mapping[str, int]] = {"position": 4, "when": 11, "name": 14}
+    rank = ("position", "at", "in", "items", "from", "waits", "phase", "when")
+    least: ClassVar[Mapping[str, int]] = {"name": 23, "from": 5, "waits": 18, "items": 17}
+    first: ClassVar[Mapping[str, int]] = {"items": 23}
+    narrow: ClassVar[Mapping[str, int]] = {"position": 2, "at": 6, "name": 14}
+    has_sections = True
+    order_words = "in the order of Velero"
+    starts_worst_first = False
+    on_request = frozenset({"phase", "when"})
+    is_of_velero = True
+    mark_ticks = False
     in_groups = False
     fields = (*View.fields, "owner")
 
@@ -54,6 +66,15 @@ class QueueView(View[Run]):
 
     def mark(self, entry: Run, render: RenderContext) -> StatusGlyph:
         return run_mark(entry.phase)
+
+    def section(self, entry: Run) -> str:
+        if isinstance(entry, Restore):
+            return RESTORES
+        return WAITING if entry.phase in WAITING_PHASES else RUNNING
+
+    def section_words(self, title: str, entries: Sequence[Run], render: RenderContext) -> str:
+        """`3 of 3 slots, the next is free about 02:30:17`."""
+        return _section_words(title, entries, render)
 
     def item(self, entry: Run, render: RenderContext) -> Item:
         facts = render.facts(entry)
@@ -145,23 +166,115 @@ def _so_far(facts: RunFacts) -> str:
     return f"{times.short(length)} " if length is not None else ""
 
 
+def _section_words(title: str, runs: Sequence[Run], render: RenderContext) -> str:
+    if title == RUNNING:
+        return _running_words(runs, render)
+    if title == RESTORES:
+        return f"{len(runs):,}, beside the slots"
+    facts = [render.facts(run) for run in runs]
+    starts, ends = ([getattr(one, name) for one in facts] for name in ("expected_start", "expected_end"))
+    told = [f"{len(runs):,}"]
+    if None not in starts:
+        told.append(f"all started by {render.estimate(max(starts), runs[0])}")
+    if None not in ends:
+        told.append(f"all done by {render.estimate(max(ends), runs[0])}")
+    return ", ".join(told)
+
+
+def _running_words(runs: Sequence[Run], render: RenderContext) -> str:
+    line = render.line(runs[0].namespace)
+    slots = line.server.slots
+    taken = sum(run.phase in HOLDS_SLOT for run in runs)
+    said = f"{taken} of {humanize.count(slots, 'slot')}" if slots else humanize.count(len(runs), "backup")
+    ends = [end for run in runs if (end := render.facts(run).expected_end) is not None and run.phase in HOLDS_SLOT]
+    if not slots or taken < slots or not ends:
+        return said
+    return f"{said}, the next is free about {render.time_of_day(min(ends), runs[0])}"
+
+
+def _in(run: Run, render: RenderContext) -> str:
+    """How long until it starts, or until it ends where it has started."""
+    facts = render.facts(run)
+    at = facts.expected_start if facts.state is RunState.WAITS else facts.expected_end
+    return times.countdown(max(at - render.now, timedelta())) if at is not None else ""
+
+
+def _at(run: Run, render: RenderContext) -> str:
+    """When that is: about, where it has yet to start."""
+    facts = render.facts(run)
+    if facts.state is RunState.WAITS:
+        return f"~{render.estimate(facts.expected_start, run)}" if facts.expected_start is not None else "?"
+    at = facts.expected_end
+    if at is None:
+        return "?"
+    return f"{render.estimate(at, run)}{'?' if facts.item is not None and facts.item.is_guess else ''}"
+
+
+def _at_tone(run: Run, render: RenderContext) -> Tone:
+    return Tone.BRIGHT if render.facts(run).state is RunState.RUNS else Tone.PLAIN
+
+
+_HELD = (RunState.NOT_KNOWN, RunState.SERVER_SILENT, RunState.STORAGE_HANGS, RunState.STALLED, RunState.REFUSED)
+
+
+def _progress(run: Run, render: RenderContext) -> str:
+    """How far it is; of one that does not get on, for how long."""
+    facts = render.facts(run)
+    if facts.state in _HELD:
+        return run_eta(run, render)
+    return "" if facts.state is RunState.WAITS else progress_text(run, render)
+
+
+def _progress_tone(run: Run, render: RenderContext) -> Tone:
+    match render.facts(run).state:
+        case RunState.STALLED | RunState.REFUSED | RunState.STORAGE_HANGS | RunState.SERVER_SILENT:
+            return Tone.WARN
+        case RunState.NOT_KNOWN:
+            return Tone.DIM
+        case _:
+            return Tone.PLAIN
+
+
+def _progress_drawing(run: Run, render: RenderContext) -> Drawing | None:
+    facts = render.facts(run)
+    if facts.state in _HELD:
+        return None
+    if facts.state is not RunState.WAITS:
+        return progress_bar(run, render)
+    axis, start, end = render.queue_axis(run.namespace), facts.expected_start, facts.expected_end
+    if not axis or start is None or end is None:
+        return None
+    wait = max(start - render.now, timedelta())
+    return TimeBar(round(1000 * (wait / axis)), round(1000 * ((end - start) / axis)))
+
+
 _COLUMNS: tuple[Column[Run], ...] = (
-    Column("position", "POS", _position, _kind_first, right=True),
+    Column(
+        "position",
+        "#",
+        _position,
+        _kind_first,
+        lambda _run, _render: Tone.DIM,
+        right=True,
+        cells=2,
+    ),
     plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
     Column("name", "BACKUP/RESTORE", lambda run, _: _name(run), lambda run: run.name, from_middle=True),
     FROM,
     PHASE,
     Column(
         "items",
-        "PROGRESS",
-        lambda run, render: run_progress(run, render, _BAR),
+        "PROGRESS / WAIT",
+        _progress,
         _share,
-        run_progress_tone,
-        right=True,
-        briefs=lambda run, render: (run_progress(run, render, _SHORT_BAR),),
-        cells=10,
-        alike=True,
+        _progress_tone,
+        cells=36,
+        most=36,
+        drawing=_progress_drawing,
+        ticks=True,
     ),
+    Column("in", "IN", _in, _kind_first, right=True, cells=5, most=6, ticks=True),
+    Column("at", "AT", _at, _kind_first, _at_tone, right=True, cells=6, most=7),
     Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone, ticks=True),
     Column("waits", "WAITS FOR", lambda run, render: render.facts(run).waits_for, _kind_first),
 )

@@ -16,15 +16,12 @@ from foretop_core.rules.facts.run_facts import DataProgress, OwnerKind, Run, has
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
 from foretop_core.store import Store
+from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_briefs, phase_tone, run_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, phase_briefs, phase_tone, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
-from foretop_core.tables.text.progress_bar import bar
-
-_LEAST_DATA_BAR = 6
-"""A shorter bar has no room beside the word."""
 
 
 class BackupsView(View[Backup]):
@@ -32,7 +29,10 @@ class BackupsView(View[Backup]):
     kinds = watched = frozenset({BACKUP.name})
     order = "started"
     rank = ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage")
-    least: ClassVar[Mapping[str, int]] = {"name": 20, "expires": 7, "storage": 8}
+    least: ClassVar[Mapping[str, int]] = {"name": 21, "phase": 10, "expires": 7, "storage": 8}
+    order_words = "worst first, then newest"
+    is_of_velero = True
+    mark_ticks = False
     fields = (*View.fields, "schedule", "owner", "storage")
 
     def __init__(self) -> None:
@@ -72,6 +72,9 @@ class RestoresView(View[Restore]):
     kinds = watched = frozenset({RESTORE.name})
     order = "started"
     rank = ("phase", "backup", "started", "errors", "warnings", "items", "took", "from")
+    order_words = "worst first, then newest"
+    is_of_velero = True
+    mark_ticks = False
     narrow: ClassVar[Mapping[str, int]] = {"phase": 11, "name": 20}
     fields = (*View.fields, "backup", "schedule", "owner")
 
@@ -140,49 +143,43 @@ def percent(run: Run) -> str:
     return f"{100 * progress.done // progress.total_items}%" if progress and progress.total_items else ""
 
 
-def run_progress(run: Run, render: RenderContext, cells: int) -> str:
-    """By items; where those are all done and only volumes are still to be moved, by their bytes."""
-    progress = run.status.progress
-    all_items = progress is not None and 0 < progress.total_items <= progress.done
-    if not has_ended(run) and (data := _data(run, render, all_items, cells)):
-        return data
-    return items_bar(progress, cells)
-
-
-def run_progress_tone(run: Run, render: RenderContext) -> Tone:
-    """Items that are all done are not muted while volumes are still moved."""
-    return Tone.PLAIN if run_progress(run, render, 0).startswith("data") else progress_tone(run.status.progress)
-
-
-def progress_tone(progress: ItemProgress | None) -> Tone:
-    """A full bar is muted: what is done is not what one looks for."""
-    full = progress is not None and 0 < progress.total_items <= progress.done
-    return Tone.DIM if full else Tone.PLAIN
-
-
-def items_bar(progress: ItemProgress | None, cells: int) -> str:
-    if progress is None or not progress.total_items:
-        return ""
-    share = f"{100 * progress.done // progress.total_items}%"
-    return f"{bar(progress.done, progress.total_items, cells)} {share}"
-
-
-def _data(run: Run, render: RenderContext, all_items: bool, cells: int) -> str:
-    """A data mover works after the items, a file-system backup while the run is still InProgress.
-
-    The share is of the bytes of volumes whose size is known; `+?` says that others come on top.
-    """
-    if run.phase not in MOVES_DATA and not all_items:
-        return ""
-    data = render.facts(run).data
-    if run.phase not in MOVES_DATA and not data.is_open:
-        return ""
+def progress_text(run: Run, render: RenderContext) -> str:
+    """The percentage of items; where those are all done and only volumes are still to be moved, of their bytes."""
+    data = _moving_data(run, render)
+    if data is None:
+        return percent(run)
     if data.percent is None or (data.unknown and data.done >= data.total):
         return _without_share(data)
-    if data.unknown:
-        return f"data {data.percent}%+?"
-    drawn = f"{bar(data.done, data.total, cells)} " if cells >= _LEAST_DATA_BAR else ""
-    return f"{drawn}data {data.percent}%"
+    return f"data {data.percent}%{'+?' if data.unknown else ''}"
+
+
+def progress_bar(run: Run, render: RenderContext) -> ShareBar | None:
+    """The same as a bar; None for what has ended, or of which no share is known."""
+    if has_ended(run):
+        return None
+    data = _moving_data(run, render)
+    if data is not None:
+        return ShareBar(10 * data.percent) if data.percent is not None and not data.unknown else None
+    return items_bar(run.status.progress)
+
+
+def items_bar(progress: ItemProgress | None) -> ShareBar | None:
+    if progress is None or not progress.total_items:
+        return None
+    return ShareBar(1000 * progress.done // progress.total_items)
+
+
+def _moving_data(run: Run, render: RenderContext) -> DataProgress | None:
+    """The bytes of its volumes, where those are what it works on; None where its items are.
+
+    A data mover works after the items, a file-system backup while the run is still InProgress.
+    """
+    progress = run.status.progress
+    all_items = progress is not None and 0 < progress.total_items <= progress.done
+    if has_ended(run) or (run.phase not in MOVES_DATA and not all_items):
+        return None
+    data = render.facts(run).data
+    return data if run.phase in MOVES_DATA or data.is_open else None
 
 
 def _without_share(data: DataProgress) -> str:
@@ -261,9 +258,21 @@ PHASE: Column[Run] = plain(
 )
 _STATE: tuple[Column[Run], ...] = (
     PHASE,
-    Column("errors", "E", lambda run, _: _counted(run.status.errors, run), lambda run: run.status.errors, right=True),
     Column(
-        "warnings", "W", lambda run, _: _counted(run.status.warnings, run), lambda run: run.status.warnings, right=True
+        "errors",
+        "E",
+        lambda run, _: _counted(run.status.errors, run),
+        lambda run: run.status.errors,
+        right=True,
+        cells=2,
+    ),
+    Column(
+        "warnings",
+        "W",
+        lambda run, _: _counted(run.status.warnings, run),
+        lambda run: run.status.warnings,
+        right=True,
+        cells=2,
     ),
     Column("started", "STARTED", _started, newest_first, right=True, falls=True, cells=9),
 )
@@ -279,8 +288,9 @@ _BACKUPS: tuple[Column[Backup], ...] = (
         lambda run, render: _expires(run, render.now),
         expiration,
         briefs=lambda run, render: (_expires(run, render.now).removeprefix("in "),),
-        cells=9,
-        alike=True,
+        briefly=True,
+        cells=7,
+        most=7,
         ticks=True,
     ),
     FROM,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from foretop_core.cron import CronError, shown
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.facts.schedule_facts import (
     SEVERITIES,
     Choice,
@@ -21,7 +24,6 @@ from foretop_core.rules.facts.schedule_runs import (
     RUN_WORDS,
     SHOWN_RUNS,
     ExpectedRun,
-    newest_letters,
     past_runs,
     run_letter,
     runs_since,
@@ -30,6 +32,7 @@ from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.store import Change, Store
+from foretop_core.tables.engine.drawings import RunStrip, run_marks
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
@@ -39,10 +42,20 @@ from foretop_core.tables.text import times
 _MARKS = {Severity.ERROR: StatusGlyph.BROKEN, Severity.WARNING: StatusGlyph.LOOK}
 
 
-class ScheduleRow(LastingFacts, frozen=True, kw_only=True):
-    """A schedule and what holds of it until it changes, with a sign for each of its last runs."""
+MOST_RUNS = 30
+"""So many runs a strip in the table has at most."""
 
-    letters: str
+
+class ScheduleRow(LastingFacts, frozen=True, kw_only=True):
+    """A schedule and what holds of it until it changes, with the letters and lengths of its last runs."""
+
+    past: tuple[tuple[str, timedelta | None], ...]
+    usual: timedelta | None
+    """How long its runs take; None where they are too few to say."""
+
+    @property
+    def letters(self) -> str:
+        return "".join([letter for letter, _ in self.past])
 
 
 class SchedulesView(View[ScheduleRow]):
@@ -51,8 +64,12 @@ class SchedulesView(View[ScheduleRow]):
     watched = frozenset({SCHEDULE.name, BACKUP.name, *VERSION_KINDS})
     context_kinds = frozenset({STORAGE.name})
     order = "name"
-    rank = ("next", "last", "runs", "cron", "skip", "meaning")
-    least: ClassVar[Mapping[str, int]] = {"name": 20, "last": 6, "cron": 12, "next": 12}
+    rank = ("next", "last", "at", "namespace", "runs", "cron", "usual", "to", "meaning")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "namespace": 10, "cron": 18, "runs": 10, "to": 8}
+    first: ClassVar[Mapping[str, int]] = {"runs": 14}
+    order_words = "worst first, then next run"
+    is_of_velero = True
+    on_request = frozenset({"skip"})
     fields = (*View.fields, "cron", "paused", "outcome")
 
     def __init__(self) -> None:
@@ -64,8 +81,14 @@ class SchedulesView(View[ScheduleRow]):
         labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
         runs = history(resource, labelled)
         readings = store.snapshot(key.context).readings(resource)
-        past = past_runs(resource, readings, runs, SHOWN_RUNS)
-        return ScheduleRow(resource, runs, readings, letters=newest_letters("".join(run.letter for run in past)))
+        past = past_runs(resource, readings, runs, MOST_RUNS)[-MOST_RUNS:]
+        return ScheduleRow(
+            resource,
+            runs,
+            readings,
+            past=tuple([(run.letter, _length(run.backup)) for run in past]),
+            usual=usual_length(runs),
+        )
 
     def basis(self, store: Store, context: str) -> Verdicts:
         """How the servers read expressions: that is learned from all the objects of a server together."""
@@ -83,6 +106,10 @@ class SchedulesView(View[ScheduleRow]):
 
     def resource(self, entry: ScheduleRow) -> Schedule:
         return entry.schedule
+
+    def then_by(self, entry: ScheduleRow) -> tuple[bool, datetime | None, str]:
+        """What has no run to come, then the next run first."""
+        return entry.next_run is not None, entry.next_run, entry.schedule.name
 
     def phase(self, entry: ScheduleRow) -> str:
         return entry.schedule.phase or "New"
@@ -116,21 +143,31 @@ def _mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
         return StatusGlyph.PAUSED
     if facts.severity is not None:
         return _MARKS[facts.severity]
-    return StatusGlyph.WAITING if facts.state is ScheduleState.WAITING else StatusGlyph.HEALTHY
+    if facts.state is ScheduleState.WAITING:
+        return StatusGlyph.WAITING
+    return StatusGlyph.RUNNING if entry.unfinished is not None else StatusGlyph.HEALTHY
 
 
 def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
-    """A run that will not be made, or perhaps not, does not look like one that will."""
-    found = SEVERITIES.get(render.schedule_facts(entry).coming_state)
-    return Tone.PLAIN if found is None else _MARKS[found].tone
+    """A run that will not be made, or perhaps not, does not look like one that will; one that is near is bright."""
+    facts, now = render.schedule_facts(entry), render.now
+    if facts.pause is not None:
+        end = facts.pause.until
+        return Tone.WARN if end is not None and end <= now else Tone.PAUSED
+    found = SEVERITIES.get(facts.coming_state)
+    if found is not None:
+        return _MARKS[found].tone
+    run = facts.next_run
+    return Tone.BRIGHT if run is not None and run - now < times.IN_SECONDS else Tone.PLAIN
 
 
 def _last_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
     """The colour of the last backup, or of what is wrong with those before it."""
-    severity, own = render.schedule_facts(entry).severity, _outcome_tone(entry)
+    facts, own = render.schedule_facts(entry), _outcome_tone(entry)
+    severity = facts.severity
     if severity is None or own is not Tone.PLAIN or entry.schedule.spec.paused:
         return own
-    return _MARKS[severity].tone if _next_tone(entry, render) is Tone.PLAIN else own
+    return own if facts.coming_state in SEVERITIES else _MARKS[severity].tone
 
 
 def _next(entry: ScheduleRow, render: RenderContext) -> str:
@@ -151,14 +188,6 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
     return f"overdue {times.short(now - run)}" if facts.overdue is not None else "due"
 
 
-def _next_briefs(text: str) -> tuple[str, ...]:
-    """Less and less of what is told after a comma, but of a run that is refused just that."""
-    first, *more = text.split(", ")
-    if more == ["refused"]:
-        return ("refused",)
-    return tuple(", ".join((first, *more[:kept])) for kept in range(len(more) - 1, -1, -1))
-
-
 def _if_unpaused(facts: ScheduleFacts) -> str:
     """What unpausing it now would do: a backup at once, or the next run."""
     if facts.invalid:
@@ -169,10 +198,62 @@ def _if_unpaused(facts: ScheduleFacts) -> str:
     return f"paused, {times.until(told.next_run - facts.now)}" if told.next_run else "paused"
 
 
+def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
+    """A countdown, or a word: `57s`, `due`, `overdue`, `window`, `paused`, `invalid`, `never`, `unclear`."""
+    facts = render.schedule_facts(entry)
+    if facts.pause is not None:
+        return ("window" if facts.pause.until is not None else "paused",)
+    if facts.invalid:
+        return ("invalid" if facts.is_invalid_cron else "refused",)
+    if facts.dialect is None:
+        return ("unclear",)
+    run = facts.next_run
+    if facts.never_fires or run is None:
+        return ("never",)
+    return ("overdue",) if facts.overdue is not None else (times.countdown(run - render.now),)
+
+
+def _at(entry: ScheduleRow, render: RenderContext) -> str:
+    """When the next run is due, or the pause window ends; of another pause whether a run of it is due already."""
+    facts = render.schedule_facts(entry)
+    if facts.invalid:
+        return ""
+    pause = facts.pause
+    if pause is None:
+        return _day_or_minute(facts.next_run, entry, render)
+    if pause.until is not None:
+        return _day_or_minute(pause.until, entry, render)
+    return "due" if facts.may_be_due else _day_or_minute(facts.unpausing(Choice.LEAVE).next_run, entry, render)
+
+
+def _day_or_minute(at: datetime | None, entry: ScheduleRow, render: RenderContext) -> str:
+    """`04:30` within a day, `Sun` within six, then `1 Jan`."""
+    if at is None:
+        return ""
+    local, away = at.astimezone(render.zone_of(entry.schedule)), abs(at - render.now)
+    if away < timedelta(days=1):
+        return f"{local:%H:%M}"
+    return f"{local:%a}" if away < timedelta(days=6) else f"{local.day} {local:%b}"
+
+
 def _last(entry: ScheduleRow, render: RenderContext) -> str:
     """How long ago it made a backup, and how that went."""
     last = entry.last_backup
     return f"{_age(entry, render)} {RUN_WORDS[run_letter(last)]}" if last else _age(entry, render)
+
+
+def _last_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
+    """The age, with the letter of an outcome that is not good."""
+    last, age = entry.last_backup, _age(entry, render)
+    letter = run_letter(last) if last is not None else ""
+    if letter not in _NOT_GOOD:
+        return (age,)
+    first = _FIRST_UNIT.match(age)
+    return f"{age} {letter}", f"{first[0] if first else age} {letter}"
+
+
+_NOT_GOOD = ("w", "P", "F", "V")
+_FIRST_UNIT = re.compile(r"\d+[a-z]")
 
 
 def _age(entry: ScheduleRow, render: RenderContext) -> str:
@@ -188,8 +269,34 @@ def _skip(entry: ScheduleRow, render: RenderContext) -> str:
 
 
 def last_runs(entry: ScheduleRow, render: RenderContext) -> str:
+    """The letters of its last runs, and of what was expected since."""
     since = runs_since(render.schedule_facts(entry))
-    return newest_letters(entry.letters + "".join(run.letter for run in since))
+    return f"{entry.letters}{''.join(run.letter for run in since)}"[-MOST_RUNS:]
+
+
+def strip_of_runs(entry: ScheduleRow, render: RenderContext) -> RunStrip | None:
+    """A mark for each of its last runs, and for what was expected since; None where there is none."""
+    since = [(run.letter, None) for run in runs_since(render.schedule_facts(entry))]
+    marks = run_marks((*entry.past, *since)[-MOST_RUNS:], entry.usual)
+    return RunStrip(marks) if marks else None
+
+
+def _runs(entry: ScheduleRow, render: RenderContext) -> str:
+    """The marks of the last ten runs, or in words that there are none."""
+    strip = strip_of_runs(entry, render)
+    if strip is not None:
+        return strip.marks[-SHOWN_RUNS:]
+    return "makes none" if entry.invalid or entry.never_fires else "no run yet"
+
+
+def _runs_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
+    return Tone.BAD if entry.invalid or entry.never_fires else Tone.DIM
+
+
+def _length(run: Backup | None) -> timedelta | None:
+    if run is None or run.status.start_timestamp is None or run.status.completion_timestamp is None:
+        return None
+    return run.status.completion_timestamp - run.status.start_timestamp
 
 
 def expected_runs(entry: ScheduleRow, render: RenderContext, most: int) -> tuple[ExpectedRun, ...]:
@@ -211,15 +318,14 @@ def _outcome_tone(entry: ScheduleRow) -> Tone:
     return run_mark(last).tone if last is not None and last in FAULTY else Tone.PLAIN
 
 
-def _runs_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
-    """Nothing but good runs is muted."""
-    return Tone.PLAIN if last_runs(entry, render).strip(".") else Tone.DIM
+def _strip_title(cells: int) -> str:
+    return f"LAST {cells} RUNS" if cells >= len("LAST 10 RUNS") else f"LAST {cells}"
 
 
 _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
-    plain("cron", "CRON", lambda entry: shown(entry.schedule.spec.schedule)),
+    plain("cron", "CRON", lambda entry: shown(entry.schedule.spec.schedule), cells=18, most=20),
     plain("meaning", "MEANING", _meaning, wide=True),
     Column(
         "next",
@@ -227,8 +333,21 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         _next,
         lambda entry: entry.next_run,
         _next_tone,
-        briefs=lambda entry, render: _next_briefs(_next(entry, render)),
+        right=True,
+        briefs=_next_briefs,
+        briefly=True,
+        cells=7,
+        most=7,
         ticks=True,
+    ),
+    Column(
+        "at",
+        "AT",
+        _at,
+        lambda entry: entry.next_run,
+        briefs=lambda entry, render: (_at(entry, render).replace(" ", ""),),
+        cells=5,
+        most=5,
     ),
     Column(
         "last",
@@ -236,11 +355,43 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         _last,
         lambda entry: entry.last_backup_at,
         _last_tone,
+        right=True,
         falls=True,
-        briefs=lambda entry, render: (_age(entry, render),),
+        briefs=_last_briefs,
+        briefly=True,
+        cells=6,
+        most=6,
         ticks=True,
     ),
-    Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters, _runs_tone),
+    Column(
+        "runs",
+        f"LAST {SHOWN_RUNS}",
+        _runs,
+        lambda entry: entry.letters,
+        _runs_tone,
+        cells=MOST_RUNS,
+        most=MOST_RUNS,
+        drawing=strip_of_runs,
+        heading=_strip_title,
+    ),
+    Column(
+        "usual",
+        "USUAL",
+        lambda entry, _: times.took(entry.usual) if entry.usual is not None else "",
+        lambda entry: entry.usual,
+        lambda _entry, _render: Tone.DIM,
+        right=True,
+        cells=5,
+        most=6,
+    ),
+    plain(
+        "to",
+        "TO",
+        lambda entry: entry.schedule.spec.template.storage_location or "default",
+        tone=lambda _entry, _render: Tone.DIM,
+        cells=8,
+        most=12,
+    ),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
     plain(
         "phase",

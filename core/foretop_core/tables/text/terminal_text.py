@@ -29,6 +29,9 @@ _LONGEST_KEPT = 256
 ELLIPSIS = "…"
 _UUID = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _TOLD_APART = 4
+_STAMP = re.compile(r"-[0-9]{14}$")
+"""The moment at the end of a scheduled backup's name."""
+_LEAST_BEFORE_STAMP = 4
 """So much of a UUID tells two of them apart: the rest of the room is the name's."""
 _SURELY_ONE_CELL = frozenset(
     chr(code)
@@ -116,6 +119,9 @@ def cut(text: str, cells: int, ellipsis: str = ELLIPSIS) -> str:
     """At most so many cells: the middle goes, for the end of a backup's name tells it apart."""
     if width(text) <= cells:
         return text
+    stamp = _STAMP.search(text)
+    if stamp is not None and (room := cells - len(stamp[0])) >= _LEAST_BEFORE_STAMP:
+        return f"{cut(text[: stamp.start()], room, ellipsis)}{stamp[0]}"
     room = cells - width(ellipsis)
     if room < 2:
         return _head(text, cells)

@@ -11,7 +11,6 @@ import msgspec
 from foretop_core.cron import CronError
 from foretop_core.models import Backup, CronJob, PreScaledCronJob, Schedule
 from foretop_core.rules.cron_dialects import readings
-from foretop_core.tables.timeline.lanes import zoned
 
 
 class TimeZoneMode(Enum):
@@ -58,9 +57,9 @@ def expression_of(resource: object) -> str:
         case Schedule():
             return resource.spec.schedule
         case CronJob():
-            return zoned(resource.spec)
+            return resource.spec.expression
         case PreScaledCronJob():
-            return zoned(resource.spec.cron_job.spec)
+            return resource.spec.cron_job.spec.expression
         case _:
             return ""
 

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from foretop_core.rules.humanize import zone_name
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+IN_SECONDS = timedelta(minutes=2)
+"""What is nearer than this is counted down by the second."""
 
 
 def short(length: timedelta) -> str:
@@ -41,7 +43,7 @@ def countdown(left: timedelta) -> str:
     seconds = int(left.total_seconds())
     if seconds < 0:
         return "due"
-    if seconds < 2 * _MINUTE:
+    if left < IN_SECONDS:
         return took(left)
     if seconds < 10 * _HOUR:
         return short(left)

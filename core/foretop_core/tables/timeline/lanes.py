@@ -102,16 +102,10 @@ def _made(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) ->
 
 
 def _job(key: ObjectRef, spec: CronJobSpec, warm_up: int, base: datetime | None) -> TimelineItem:
-    text = zoned(spec)
+    text = spec.expression
     parsed = expression(text, Dialect.ROBFIG)
     problem = str(parsed) if isinstance(parsed, CronError) else _never(parsed)
     return TimelineItem(key, text, Dialect.ROBFIG, warm_up, spec.suspend, _base(parsed, base), problem)
-
-
-def zoned(spec: CronJobSpec) -> str:
-    """The expression of a CronJob with the zone that stands beside it; one within the expression wins."""
-    own = spec.schedule.startswith(("TZ=", "CRON_TZ="))
-    return f"CRON_TZ={spec.time_zone} {spec.schedule}" if spec.time_zone and not own else spec.schedule
 
 
 def _base(parsed: CronSchedule | CronError, base: datetime | None) -> datetime | None:

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import msgspec
 
+from foretop_core.rules.night.window import Window
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis, axis_at, labels
 
@@ -276,6 +277,28 @@ def waiting_cells(loads: Sequence[CellLoad]) -> Cells:
 
 def _digit(number: int) -> str:
     return " " if number <= 0 else str(number) if number <= _MOST_DIGIT else "+"
+
+
+def with_window(
+    hours: Iterable[ChartCell], axis: TimeAxis, window: Window | None, *, is_free: bool
+) -> tuple[ChartCell, ...]:
+    """The line of hours with a stretch that is to be kept free drawn where no word stands."""
+    if window is None:
+        return tuple(hours)
+    tone = Tone.DIM if is_free else Tone.WARN
+    found: list[ChartCell] = []
+    place = 0
+    for cell in hours:
+        begins, step = axis.start + place * axis.step * MINUTE, axis.step * MINUTE
+        if cell.text.isspace():
+            found += [
+                ChartCell("═", "=", tone) if window.has(begins + number * step) else ChartCell(" ", " ", cell.tone)
+                for number in range(len(cell.text))
+            ]
+        else:
+            found.append(cell)
+        place += len(cell.text)
+    return tuple(found)
 
 
 def hours_line(axis: TimeAxis, now: datetime, zone: tzinfo, *, short: bool) -> tuple[ChartCell, ...]:

@@ -14,8 +14,9 @@ from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range
-from foretop_core.rules.night.outlook import Outlook, outlook
+from foretop_core.rules.night.outlook import Outlook, WindowOutlook, outlook, window_outlook
 from foretop_core.rules.night.past_runs import PastRun
+from foretop_core.rules.night.window import Window
 from foretop_core.rules.phases import WAITING
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
 from foretop_core.tables.timeline.lanes import LaneObstacles, TimelineItem, next_runs, planned_runs
@@ -61,6 +62,10 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def outlook(self) -> Outlook:
         return outlook(self.night)
+
+    def in_window(self, window: Window) -> WindowOutlook:
+        """What is at work in a stretch of the day."""
+        return window_outlook(self.night, window)
 
     @cached_property
     def foreseen(self) -> Mapping[ObjectRef, tuple[ForeseenRun, ...]]:

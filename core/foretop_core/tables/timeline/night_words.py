@@ -11,7 +11,8 @@ import msgspec
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
-from foretop_core.rules.night.outlook import wait_of
+from foretop_core.rules.night.outlook import Outlook, wait_of
+from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
@@ -37,7 +38,9 @@ class WordLine(msgspec.Struct, frozen=True):
     weight: int = 0
 
 
-def night_words(shown: ServerNight, now: datetime, zone: tzinfo, paused: Sequence[str] = ()) -> tuple[WordLine, ...]:
+def night_words(
+    shown: ServerNight, now: datetime, zone: tzinfo, paused: Sequence[str] = (), window: Window | None = None
+) -> tuple[WordLine, ...]:
     """In their order on the screen; `paused` are the names of the paused schedules of the server.
 
     A line without a label goes on with the one above it.
@@ -49,6 +52,7 @@ def night_words(shown: ServerNight, now: datetime, zone: tzinfo, paused: Sequenc
         _peak(shown, now, zone),
         *_longest_wait(shown),
         _done(shown.night, now, zone),
+        _window(shown, now, zone, window),
         _lost(shown),
         _paused(paused),
     )
@@ -126,6 +130,19 @@ def _done(night: Night, now: datetime, zone: tzinfo) -> WordLine | None:
     return WordLine("Done", tuple(said), 4)
 
 
+def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | None) -> WordLine | None:
+    """What is at work in the stretch that is to be kept free."""
+    if window is None:
+        return None
+    kept = shown.in_window(window)
+    span = f"{clock(kept.begins, now, zone)}–{clock(kept.ends, now, zone)} "
+    if kept.is_free:
+        return WordLine("Window", (Phrase(span), Phrase("is free", Tone.GOOD)), 2)
+    names = list(dict.fromkeys(called(run) for run in kept.sure or kept.perhaps))
+    said = "is not free: " if kept.sure else "perhaps not free: "
+    return WordLine("Window", (Phrase(span), Phrase(said, Tone.WARN), Phrase(humanize.join(names, 3))), 5)
+
+
 def _lost(shown: ServerNight) -> WordLine | None:
     phrases: list[Phrase] = []
     for fate, why in ((Fate.LOST, "its last run is still going"), (Fate.REFUSED, "refused")):
@@ -147,6 +164,24 @@ def _paused(names: Sequence[str]) -> WordLine | None:
         return None
     told = f"{humanize.count(len(names), 'schedule')}: {humanize.join(list(names), 3)}"
     return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)
+
+
+def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
+    """A night in a few numbers, each with its label: two of them stand beside each other."""
+    now = one.night.now
+    wait = wait_of(one.longest_wait) if one.longest_wait is not None else None
+    done = one.done
+    return (
+        ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
+        ("Waiting", f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody"),
+        ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
+        ("Done", clock(done.likely, now, zone) if done else "not known"),
+        ("9 of 10", clock(latest(done), now, zone) if done else "not known"),
+        *(
+            (fate.value.capitalize(), str(sum(schedule.count(fate) for schedule in one.schedules)))
+            for fate in (Fate.LATE, Fate.LOST)
+        ),
+    )
 
 
 class LaneWords(msgspec.Struct, frozen=True):

@@ -13,7 +13,6 @@ from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, PrimerError, prescaler_verdict, prime, warmups
 from foretop_core.rules.primer.priming import MOST_MINUTES
-from foretop_core.tables.timeline.lanes import zoned
 from foretop_core.tables.timeline.time_axis import MINUTE, RUN, WARM_UP, TimeAxis, time_axis
 
 MOST_PAIRS = 240
@@ -99,8 +98,8 @@ def taken_from(resource: Resource | None) -> tuple[str, int | None] | None:
         case Schedule():
             return resource.spec.schedule, None
         case CronJob():
-            return zoned(resource.spec), None
+            return resource.spec.expression, None
         case PreScaledCronJob():
-            return zoned(resource.spec.cron_job.spec), resource.spec.warm_up_time_mins
+            return resource.spec.cron_job.spec.expression, resource.spec.warm_up_time_mins
         case _:
             return None

@@ -1,0 +1,399 @@
+"""The table of a plan for many objects, and of the choices for one: dialogs and the command line show the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from foretop_core.actions.plans import Plan, PlanStep
+from foretop_core.models import Backup
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
+from foretop_core.rules.facts.pause_facts import MOST_MISSED, PauseEffect, UnpauseEffect, unpause_effect
+from foretop_core.rules.facts.run_facts import QueueLine
+from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
+from foretop_core.rules.phases import WAITING
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.resources.runs import percent
+from foretop_core.tables.text import times
+from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
+
+GAP = "  "
+CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
+"""In the order in which they are offered."""
+_NAME = 24
+_LONGEST_NAME = 40
+
+Lines = Callable[[str, str], QueueLine]
+"""The line of a server, by context and namespace."""
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """Some words in one tone."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+class PlanColumn(msgspec.Struct, frozen=True):
+    """A column; one without a width takes what is left."""
+
+    title: str
+    cells: int = 0
+    right: bool = False
+    is_wide: bool = False
+    """It is left out where there is little room."""
+
+
+class PlanTable(msgspec.Struct, frozen=True):
+    """One sentence with the consequence in numbers, and a row for each object."""
+
+    sentence: tuple[Piece, ...]
+    columns: tuple[PlanColumn, ...]
+    rows: tuple[tuple[Piece, ...], ...]
+    order: str = ""
+    """`running first, then most misses`."""
+
+    def head(self, cells: int, *, wide: bool = True) -> str:
+        shown = self._shown(wide)
+        return GAP.join(
+            pad(cut_end(one.title, size), size, right=one.right)
+            for (_, one), size in zip(shown, self._widths(cells, wide), strict=True)
+        )
+
+    def line(self, at: int, cells: int, *, wide: bool = True) -> tuple[Piece, ...]:
+        """One row in so many cells; the first column loses the middle of its text, the others their end."""
+        pieces: list[Piece] = []
+        for (place, column), size in zip(self._shown(wide), self._widths(cells, wide), strict=True):
+            piece = self.rows[at][place]
+            text = (cut_end if place else cut)(clean(piece.text), size)
+            pieces.append(Piece(f"{GAP if pieces else ''}{pad(text, size, right=column.right)}", piece.tone))
+        return tuple(pieces)
+
+    def lines(self, cells: int) -> list[str]:
+        """All of it as text, for the command line."""
+        rows = ("".join(piece.text for piece in self.line(at, cells)).rstrip() for at in range(len(self.rows)))
+        return [self.head(cells).rstrip(), *rows]
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.sentence)
+
+    def _shown(self, wide: bool) -> list[tuple[int, PlanColumn]]:
+        return [(place, one) for place, one in enumerate(self.columns) if wide or not one.is_wide]
+
+    def _widths(self, cells: int, wide: bool) -> list[int]:
+        """The first column gives way before any other."""
+        shown = [one for _, one in self._shown(wide)]
+        used = sum(one.cells for one in shown) + len(GAP) * (len(shown) - 1)
+        free = max(4, cells - used)
+        sizes = [one.cells or free for one in shown]
+        if used > cells:
+            sizes[0] = max(8, sizes[0] - (used - cells))
+        return sizes
+
+
+def plan_table(plan: Plan, lines: Lines) -> PlanTable:
+    """The table of a plan, by what its steps lead to."""
+    pauses = [(step, step.effect) for step in plan.steps if isinstance(step.effect, PauseEffect)]
+    if pauses:
+        return _pause_table(pauses, plan.at, lines)
+    unpauses = [(step, step.effect) for step in plan.steps if isinstance(step.effect, UnpauseEffect)]
+    if unpauses:
+        return _unpause_table(unpauses, plan.at, lines)
+    return _plain_table(plan.steps)
+
+
+def _plain_table(steps: Sequence[PlanStep]) -> PlanTable:
+    """One forecast for all is the sentence, and the rows say what else differs; else each row has its own."""
+    forecasts = {step.forecast_and_progress for step in steps}
+    common = common_changes(steps)
+    alike = len(forecasts) == 1
+    rows: tuple[tuple[Piece, ...], ...] = tuple(
+        (
+            Piece(_name(step.target, steps)),
+            Piece(", ".join(one for one in step.changes if one not in common) if alike else step.forecast_and_progress),
+        )
+        for step in steps
+    )
+    size = min(_LONGEST_NAME, max((width(clean(row[0].text)) for row in rows), default=_NAME))
+    columns: tuple[PlanColumn, ...] = (
+        PlanColumn("NAME", max(_NAME, size)),
+        PlanColumn("CHANGE" if alike else "RESULT"),
+    )
+    if all(not row[1].text for row in rows):
+        columns, rows = columns[:1], tuple(row[:1] for row in rows)
+    said = next(iter(forecasts)) if alike else ""
+    return PlanTable((Piece(f"Each: {said}"),) if said else (), columns, rows)
+
+
+def common_changes(steps: Sequence[PlanStep]) -> tuple[str, ...]:
+    """The changes that all of the steps make."""
+    held = [frozenset(step.changes) for step in steps[1:]]
+    return tuple(change for change in steps[0].changes if all(change in one for one in held)) if steps else ()
+
+
+def _name(target: ObjectRef, steps: Sequence[PlanStep]) -> str:
+    """With the cluster and the namespace where those of the others differ."""
+    several_contexts = len({step.target.context for step in steps}) > 1
+    several_spaces = len({step.target.namespace for step in steps}) > 1
+    place = (target.context if several_contexts else "", target.namespace if several_spaces else "", target.name)
+    return "/".join(part for part in place if part)
+
+
+# Pausing
+
+_PAUSE = (
+    PlanColumn("NAME", _NAME),
+    PlanColumn("MISSES", 6, right=True),
+    PlanColumn("FIRST MISSED", 12, right=True),
+    PlanColumn("RUNNING NOW", 21),
+    PlanColumn("COPY BY THEN", 14, is_wide=True),
+)
+
+
+def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, lines: Lines) -> PlanTable:
+    def rank(one: tuple[PlanStep, PauseEffect]) -> tuple[int, int, str]:
+        step, effect = one
+        runs = 2 if effect.unfinished is None else effect.unfinished.phase in WAITING
+        return runs, -effect.misses, step.target.name
+
+    ordered = sorted(pauses, key=rank)
+    steps = [step for step, _ in ordered]
+    rows = tuple(
+        (
+            Piece(_name(step.target, steps)),
+            Piece(_misses(effect.misses), Tone.PLAIN if effect.misses else Tone.DIM),
+            Piece(_moment(effect.first_missed, now)),
+            _running(effect.unfinished, lines(step.target.context, step.target.namespace), now)
+            if effect.unfinished is not None
+            else Piece(""),
+            _copy_by_then(effect),
+        )
+        for step, effect in ordered
+    )
+    return PlanTable(_pause_sentence([effect for _, effect in pauses], now), _PAUSE, rows, "running, then most misses")
+
+
+def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piece, ...]:
+    misses = sum(effect.misses for effect in effects)
+    over = "over " if any(effect.misses >= MOST_MISSED for effect in effects) else ""
+    last = max(effects, key=lambda effect: effect.until)
+    end = "in 24 hours" if last.is_open else f"until {humanize.minute(last.until, now)}"
+    number = (
+        f"{over}{humanize.count(misses, 'run')} {'is' if misses == 1 else 'are'} missed"
+        if misses
+        else "No run is missed"
+    )
+    open_end = "No end given: " if last.is_open else ""
+    unfinished = [effect.unfinished for effect in effects if effect.unfinished is not None]
+    running = sum(one.phase not in WAITING for one in unfinished)
+    said = [Piece(open_end), Piece(number, Tone.BRIGHT), Piece(f" {end}. ")]
+    parts = [(running, "running", Tone.RUNNING), (len(unfinished) - running, "waiting", Tone.WAITING)]
+    told = [Piece(f"{count} {word}", tone) for count, word, tone in parts if count]
+    if not told:
+        said.append(Piece("No backup is running."))
+    else:
+        verb = "goes" if len(unfinished) == 1 else "go"
+        noun = "backups" if max(running, len(unfinished) - running) > 1 else "backup"
+        between = [piece for one in told[1:] for piece in (Piece(" and "), one)]
+        said += [told[0], *between, Piece(f" {noun} {verb} on.")]
+    return tuple(said)
+
+
+def _misses(count: int) -> str:
+    return f"{MOST_MISSED}+" if count >= MOST_MISSED else str(count)
+
+
+def _running(run: Backup, line: QueueLine, now: datetime) -> Piece:
+    """`◐ 12%, ends 02:53` or `○ waits, 6th`."""
+    item = line.item(run)
+    if run.phase in WAITING:
+        place = line.waiting_place(run)
+        behind = f", {humanize.ordinal(place)}" if place else ""
+        return Piece(f"{StatusGlyph.WAITING.value} waits{behind}", Tone.WAITING)
+    end = item.expected_end if item is not None else None
+    told = [percent(run), f"ends {times.minute(end, now.tzinfo or UTC)}" if end is not None else ""]
+    return Piece(f"{StatusGlyph.RUNNING.value} {', '.join(filter(None, told)) or 'running'}", Tone.RUNNING)
+
+
+def _copy_by_then(effect: PauseEffect) -> Piece:
+    if effect.copy_age is None:
+        return Piece("no copy", Tone.WARN)
+    if effect.interval is None:
+        return Piece(f"{_coarse(effect.copy_age)} old", Tone.DIM)
+    if effect.is_late:
+        return Piece(f"late {_coarse(effect.copy_age)} of {_coarse(effect.interval)}", Tone.WARN)
+    return Piece("in time", Tone.DIM)
+
+
+def _coarse(length: timedelta) -> str:
+    """One unit: `2h`."""
+    seconds = max(0, int(length.total_seconds()))
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def _moment(at: datetime | None, now: datetime) -> str:
+    """`03:27` today, else with the day; what is past is due now."""
+    if at is None:
+        return ""
+    return "due now" if at <= now else _clock(at, now)
+
+
+def _clock(at: datetime, now: datetime) -> str:
+    local = at.astimezone(now.tzinfo)
+    return f"{local:%H:%M}" if local.date() == now.date() else f"{local.day} {local:%b %H:%M}"
+
+
+# Unpausing
+
+_UNPAUSE = (
+    PlanColumn("NAME", _NAME),
+    PlanColumn("DUE SINCE", 12, right=True),
+    PlanColumn("MISSED", 6, right=True),
+    PlanColumn("BACKUP NOW", 13),
+    PlanColumn("NEXT RUN", 14),
+)
+_CHOICE = (
+    PlanColumn("CHOICE", 22),
+    PlanColumn("BACKUP NOW", 16),
+    PlanColumn("NEXT RUN", 15),
+    PlanColumn("NEWEST COPY"),
+)
+
+
+def _unpause_table(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]], now: datetime, lines: Lines) -> PlanTable:
+    def rank(one: tuple[PlanStep, UnpauseEffect]) -> tuple[bool, bool, int, str]:
+        step, effect = one
+        return not effect.forecast.at_once, effect.due_since is None, -effect.forecast.missed, step.target.name
+
+    ordered = sorted(unpauses, key=rank)
+    steps = [step for step, _ in ordered]
+    rows = tuple(
+        (
+            Piece(_name(step.target, steps)),
+            Piece(_clock(effect.due_since, now) if effect.due_since is not None else ""),
+            Piece(_misses(effect.forecast.missed) if effect.due_since is not None else ""),
+            _backup_now(effect, lines(step.target.context, step.target.namespace), now),
+            Piece(_next_run(effect, now)),
+        )
+        for step, effect in ordered
+    )
+    sentence = _unpause_sentence([effect for _, effect in unpauses])
+    return PlanTable(sentence, _UNPAUSE, rows, "backups now first, then most missed")
+
+
+def _unpause_sentence(effects: Sequence[UnpauseEffect]) -> tuple[Piece, ...]:
+    now = sum(effect.forecast.at_once and not effect.forecast.refusal for effect in effects)
+    refused = sum(effect.forecast.at_once and bool(effect.forecast.refusal) for effect in effects)
+    due = [effect for effect in effects if effect.due_since is not None]
+    skipped = sum(effect.forecast.skips and not effect.forecast.at_once for effect in due)
+    held = len(due) - now - refused - skipped
+    parts = [
+        f"{humanize.count(skipped, 'due run')} {'is' if skipped == 1 else 'are'} skipped" if skipped else "",
+        f"{held} {'follows' if held == 1 else 'follow'} a running backup" if held > 0 else "",
+        f"{refused} {'is' if refused == 1 else 'are'} refused" if refused else "",
+        f"{len(effects) - len(due)} {'has' if len(effects) - len(due) == 1 else 'have'} nothing due"
+        if len(due) < len(effects)
+        else "",
+    ]
+    first = (
+        f"{humanize.count(now, 'backup')} {'starts' if now == 1 else 'start'} now" if now else "No backup starts now"
+    )
+    rest = "; ".join(filter(None, parts))
+    return Piece(first, Tone.BRIGHT), Piece(f"; {rest}." if rest else ".")
+
+
+def paused_sentence(facts: ScheduleFacts) -> tuple[Piece, ...]:
+    """`‖ Paused for 2 hours by maria (CHG-4711); 2 runs missed since 01:20Z.`"""
+    pause = facts.pause
+    if pause is None:
+        return ()
+    length = f" for {humanize.duration(facts.now - pause.since)}" if pause.since is not None else ""
+    why = f" ({pause.why})" if pause.why else ""
+    until = f", meant until {humanize.minute(pause.until, facts.now)}" if pause.until is not None else ""
+    effect = unpause_effect(facts, Choice.DO_NOT_SKIP)
+    missed = effect.forecast.missed
+    since = f" since {humanize.minute(effect.due_since, facts.now)}" if effect.due_since is not None else ""
+    told = f"; {humanize.count(missed, 'run')} missed{since}." if missed else "; no run missed."
+    who = f" {pause.who}" if pause.who else ""
+    return Piece("‖ ", Tone.PAUSED), Piece(f"Paused{length}{who}{why}{until}{told}")
+
+
+def unpause_choices(facts: ScheduleFacts, line: QueueLine, labels: Sequence[str]) -> PlanTable:
+    """A row for each choice of unpausing one schedule, in the order of CHOICES."""
+    effects = [unpause_effect(facts, choice) for choice in CHOICES]
+    rows = tuple(
+        (
+            Piece(label),
+            _backup_now(effect, line, facts.now),
+            Piece(_next_run(effect, facts.now)),
+            Piece(_newest_copy(effect, line, facts.now)),
+        )
+        for effect, label in zip(effects, labels, strict=True)
+    )
+    return PlanTable((), _CHOICE, rows)
+
+
+def _backup_now(effect: UnpauseEffect, line: QueueLine, now: datetime) -> Piece:
+    forecast = effect.forecast
+    if forecast.at_once:
+        if forecast.refusal:
+            return Piece("yes, refused", Tone.BAD)
+        if forecast.creates_only:
+            return Piece("yes, but stalls", Tone.BAD)
+        if forecast.silence:
+            return Piece("when it is up", Tone.WARN)
+        free = line.next_free
+        return Piece(
+            f"yes, waits {times.short(free - now)}" if free is not None and free > now else "yes", Tone.RUNNING
+        )
+    if effect.due_since is not None and not forecast.skips and forecast.next_run is None:
+        return Piece("not known", Tone.WARN)
+    if effect.due_since is not None and not forecast.skips:
+        return Piece("after running", Tone.WAITING)
+    return Piece("no")
+
+
+def _next_run(effect: UnpauseEffect, now: datetime) -> str:
+    run = effect.forecast.starts or effect.forecast.next_run
+    if run is None:
+        return "none" if effect.forecast.predictable else "not known"
+    if run <= now:
+        return "due"
+    is_today = run.astimezone(now.tzinfo).date() == now.date()
+    return f"{_clock(run, now)} in {times.countdown(run - now)}" if is_today else _clock(run, now)
+
+
+def _newest_copy(effect: UnpauseEffect, line: QueueLine, now: datetime) -> str:
+    """The age that the newest copy reaches, or the moment that it will be of."""
+    if effect.forecast.at_once and not (effect.forecast.refusal or effect.forecast.silence):
+        return f"from {_clock(line.next_free or now, now)}"
+    return (
+        "none yet" if effect.newest_good is None else f"up to {times.short(effect.copy_age)}" if effect.copy_age else ""
+    )
+
+
+# What is written
+
+_OWN_MARKS = "annotation foretop.io/"
+
+
+def written(changes: Iterable[str]) -> str:
+    """The changes in one line; the annotations of foretop's own are counted where there are several."""
+    held = list(changes)
+    marks = [one for one in held if one.startswith(_OWN_MARKS)]
+    if len(marks) < 2:
+        return ", ".join(held)
+    removed = sum(" removed (was " in one for one in marks)
+    rest = ", ".join(one for one in held if one not in marks)
+    parts = [
+        f"{len(marks) - removed} annotations" if len(marks) > removed else "",
+        f"removes {removed} annotations of the window" if removed else "",
+    ]
+    return " and ".join([*([rest] if rest else []), *filter(None, parts)])

@@ -1,0 +1,234 @@
+"""Findings about the coming day, by its likely course: what will go wrong unless somebody changes something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from foretop_core.cron import CronSchedule
+from foretop_core.models import Schedule
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
+from foretop_core.rules.cron_dialects import expression
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night, likely_night
+from foretop_core.rules.night.outlook import ScheduleOutlook, outlook, window_outlook
+from foretop_core.rules.protection.namespace_protection import promised_since
+from foretop_core.rules.queue.owners import OwnerKind
+from foretop_core.rules.sentences import Moment, sentence
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
+
+RUNS_LOST = "runs-will-be-lost"
+NOT_DONE = "run-not-done-in-time"
+WINDOW_TAKEN = "window-not-free"
+COPY_OLD = "copy-will-be-old"
+_TRY = "Try a change with W on the calendar or with foretop whatif; foretop spread proposes other minutes."
+_JUST_AFTER = timedelta(seconds=1)
+
+
+def coming_losses(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Runs that will not be made, or not be done when the next of the same schedule falls due."""
+    for namespace, ahead in _nights(snapshot, now):
+        for coming, schedule in _schedules(snapshot, namespace, ahead):
+            # One that is due already is overdue, and told as that.
+            lost = [run for run in coming.runs if run.fate is Fate.LOST and run.due is not None and run.due > now]
+            overtaken = next(
+                ((run, then) for run, then in pairwise(coming.runs) if _is_done_after(run, then)),
+                None,
+            )
+            if lost:
+                yield _lost(snapshot, schedule, coming, lost, ahead.until - ahead.now)
+            elif overtaken is not None:
+                yield _overtaken(snapshot, schedule, *overtaken)
+
+
+def taken_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """The window that is to be kept free, where a run is likely to be at work in it."""
+    if limits.window is None:
+        return
+    for namespace, ahead in _nights(snapshot, now):
+        kept = window_outlook(ahead, limits.window)
+        if not kept.sure:
+            continue
+        names = list(dict.fromkeys(run.name or run.owner.name for run in kept.sure))
+        last = max(run.end.likely for run in kept.sure if run.end is not None)
+        yield Finding(
+            WINDOW_TAKEN,
+            Severity.WARNING,
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
+            None,
+            f"{limits.window} will not be free",
+            sentence(
+                "From ",
+                _at(kept.begins),
+                " to ",
+                _at(kept.ends),
+                f" no backup should be at work. Likely to be: {humanize.join(names)}; the last ends about ",
+                _at(last),
+                ".",
+            ),
+            _TRY,
+            tuple(ObjectRef(snapshot.context, "Schedule", namespace, run.owner.name) for run in kept.sure if run.due),
+            "window",
+        )
+
+
+def ageing_copies(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Schedules whose newest good copy will be older than they promise, because runs are late, lost or refused."""
+    for namespace, ahead in _nights(snapshot, now):
+        for coming, schedule in _schedules(snapshot, namespace, ahead):
+            if all(run.fate is Fate.MADE for run in coming.runs):
+                continue
+            facts = schedule_facts(snapshot, schedule, now, limits.overdue)
+            # What goes wrong already is told by itself.
+            if facts.parsed is None or facts.never_fires or facts.faults_in_a_row or _is_old_already(facts, limits):
+                continue
+            # Those that exist already too: one that is under way is a copy soon.
+            runs = [run for run in ahead.runs if run.owner.kind is OwnerKind.SCHEDULE and run.owner.name == coming.name]
+            broken = _broken_promise(facts, runs, limits)
+            if broken is not None:
+                yield _old_copy(snapshot, facts, runs, *broken)
+
+
+def _nights(snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[str, Night]]:
+    for namespace in snapshot.schedules_by_namespace:
+        ahead = likely_night(snapshot, namespace, now)
+        if not ahead.unknown:
+            yield namespace, ahead
+
+
+def _schedules(snapshot: ClusterSnapshot, namespace: str, ahead: Night) -> Iterator[tuple[ScheduleOutlook, Schedule]]:
+    """Find the schedules whose runs have a length that is no guess; one that is always due has its own finding."""
+    by_name = {schedule.name: schedule for schedule in snapshot.schedules_by_namespace[namespace]}
+    for coming in outlook(ahead).schedules:
+        schedule = by_name.get(coming.name)
+        dialect = None if schedule is None else snapshot.dialect(schedule)
+        if schedule is None or dialect is None or any(run.is_borrowed for run in coming.runs):
+            continue
+        parsed = expression(schedule.spec.schedule, dialect)
+        if isinstance(parsed, CronSchedule) and not parsed.never_fires:
+            yield coming, schedule
+
+
+def _is_done_after(run: ForeseenRun, then: ForeseenRun) -> bool:
+    return run.end is not None and then.due is not None and run.end.likely > then.due
+
+
+def _lost(
+    snapshot: ClusterSnapshot,
+    schedule: Schedule,
+    coming: ScheduleOutlook,
+    lost: Sequence[ForeseenRun],
+    length: timedelta,
+) -> Finding:
+    due, hours = lost[0].due, humanize.count(round(length / timedelta(hours=1)), "hour")
+    assert due is not None
+    return Finding(
+        RUNS_LOST,
+        Severity.WARNING,
+        snapshot.ref(schedule),
+        None,
+        f"will lose {len(lost):,} of {humanize.count(len(coming.runs), 'run')}",
+        sentence(
+            f"In the next {hours} {len(lost):,} of its {humanize.count(len(coming.runs), 'run')} are not likely to "
+            "be made, the first of them that of ",
+            _at(due),
+            ": its last backup is still going when the next one falls due.",
+        ),
+        _TRY,
+    )
+
+
+def _overtaken(snapshot: ClusterSnapshot, schedule: Schedule, run: ForeseenRun, then: ForeseenRun) -> Finding:
+    assert run.end is not None
+    assert then.due is not None
+    late = sentence(", which is made late") if then.fate is Fate.LATE else ""
+    return Finding(
+        NOT_DONE,
+        Severity.NOTE,
+        snapshot.ref(schedule),
+        None,
+        "not done before its next run",
+        sentence(
+            "The run ",
+            sentence("due at ", _at(run.due)) if run.due else "that is under way",
+            " is likely to end about ",
+            _at(run.end.likely),
+            ", after the next one has fallen due at ",
+            _at(then.due),
+            late,
+            ".",
+        ),
+        _TRY,
+    )
+
+
+def _is_old_already(facts: ScheduleFacts, limits: Thresholds) -> bool:
+    should, good = facts.promised_since(limits.gap), facts.newest_good
+    return should is not None and (good is None or good.started is None or good.started < should)
+
+
+def _broken_promise(
+    facts: ScheduleFacts, runs: Sequence[ForeseenRun], limits: Thresholds
+) -> tuple[datetime, datetime, datetime | None] | None:
+    """When its newest good copy is first older than promised, since when it should be, and since when it then is.
+
+    A run that has begun in time and goes on is no broken promise.
+    """
+    good, parsed = facts.newest_good, facts.parsed
+    assert parsed is not None
+    newest = good.started if good is not None else None
+    for run in runs:
+        if run.due is None:
+            continue
+        at = run.due + _JUST_AFTER
+        begun = [
+            (one.start.likely, one.end is not None and one.end.likely <= at)
+            for one in runs
+            if one.start is not None and one.fate is not Fate.REFUSED and one.start.likely <= at
+        ]
+        then = max((one for one in (newest, *(start for start, is_done in begun if is_done)) if one), default=None)
+        should = promised_since(facts.schedule, parsed, at, limits.gap)
+        in_time = max((start for start, _ in begun), default=then)
+        if should is not None and (in_time is None or in_time < should):
+            return run.due, should, then
+    return None
+
+
+def _old_copy(
+    snapshot: ClusterSnapshot,
+    facts: ScheduleFacts,
+    runs: Sequence[ForeseenRun],
+    at: datetime,
+    should: datetime,
+    newest: datetime | None,
+) -> Finding:
+    schedule = facts.schedule
+    refused = next((run for run in runs if run.fate is Fate.REFUSED), None)
+    location = snapshot.location(schedule.namespace, schedule.spec.template.storage_location)
+    why = next((run.reason for run in runs if run.reason), "")
+    return Finding(
+        COPY_OLD,
+        Severity.WARNING,
+        snapshot.ref(schedule),
+        None,
+        "copy will be older than promised",
+        sentence(
+            "At ",
+            _at(at),
+            " its newest good copy is likely to be ",
+            sentence("that of ", _at(newest)) if newest is not None else "none",
+            "; there should be one since ",
+            _at(should),
+            sentence(": ", why) if why else "",
+            ".",
+        ),
+        "Make its storage location available again." if refused is not None else _TRY,
+        blames=snapshot.ref(location) if refused is not None and location is not None else None,
+    )
+
+
+def _at(moment: datetime) -> Moment:
+    return Moment(moment, to_the_minute=True)

@@ -1,0 +1,133 @@
+"""The table of a plan for many: numbers that are facts, worst first, in columns that fit."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause
+from foretop_core.dashboard.plan_table import PlanTable, plan_table, unpause_choices, written
+from foretop_core.models import Schedule
+from foretop_core.rules.facts.pause_facts import MOST_MISSED, pause_effect
+from foretop_core.rules.facts.run_facts import queue_line
+from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from tests.objects import NOW, backup, location, schedule
+
+UNTIL = NOW + timedelta(hours=2)
+
+
+def snapshot_of(*schedules: Schedule, **more: Any) -> ClusterSnapshot:
+    servers = {"velero": VeleroInfo(skip_immediately=False, concurrency=1)}
+    return ClusterSnapshot("prod", schedules=schedules, storage=(location(),), servers=servers, **more)
+
+
+def table_of(snapshot: ClusterSnapshot, *, choice: Choice | None = None, until: Any = UNTIL) -> PlanTable:
+    plan = (
+        plan_pause(snapshot, snapshot.schedules, PauseRequest("maria", "w1", "", until), NOW)
+        if choice is None
+        else plan_unpause(snapshot, snapshot.schedules, choice, NOW)
+    )
+    return plan_table(plan, lambda _context, namespace: queue_line(snapshot, namespace, NOW))
+
+
+def texts(table: PlanTable) -> list[list[str]]:
+    return [[piece.text for piece in row] for row in table.rows]
+
+
+@pytest.mark.parametrize(
+    ("cron", "last", "hours", "misses", "first"),
+    [
+        ("*/5 * * * *", "02:40:03", 2, 24, "02:45"),
+        ("0 * * * *", "02:00:03", 2, 2, "03:00"),
+        ("30 4 * * *", "2026-11-14T04:30:03Z", 2, 1, "04:30"),
+        ("0 5 * * *", "2026-11-14T05:00:03Z", 2, 0, None),
+        ("@every 30m", "02:40:03", 2, 4, "03:10"),
+        ("0 * * * *", "01:00:03", 2, 3, "02:00"),
+        ("61 * * * *", "", 2, 0, None),
+        ("* * * * *", "02:41:03", 24 * 365, MOST_MISSED, "02:42"),
+    ],
+)
+def test_a_pause_misses_the_runs_until_its_end(
+    cron: str, last: str, hours: int, misses: int, first: str | None
+) -> None:
+    item = schedule("x", cron, last=last)
+    effect = pause_effect(schedule_facts(snapshot_of(item), item, NOW), NOW + timedelta(hours=hours))
+    assert effect.misses == misses
+    assert (f"{effect.first_missed:%H:%M}" if effect.first_missed else None) == first
+
+
+def test_pausing_many_is_a_table_with_what_runs_first_and_then_most_misses() -> None:
+    items = [schedule(name, cron, last="02:40:03") for name, cron in (("a", "0 * * * *"), ("b", "*/5 * * * *"))]
+    running = backup("c-1", "InProgress", of="c", created="02:40:03", started="02:40:03")
+    good = backup("a-1", of="a", started="01:00:03", ended="01:01:03")
+    snapshot = snapshot_of(*items, schedule("c", "0 4 * * *", last="02:40:03"), backups=(running, good))
+    table = table_of(snapshot)
+    assert table.text == "27 runs are missed until 04:41Z. 1 running backup goes on."
+    assert [(row[0], row[1], row[2]) for row in texts(table)] == [
+        ("c", "1", "04:00"),
+        ("b", "24", "02:45"),
+        ("a", "2", "03:00"),
+    ]
+    assert texts(table)[0][3].startswith("◐ ")
+    assert [row[4] for row in texts(table)] == ["no copy", "no copy", "late 3h of 1h"]
+    assert table.head(74, wide=False).split() == ["NAME", "MISSES", "FIRST", "MISSED", "RUNNING", "NOW"]
+    assert "COPY BY THEN" in table.head(96)
+    for at in range(3):
+        assert len("".join(piece.text for piece in table.line(at, 74, wide=False))) <= 74
+
+
+def test_a_pause_without_an_end_says_what_a_day_costs() -> None:
+    table = table_of(snapshot_of(schedule("a", "0 * * * *", last="02:00:03")), until=None)
+    assert table.text == "No end given: 24 runs are missed in 24 hours. No backup is running."
+
+
+def test_unpausing_many_says_for_each_whether_a_backup_starts_now() -> None:
+    due, calm = (
+        schedule("due", "0 * * * *", last="00:00:03", paused=True),
+        schedule("calm", last="02:00:03", paused=True),
+    )
+    skipped = table_of(snapshot_of(calm, due), choice=Choice.SKIP)
+    assert skipped.text == "No backup starts now; 1 due run is skipped; 1 has nothing due."
+    assert texts(skipped)[0][:4] == ["due", "01:00", "2", "no"]
+    run = table_of(snapshot_of(calm, due), choice=Choice.DO_NOT_SKIP)
+    assert run.text == "1 backup starts now; 1 has nothing due."
+    assert [row[3] for row in texts(run)] == ["yes", "no"]
+    assert texts(run)[1][1:3] == ["", ""]
+
+
+def test_each_choice_of_unpausing_one_is_a_row() -> None:
+    good = backup("due-1", of="due", started="00:00:03", ended="00:01:03")
+    item = schedule("due", "0 * * * *", last="00:00:03", paused=True)
+    snapshot = snapshot_of(item, backups=(good,))
+    found = unpause_choices(schedule_facts(snapshot, item, NOW), queue_line(snapshot, "velero", NOW), ("s", "d", "l"))
+    assert texts(found) == [
+        ["s", "no", "03:00 in 18m", "up to 2h59m"],
+        ["d", "yes", "03:00 in 18m", "from 02:41"],
+        ["l", "yes", "03:00 in 18m", "from 02:41"],
+    ]
+
+
+def test_a_backup_that_waits_behind_others_says_how_long() -> None:
+    past = [
+        backup(f"a-{n}", of="a", created=f"0{n}:00:03", started=f"0{n}:00:03", ended=f"0{n}:10:03") for n in range(2)
+    ]
+    busy = backup("a-9", "InProgress", of="a", created="02:40:03", started="02:40:03")
+    item = schedule("due", "0 * * * *", last="00:00:03", paused=True)
+    snapshot = snapshot_of(item, backups=(*past, busy))
+    line = queue_line(snapshot, "velero", NOW)
+    assert line.next_free == line.backups.items[0].expected_end
+    (row,) = texts(table_of(snapshot, choice=Choice.DO_NOT_SKIP))
+    assert row[3].startswith("yes, waits ")
+
+
+def test_what_is_written_counts_the_notes_of_foretop_and_names_all_else() -> None:
+    notes = [f"annotation foretop.io/paused-{name}: x" for name in ("by", "at", "batch")]
+    assert written(["spec.paused false → true", *notes]) == "spec.paused false → true and 3 annotations"
+    gone = [f"annotation foretop.io/paused-{name} removed (was x)" for name in ("by", "at")]
+    assert written(["spec.paused true → false", *gone]) == (
+        "spec.paused true → false and removes 2 annotations of the window"
+    )
+    assert written(["annotation foretop.io/paused-by: x"]) == "annotation foretop.io/paused-by: x"

@@ -1,0 +1,83 @@
+"""Findings about the coming day: runs that will be lost or overtaken, a window that is not free, copies that age."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from foretop_core.models import Resource
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.window import read_window
+from foretop_core.rules.sentences import render
+from foretop_core.rules.triage import Finding, Thresholds, triage
+from foretop_core.tables.text.terminal_text import width
+from tests.objects import NOW, backup, location, schedule
+
+CODES = {"runs-will-be-lost", "run-not-done-in-time", "window-not-free", "copy-will-be-old"}
+
+
+def _runs(name: str, minutes: int, every: int = 60) -> list[Resource]:
+    """Good runs that took so many minutes, the last of them an hour ago."""
+    found: list[Resource] = []
+    for number in range(5):
+        at = NOW.replace(hour=1, minute=0, second=3) - timedelta(minutes=every * number)
+        ended = (at + timedelta(minutes=minutes)).isoformat()
+        found.append(backup(f"{name}-{number}", created=at.isoformat(), started=at.isoformat(), ended=ended, of=name))
+    return found
+
+
+def _coming(*objects: Resource, limits: Thresholds | None = None) -> list[Finding]:
+    snapshot = assemble([location(), *objects], given_versions={"": "1.18.3"})
+    return [one for one in triage(snapshot, NOW, limits).findings if one.code in CODES]
+
+
+def test_nothing_is_told_of_a_night_in_which_all_is_made() -> None:
+    assert not _coming(schedule("hourly", "0 * * * *", last="02:00:03"), *_runs("hourly", 10))
+
+
+def test_runs_that_will_be_lost_are_told_with_the_way_to_try_a_change() -> None:
+    """It takes 25 minutes and is due every ten: of three due moments one is made."""
+    (lost,) = _coming(schedule("often", "*/10 * * * *", last="02:40:03"), *_runs("often", 25))
+    assert lost.code == "runs-will-be-lost"
+    assert lost.subject.name == "often"
+    said = render(lost.what, NOW)
+    assert said.startswith("will lose ")
+    assert width(said) <= 32
+    assert "W on the calendar" in render(lost.remedy, NOW)
+    assert "still going when the next one falls due" in render(lost.evidence, NOW)
+
+
+def test_a_run_that_is_overtaken_by_the_next_is_a_note() -> None:
+    """It takes 61 minutes and is due every hour: each is made, and each late."""
+    going = backup("long-now", "InProgress", created="02:00:03", started="02:00:03", of="long")
+    (overtaken,) = _coming(schedule("long", "0 * * * *", last="02:00:03"), going, *_runs("long", 61))
+    assert overtaken.code == "run-not-done-in-time"
+    assert width(render(overtaken.what, NOW)) <= 32
+    assert "which is made late" in render(overtaken.evidence, NOW)
+
+
+def test_a_window_that_will_not_be_free_names_who_is_at_work_in_it() -> None:
+    objects = (schedule("hourly", "0 * * * *", last="02:00:03"), *_runs("hourly", 10))
+    (taken,) = _coming(*objects, limits=Thresholds(window=read_window("06:00-07:30")))
+    assert taken.code == "window-not-free"
+    assert render(taken.what, NOW) == "06:00-07:30 will not be free"
+    assert "hourly" in render(taken.evidence, NOW)
+    assert not _coming(*objects, limits=Thresholds(window=read_window("06:20-06:50")))
+
+
+def test_a_copy_that_will_be_older_than_promised_blames_the_storage_that_refuses() -> None:
+    objects = (schedule("hourly", "0 * * * *", last="02:00:03"), *_runs("hourly", 10))
+    newest = backup("hourly-now", created="02:00:03", started="02:00:03", ended="02:10:03", of="hourly")
+    snapshot = assemble([location(phase="Unavailable"), *objects, newest], given_versions={"": "1.18.3"})
+    (old,) = [one for one in triage(snapshot, NOW).findings if one.code == "copy-will-be-old"]
+    assert render(old.what, NOW) == "copy will be older than promised"
+    assert old.blames is not None
+    assert old.blames.name == "default"
+
+
+def test_a_night_is_worked_out_once_for_a_minute_and_a_state() -> None:
+    from foretop_core.rules.night import night as module
+
+    snapshot = assemble([location(), schedule("one", "0 * * * *", last="02:00:03")], given_versions={"": "1.18.3"})
+    first = module.likely_night(snapshot, "velero", NOW)
+    assert module.likely_night(snapshot, "velero", NOW + timedelta(seconds=10)) is first
+    assert module.likely_night(snapshot, "velero", NOW + timedelta(minutes=1)) is not first

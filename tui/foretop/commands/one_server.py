@@ -1,0 +1,58 @@
+"""One Velero server of one cluster, or of a file: what `whatif` and `spread` judge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+
+import click
+from msgspec.structs import replace
+
+from foretop.commands import argument_values
+from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.output import warn
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.cron_dialects import NONE_GIVEN
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+Judge = Callable[[ClusterSnapshot, str, datetime], int]
+"""Gets the snapshot, the namespace of the server and the moment; its answer is the exit code."""
+
+
+def of_one_server(options: SessionOptions, source: str | None, at: str | None, judge: Judge) -> int:
+    """Judges the server that is asked for; BadInput where there is none, or several and none is named."""
+    if at is not None and source is None:
+        raise click.UsageError("--at is for a file (-f)")
+    if source is None:
+        return asyncio.run(_of_cluster(options, judge))
+    read = argument_values.objects(source)
+    given = options.velero_versions or NONE_GIVEN
+    given.check(())
+    warn(read.unreadable)
+    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
+    return judge(snapshot, _namespace(snapshot, options.velero_namespace), argument_values.moment(at))
+
+
+async def _of_cluster(options: SessionOptions, judge: Judge) -> int:
+    async with running_session(replace(options, with_velero=True)) as session:
+        good, bad = await wait_synced(session)
+        warn(bad)
+        if not good:
+            raise ForetopError("Nothing can be compared", "no cluster could be read")
+        if len(good) > 1:
+            raise BadInput("A change is of one cluster", f"{len(good)} are given", "choose one with --context")
+        snapshot = session.snapshot(good[0])
+        return judge(snapshot, _namespace(snapshot, options.velero_namespace), session.clock(good[0]).now())
+
+
+def _namespace(snapshot: ClusterSnapshot, wanted: str) -> str:
+    places = snapshot.velero_namespaces
+    if not wanted and len(places) != 1:
+        what = f"There are {len(places)} Velero servers" if places else "No Velero server was found"
+        raise BadInput(what, "", f"choose one with --velero-namespace: {', '.join(places)}" if places else "")
+    if wanted and wanted not in places:
+        raise BadInput(f"There is no Velero in {wanted}", "", f"there is {', '.join(places) or 'none'}")
+    return wanted or places[0]

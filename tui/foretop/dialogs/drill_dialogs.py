@@ -1,0 +1,473 @@
+"""Trying a restore and deleting what it left: the dialogs of drills, and the drill under way that outlives its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from textual import work
+from textual.app import App
+from textual.widget import Widget
+
+from foretop.dialogs import plan_text
+from foretop.dialogs.action_dialog import ActionDialog, DialogState
+from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.dialog_frame import DialogText
+from foretop.dialogs.dialog_parts import NO_TABLE, DialogField, OptionCycler
+from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop.widgets.prompt import Prompt
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.drill_run import (
+    DrillResult,
+    DrillRun,
+    delete_made,
+    deletion_planner,
+    leftovers,
+    plan_deletion,
+    quota_sentence,
+    quotas_of,
+    require_journal,
+)
+from foretop_core.actions.plan_executor import Outcome
+from foretop_core.actions.planners.drills import (
+    LONGEST_LIMIT,
+    USUAL_LIMIT,
+    DrillRequest,
+    MadeObject,
+    drill_name,
+    drill_source,
+    plan_drill,
+    plan_later_cleanup,
+)
+from foretop_core.actions.plans import Plan, Planner, PlanStep
+from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.plan_table import Piece, PlanColumn, PlanTable
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.models import Backup
+from foretop_core.rules import humanize
+from foretop_core.rules.drills import DELETED_IN_ORDER, LeftDrill
+from foretop_core.rules.failure_record import failure_line
+from foretop_core.tables.engine.status_glyphs import Tone
+
+
+class DrillProgress:
+    """Notifies its dialog of every step, and calls `afterwards` where the dialog was closed."""
+
+    def __init__(
+        self,
+        service: ActionService,
+        plan: Plan,
+        backup: Backup,
+        request: DrillRequest,
+        limit: timedelta,
+        afterwards: Callable[[DrillProgress], None],
+    ) -> None:
+        self.news = "Creating …"
+        self.result: DrillResult | None = None
+        self.problem = ""
+        self.deletion: Plan | None = None
+        """What can be deleted now; None where nothing is left of it."""
+        self.undeleted: list[str] = []
+        self.deleted = ""
+        self.is_running = True
+        self.listener: Callable[[], None] | None = None
+        self._service = service
+        self._context = plan.steps[0].target.context
+        self._plan = plan
+        self._request = request
+        self._backup = backup
+        self._limit = limit
+        self._afterwards = afterwards
+        self._made: list[MadeObject] = []
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in one line."""
+        if self.result is None:
+            return self.problem or f"Drill of {self._request.namespace}: {self.news}"
+        return self.result.sentence(self._request.namespace, self._backup.name)
+
+    async def run(self) -> None:
+        """The drill itself; what it made is known afterwards, however it ended."""
+        await self._service.learn_user(self._context)
+        executor = self._service.executor(self._context)
+        run = DrillRun(executor, self._backup, self._request)
+        try:
+            await executor.guard(self._plan)
+            await require_journal(executor, self._request.namespace)
+            self.result = await run.carry_out(self._plan, self._limit, lambda news: self._tell(f"Restore: {news}"))
+        except Exception as problem:
+            self.problem = _told(problem)
+        self._made = run.made
+        await self._look_for_rest()
+
+    async def delete(self) -> None:
+        """Deletes what was made, after a person has agreed to it."""
+        plan, self.is_running = self.deletion, True
+        if plan is None:
+            return
+        self._tell("Deleting …")
+        executor = self._service.executor(self._context)
+        try:
+            await executor.guard(plan)
+            self.undeleted = await delete_made(executor, plan)
+        except Exception as problem:
+            self.undeleted = [_told(problem)]
+        self.deleted = "" if self.undeleted else humanize.join([str(step.target) for step in plan.steps], 6)
+        await self._look_for_rest()
+
+    async def _look_for_rest(self) -> None:
+        try:
+            found = await plan_deletion(self._service.executor(self._context), self._made)
+            self.deletion = found if found.steps else None
+            self.undeleted += [f"{one.target} is still there: {one.why}" for one in found.refused]
+        except Exception as problem:
+            names = humanize.join([f"{item.kind.lower()} {item.name}" for item in self._made], 6)
+            self.undeleted = [f"{names} may still be there: {_told(problem)}"]
+        self._end()
+
+    def _end(self) -> None:
+        self.is_running = False
+        if self.listener is not None:
+            self.listener()
+        else:
+            self._afterwards(self)
+
+    def _tell(self, news: str) -> None:
+        self.news = news
+        if self.listener is not None:
+            self.listener()
+
+
+def _told(problem: Exception) -> str:
+    if isinstance(problem, ForetopError):
+        return str(problem)
+    return f"Internal error in foretop: {type(problem).__name__}: {problem}"
+
+
+_SECRETS = ("left out", "restored too: who may read them there can read a second copy of them meanwhile")
+_OFFERED = "Triage offers to delete it."
+
+
+class DrillDialog(ActionDialog):
+    """Restores the newest good copy of a namespace beside it, and offers to delete that again."""
+
+    verb = "Drill"
+    headline = "Drill {}"
+    titles = ("Drill {}", "Drill {}")
+    noun = "namespace"
+
+    def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, intent, targets, ascii)
+        self.progress: DrillProgress | None = None
+        self._left: tuple[LeftDrill, ...] = ()
+        self._quotas = ""
+        self._drill_id = DrillRequest("", "").id
+
+    @property
+    def _cluster(self) -> str:
+        return self.keys[0].context
+
+    @property
+    def _namespace(self) -> str:
+        return self.keys[0].name
+
+    # Asking
+
+    def fields(self) -> Iterable[Widget]:
+        yield DialogField("Into", Prompt(placeholder=drill_name(self._namespace, self.opened), id="into"))
+        yield DialogField("Secrets", OptionCycler(_SECRETS, "secrets", self.ascii))
+        yield DialogField("Time limit", Prompt(placeholder=f"{USUAL_LIMIT} minutes", id="limit"))
+
+    def on_mount(self) -> None:
+        self._look()
+
+    def planner(self) -> Planner:
+        wanted, backup = self._request(), self._backup()
+        self._limit()
+        return lambda snapshot, _items, now: plan_drill(snapshot, backup, wanted, now)
+
+    def make_plan(self) -> TrackedPlan:
+        """Nothing is there yet that it could be asked of, and the namespace itself may be gone."""
+        plan = self.planner()(self.service.snapshot(self._cluster), (), self.service.now(self._cluster))
+        return TrackedPlan(plan)
+
+    def _backup(self) -> Backup:
+        return drill_source(self.service.snapshot(self._cluster), self._namespace)
+
+    def _request(self) -> DrillRequest:
+        into = self.query_one("#into", Prompt).value.strip() or drill_name(self._namespace, self.opened)
+        return DrillRequest(self._namespace, into, self.query_one("#secrets", OptionCycler).at == 1, self._drill_id)
+
+    def _limit(self) -> timedelta:
+        typed = self.query_one("#limit", Prompt).value.strip() or str(USUAL_LIMIT)
+        minutes = int(typed) if typed.isdecimal() and len(typed) < 6 else 0
+        if not 1 <= minutes <= LONGEST_LIMIT:
+            raise BadInput(f"{typed!r} is not a valid time limit", "", f"give minutes from 1 to {LONGEST_LIMIT}")
+        return timedelta(minutes=minutes)
+
+    @work
+    async def _look(self) -> None:
+        """At what an earlier drill has left, and at the quotas: neither is watched."""
+        executor = self.service.executor(self._cluster)
+        self._quotas = quota_sentence(self._namespace, await quotas_of(executor.client, self._namespace))
+        self.draw()
+        self._left = await leftovers(executor)
+        self.draw()
+
+    @work(exclusive=True, group="rights")
+    async def _ask_rights(self, planned: TrackedPlan) -> None:
+        """Asks also for the rights to delete: who may not do that is told before anything is made."""
+        plan = planned.plan
+        self._refusal = await self.service.refusal(plan) or await self.service.refusal(plan_later_cleanup(plan))
+        self.draw()
+
+    def more(self) -> list[Paragraph]:
+        """Other drills are named, and left alone."""
+        going = [str(one.objects[-1].target) for one in self._left if one.is_going]
+        left = [str(one.objects[-1].target) for one in self._left if not one.is_going]
+        return [
+            *([plan_text.look(f"Another drill is still going: {humanize.join(going)}.")] if going else []),
+            *([plan_text.look(f"Left over from drills: {humanize.join(left)}; see Triage.")] if left else []),
+        ]
+
+    def table(self, plan: Plan) -> PlanTable:
+        """All that a drill makes has one name: there is nothing to tell apart."""
+        return NO_TABLE
+
+    def warnings(self, plan: Plan) -> list[Paragraph]:
+        """Tells what is wrong with the copy, and with the room for it."""
+        return [*super().warnings(plan), *([plan_text.look(self._quotas)] if self._quotas and plan.steps else [])]
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        if not plan.steps:
+            return super()._proposal(plan)
+        return [
+            paragraph(
+                f"{plan.steps[-1].forecast}; it is compared with the backup, you are asked, and these are deleted",
+                label="Then",
+            )
+        ]
+
+    def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
+        """All that is created, each in a sentence."""
+        return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
+
+    # Under way, and afterwards
+
+    def send(self, planned: TrackedPlan) -> Coroutine[Any, Any, None] | None:
+        try:
+            backup, limit = self._backup(), self._limit()
+        except ForetopError:
+            self.replan()  # It says what has changed since.
+            return None
+        self.progress = DrillProgress(
+            self.confirmed_service, planned.plan, backup, self._request(), limit, _toast(self.app)
+        )
+        return self._go_on(self.progress.run())
+
+    def press_again(self) -> None:
+        if self.progress is not None and self.progress.deletion is not None:
+            self.app.run_worker(self._go_on(self.progress.delete()))
+
+    def _go_on(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None]:
+        assert self.progress is not None
+        self.dialog_state = DialogState.SENDING
+        self.progress.listener = self._moved
+        self.start_afresh()
+        self.show_fields(False)
+        self.cancel.focus()
+        self.draw()
+        return work
+
+    def _moved(self) -> None:
+        if self.progress is not None and not self.progress.is_running:
+            self.dialog_state = DialogState.DONE
+        self.draw()
+
+    def draw(self) -> None:
+        """Once it goes, what is shown is how far it is."""
+        if self.dialog_state is DialogState.ASKING or self.progress is None:
+            super().draw()
+            return
+        self.is_asking = False
+        said = tuple(self._told(self.progress))
+        self.say(DialogText(self.title_line, plan_text.place(self.keys, self.cells), said=said))
+        self._show_knobs()
+
+    def _told(self, progress: DrillProgress) -> Iterator[Paragraph]:
+        if self.dialog_state is DialogState.SENDING:
+            yield paragraph(progress.news, bold=True)
+            yield paragraph("Closing this window does not stop it; a message tells how it ended.", Tone.DIM)
+        yield from _outcome(progress)
+        if self.dialog_state is DialogState.DONE and progress.deletion is not None:
+            yield paragraph(f"Still there: {_targets(progress.deletion)}.")
+
+    def _show_knobs(self) -> None:
+        super()._show_knobs()
+        if self.dialog_state is DialogState.DONE and self.progress is not None:
+            asks = self.progress.deletion is not None
+            self.go.display = asks
+            self.go.say("Delete it")
+            self.cancel.say("Keep it" if asks else "Close")
+            self._show_edges()
+
+    def action_leave(self) -> None:
+        if self.progress is not None:
+            self.progress.listener = None
+        super().action_leave()
+        if self.progress is not None and self.progress.deletion is not None and not self.progress.is_running:
+            self.app.notify(f"Kept: {_targets(self.progress.deletion)}. {_OFFERED}")
+
+
+def _outcome(progress: DrillProgress) -> Iterator[Paragraph]:
+    """By kind what came, in one line whether it was all, and what became of the deletion."""
+    result = progress.result
+    if result is not None:
+        for place, one in enumerate(result.report.counts):
+            label = " " if place else "Restored"
+            counts = f"{one.kind}: {one.restored} of {one.expected}{one.ended_text}"
+            yield paragraph(counts, _tone(one.is_short), label=label)
+        if result.report.left_out:
+            yield paragraph(humanize.join(result.report.left_out, 12), label="Left out")
+        yield paragraph(progress.sentence, _tone(bool(result.report.failed)), bold=True)
+        if result.not_noted:
+            yield plan_text.look(f"The outcome is not on the backup: {result.not_noted}")
+    yield from (paragraph(line, Tone.BAD) for line in (progress.problem, *progress.undeleted) if line)
+    if progress.deleted:
+        yield paragraph(f"Deleted: {progress.deleted}.")
+
+
+def _tone(is_bad: bool) -> Tone:
+    return Tone.BAD if is_bad else Tone.PLAIN
+
+
+def _targets(plan: Plan) -> str:
+    return humanize.join([str(step.target) for step in plan.steps], 6)
+
+
+def _toast(app: App[Any]) -> Callable[[DrillProgress], None]:
+    """For when the dialog is gone."""
+
+    def tell(progress: DrillProgress) -> None:
+        kept = f" {_targets(progress.deletion)}: still there. {_OFFERED}" if progress.deletion is not None else ""
+        app.notify(f"{progress.sentence}{kept}")
+
+    return tell
+
+
+_CHOICES = ("left alone", "deleted")
+_GOING = "Its drill is still going, or was a few minutes ago: it deletes that itself."
+
+
+class DrillCleanupDialog(ActionDialog):
+    """Offers what is left of one drill; to leave each object alone is the default."""
+
+    verb = "Delete"
+    headline = "Delete what the drill left: {}"
+    noun = "object"
+    another_choice_helps = True
+
+    def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, intent, targets, ascii)
+        self._drill: LeftDrill | None = None
+        self._proven: Plan | None = None
+        """The deletion of all that is proven; None while the cluster is being asked."""
+        self._unknown = ""
+
+    @property
+    def _cluster(self) -> str:
+        return self.keys[0].context
+
+    def fields(self) -> Iterable[Widget]:
+        for kind in DELETED_IN_ORDER:
+            yield DialogField(kind, OptionCycler(_CHOICES, kind.lower(), self.ascii))
+
+    def on_mount(self) -> None:
+        self._show_choices()
+        self._look()
+
+    @work
+    async def _look(self) -> None:
+        """At the server itself, and into the journal: neither the store nor the label alone proves anything."""
+        executor = self.service.executor(self._cluster)
+        try:
+            found = await leftovers(executor)
+            mine = [one for one in found if any(item.target == self.keys[0] for item in one.objects)]
+            self._drill = mine[0] if mine else None
+            over = [item for one in mine if not one.is_going for item in one.objects]
+            self._proven = await plan_deletion(executor, over)
+        except Exception as problem:
+            self._unknown = failure_line(problem)
+        self._show_choices()
+        self.replan()
+        self.start()
+
+    def _show_choices(self) -> None:
+        kinds = self._steps()
+        for kind in DELETED_IN_ORDER:
+            field = self.query_one(f"#{kind.lower()}", OptionCycler).parent
+            assert isinstance(field, DialogField)
+            field.display = kind in kinds
+
+    def _steps(self) -> Mapping[str, PlanStep]:
+        return {step.target.kind: step for step in self._proven.steps} if self._proven is not None else {}
+
+    def planner(self) -> Planner:
+        assert self._proven is not None
+        return deletion_planner(self._proven)
+
+    def make_plan(self) -> TrackedPlan:
+        chosen = tuple(
+            step
+            for kind, step in self._steps().items()
+            if self.query_one(f"#{kind.lower()}", OptionCycler).value == _CHOICES[1]
+        )
+        plan = Plan(self.intent, self.service.now(self._cluster), chosen)
+        return TrackedPlan(plan, tuple(step.target for step in chosen))
+
+    def more(self) -> list[Paragraph]:
+        """Tells who made it, when and for what; and what cannot be proven, with the line that deletes it."""
+        if self._unknown:
+            return [paragraph(self._unknown, Tone.BAD)]
+        if self._proven is None:
+            return [paragraph("Looking at what is there …", Tone.DIM)]
+        drill = self._drill
+        if drill is None:
+            return [paragraph("Nothing of it is there any more.")]
+        said = []
+        if drill.own:
+            one, now = drill.own[-1], self.service.now(self._cluster)
+            when = f"{humanize.time(one.at, now, self.service.zone)} " if one.at is not None else ""
+            said.append(paragraph(f"{when}by {one.by}, with foretop", label="Created"))
+        if drill.source:
+            said.append(paragraph(drill.source, label="Source"))
+        if drill.is_going:
+            return [*said, plan_text.look(_GOING)]
+        return [*said, *(plan_text.look(f"{one.target}: {one.why}") for one in self._proven.refused)]
+
+    def table(self, plan: Plan) -> PlanTable:
+        """All objects of a drill have the same name: they are told apart by kind."""
+        rows = tuple((Piece(step.target.kind), Piece(step.forecast)) for step in plan.steps)
+        return PlanTable((), (PlanColumn("KIND", 14), PlanColumn("RESULT")), rows)
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        return [] if plan.steps or not self._steps() else [paragraph("Nothing is deleted yet: choose what to delete.")]
+
+    def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
+        if not plan.steps:
+            return []
+        return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
+
+    def outcome(self) -> Iterator[Paragraph]:
+        if self.plan_run is None:
+            return
+        results = [told.result for told in self.plan_run.told]
+        if done := [str(one.step.target) for one in results if one.outcome is Outcome.DONE]:
+            yield paragraph(f"Deleted: {humanize.join(done)}.")
+        for one in results:
+            if one.outcome is not Outcome.DONE:
+                yield paragraph(f"{one.step.target} is still there: {one.error or one.outcome.value}", Tone.BAD)
+        if self.plan_run.problem:
+            yield paragraph(self.plan_run.problem, Tone.BAD)

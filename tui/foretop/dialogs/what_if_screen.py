@@ -1,0 +1,188 @@
+"""What if: the coming night as it is and as it would be, while a change is typed. Nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+
+import msgspec
+from textual import on, work
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from foretop.dialogs.dialog_frame import DialogFrame, DialogText
+from foretop.dialogs.dialog_parts import DialogField, OptionCycler
+from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop.widgets.prompt import Prompt
+from foretop_core.background import in_thread
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.models import Schedule
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.night.what_if import (
+    Change,
+    Longer,
+    Move,
+    NightComparison,
+    Pause,
+    Slots,
+    Stopped,
+    Unpause,
+    what_if,
+)
+from foretop_core.rules.night.window import read_window
+from foretop_core.rules.sentences import render
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.terminal_text import pad
+from foretop_core.tables.timeline.night_words import night_numbers
+
+_AS_IT_IS = "as it is"
+_DRAWS = 20
+_SETTLES = 0.4
+"""Seconds after the last key before a change is played."""
+_COLUMN = 24
+
+
+class PlannedChange(msgspec.Struct, frozen=True):
+    """What the ordinary dialog is opened with: another expression, or a pause or its end."""
+
+    key: ObjectRef
+    schedule: str = ""
+    paused: bool | None = None
+
+
+class WhatIfScreen(DialogFrame):
+    """Fields for one lane and its server; below them both nights and the difference."""
+
+    verb = "Plan it"
+
+    def __init__(
+        self, state: DashboardState, key: ObjectRef, ascii: bool, take: Callable[[PlannedChange], None]
+    ) -> None:
+        super().__init__(ascii)
+        self._state, self.key, self._take = state, key, take
+        found = state.store.get(key)
+        self._schedule = found if isinstance(found, Schedule) else None
+        self._found: NightComparison | None = None
+        self._problem = ""
+        self._is_playing = False
+        self._timer: Timer | None = None
+
+    def fields(self) -> Iterable[Widget]:
+        if self._schedule is not None:
+            cron = Prompt(placeholder="e.g. 30 2 * * *", id="cron")
+            cron.value = self._schedule.spec.schedule
+            yield DialogField("Cron", cron)
+            other = "not paused" if self._schedule.spec.paused else "paused"
+            yield DialogField("Pause", OptionCycler((_AS_IT_IS, other), "paused", self.ascii))
+            yield DialogField("Times as long", Prompt(placeholder="1; e.g. 2 or 1.5", id="longer"))
+        yield DialogField("Slots", Prompt(placeholder="as it is; e.g. 3", id="slots"))
+        yield DialogField("Velero stopped", Prompt(placeholder="never; e.g. 02:00-03:00", id="stopped"))
+
+    def on_mount(self) -> None:
+        self.draw()
+
+    def changes(self) -> list[Change]:
+        """The changes that the fields ask for; raises BadInput where one cannot be read."""
+        found: list[Change] = []
+        if (schedule := self._schedule) is not None:
+            cron, longer = self._typed("cron"), self._typed("longer")
+            if cron and cron.split() != schedule.spec.schedule.split():
+                found.append(Move(schedule.name, cron))
+            if self.query_one("#paused", OptionCycler).value != _AS_IT_IS:
+                found.append((Unpause if schedule.spec.paused else Pause)(schedule.name))
+            if longer:
+                found.append(Longer(schedule.name, _number(longer)))
+        if slots := self._typed("slots"):
+            found.append(Slots(int(_number(slots))))
+        if stopped := self._typed("stopped"):
+            found.append(Stopped(read_window(stopped, self._state.zone)))
+        return found
+
+    def _typed(self, name: str) -> str:
+        return self.query_one(f"#{name}", Prompt).value.strip()
+
+    @on(Input.Changed)
+    @on(OptionCycler.Turned)
+    def _changed(self) -> None:
+        """What is typed is played when the keys have settled."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_SETTLES, self._play)
+
+    @work(exclusive=True)
+    async def _play(self) -> None:
+        snapshot, now = self._state.store.snapshot(self.key.context), self._state.now(self.key.context)
+        self._found, self._problem = None, ""
+        try:
+            if changes := self.changes():
+                self._is_playing = True
+                self.draw()
+                self._found = await in_thread(
+                    lambda: what_if(snapshot, self.key.namespace, now, changes, timedelta(days=1), _DRAWS)
+                )
+        except ForetopError as problem:
+            self._problem = str(problem)
+        finally:
+            self._is_playing = False
+        self.draw()
+
+    def draw(self) -> None:
+        name = self.key.name or "the server"
+        place = f"{self.key.context}, {self.key.namespace}: nothing is written"
+        self.say(DialogText(f"What if: {name}", place, said=tuple(self._told())))
+        planned = self._planned()
+        self.go.say(self.verb if planned is None or not planned.schedule else "Edit schedule", dead=planned is None)
+
+    def _told(self) -> list[Paragraph]:
+        if self._problem:
+            return [paragraph(self._problem, Tone.BAD)]
+        if self._is_playing:
+            return [paragraph("Both nights are played …", Tone.DIM)]
+        if self._found is None:
+            return [paragraph("Change a field to see the night as it would be.", Tone.DIM)]
+        before, after, now = self._found.before, self._found.after, self._found.before.night.now
+        lines = [paragraph(f"{pad('as it is', _COLUMN)}then", Tone.DIM, label=" ")]
+        for (label, was), (_, then) in zip(
+            night_numbers(before, self._state.zone), night_numbers(after, self._state.zone), strict=True
+        ):
+            tone = Tone.PLAIN if was == then else Tone.BRIGHT
+            lines.append(paragraph(f"{pad(was, _COLUMN)}{then}", tone, label=label))
+        told = [render(one, now, self._state.zone) for one in self._found.differences]
+        return [
+            *lines,
+            *(paragraph(one, label="So" if not place else " ") for place, one in enumerate(told)),
+            *([] if told else [paragraph("Nothing that a person would notice.", label="So")]),
+        ]
+
+    def _planned(self) -> PlannedChange | None:
+        """The change that a dialog can make: slots, lengths and a stop are nobody's to write here."""
+        try:
+            for change in self.changes():
+                match change:
+                    case Move(_, text):
+                        return PlannedChange(self.key, schedule=text)
+                    case Pause() | Unpause():
+                        return PlannedChange(self.key, paused=isinstance(change, Pause))
+        except BadInput:
+            pass
+        return None
+
+    def action_press(self) -> None:
+        """Closes, or goes on to the ordinary dialog with what was tried."""
+        planned = self._planned()
+        if self.focused is self.cancel:
+            self.action_leave()
+        elif planned is None:
+            self.app.notify("Only another cron expression or a pause can be planned from here", severity="warning")
+        else:
+            self.action_leave()
+            self._take(planned)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(f"{text!r} is not a number", "", "such as 2 or 1.5") from None
