@@ -156,10 +156,11 @@ def _(seen: Surfaces) -> Stated:
 
 @states("outcome of the last backup", "page of schedules, RUNS")
 def _(seen: Surfaces) -> Stated:
-    words = {".": "good", "w": "warnings", "P": "partly failed", "F": "failed", "V": "refused"}
+    words = {"w": "warnings", "P": "partly failed", "F": "failed", "V": "refused", "○": "waiting", "◐": "running"}
     for key, row in seen.rows("schedules").items():
-        if last := re.sub(r"[_‖]", "", row["runs"])[-1:]:
-            yield _subject(key), word(words.get(last, "waiting" if last == "o" else "running"))
+        last = "" if row["runs"] in ("makes none", "no run yet") else re.sub(r"[×‖]", "", row["runs"])[-1:]
+        if last:
+            yield _subject(key), word(words.get(last, "good"))
 
 
 @states("outcome of the last backup", "pane of schedules")

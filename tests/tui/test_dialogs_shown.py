@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets._toast import Toast
@@ -19,6 +20,7 @@ from foretop.dialogs.too_small_screen import TooSmallScreen
 from foretop.widgets.paragraphs import Paragraph
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.planners.backups import DELETE_BACKUP
+from foretop_core.actions.planners.pausing import plan_unpause
 from foretop_core.actions.planners.restores import RESTORE_FROM
 from foretop_core.actions.plans import Plan, Refusal
 from foretop_core.actions.step_builders import create_step
@@ -26,8 +28,10 @@ from foretop_core.actions.velero_pickup import ProgressReport
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.schedule_facts import Choice
 from foretop_core.rules.pauses import MARKS
-from tests.objects import NOW
+from foretop_core.rules.snapshot import ClusterSnapshot
+from tests.objects import NOW, schedule
 from tests.tui.dashboard_on_box import Stand, stand, unfolded
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, Screen
@@ -74,6 +78,16 @@ def test_what_several_lead_to_is_said_once_and_each_has_a_row() -> None:
     assert found.text == "Each: it is gone"
     assert [[piece.text for piece in row] for row in found.rows] == [[name, f"{name} is gone"] for name in names]
     assert words(plan_text.writes(steps, 72, copies=False)) == ["Writes   spec: {}, on each of 2"]
+
+
+def test_what_is_written_to_some_only_is_told_with_how_many() -> None:
+    given: dict[str, Any] = {"cron": "0 * * * *", "last": "00:00:03", "paused": True}
+    items = [schedule("a", skip=True, **given), schedule("b", skip=False, **given)]
+    snapshot = ClusterSnapshot("prod", schedules=tuple(items))
+    plan = plan_unpause(snapshot, items, Choice.SKIP, NOW)
+    assert " ".join(words(plan_text.writes(plan.steps, 200, copies=False))) == (
+        "Writes   spec.paused true → false, on each of 2; spec.skipImmediately false → true, on 1"
+    )
 
 
 def test_a_warning_and_a_refusal_that_several_share_are_said_once() -> None:

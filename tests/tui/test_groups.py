@@ -65,12 +65,12 @@ async def test_more_groups_than_fit_are_an_overview_first() -> None:
 async def test_the_cursor_stays_on_its_object_into_groups_and_out_again() -> None:
     async with screen() as shown:
         await shown.press("3")
-        ledger = shown.source.key(NAB, "team-pay", "ledger")
-        await shown.on(ledger)
+        orders = shown.source.key(NAB, "team-pay", "orders-db")
+        await shown.on(orders)
         await shown.press("b")
-        assert shown.table.cursor == ledger
+        assert shown.table.cursor == orders
         await shown.press("up", "b")
-        assert shown.table.cursor == ledger
+        assert shown.table.cursor == orders
 
 
 async def test_nothing_can_be_done_to_a_head_but_folding_and_marking() -> None:

@@ -68,7 +68,8 @@ async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it() 
             assert rows is not None
             every = list(shown.table.window)
             for place, column in enumerate(rows.columns):
-                title = column.title if " " not in column.title else column.name
+                has_word = " " not in column.title and column.name not in ("position", "promise")
+                title = column.title if has_word else column.name
                 cells = (row.cells[place].text for row in every if row.cells)
                 cell = next((text for text in cells if text and text != "–"), "")
                 rows.narrow(f"{title.partition('/')[0]}:'{cell}'")
@@ -110,7 +111,7 @@ async def test_marks_survive_a_change_of_order_and_are_cleared_together() -> Non
     async with screen() as shown:
         await shown.press("2", "space", "down", "space")
         marked = set(shown.table.marked)
-        assert {key.name for key in marked} == {"broken", "etcd-hourly"}
+        assert {key.name for key in marked} == {"broken", "mongo-nightly"}
         await shown.press("C")
         assert set(shown.table.marked) == marked
         await shown.press("ctrl+backslash")
@@ -142,7 +143,7 @@ async def test_a_terminal_without_our_signs_cuts_a_name_with_a_tilde() -> None:
 async def test_a_range_is_marked_from_the_last_mark_to_the_cursor() -> None:
     async with screen() as shown:
         await shown.press("2", "space", "down", "down", "ctrl+@")
-        assert {key.name for key in shown.table.marked} == {"broken", "cassandra", "etcd-hourly", "mongo-nightly"}
+        assert {key.name for key in shown.table.marked} == set(shown.names()[:4])
 
 
 async def test_a_capital_letter_sorts_by_its_column_and_again_the_other_way() -> None:
@@ -304,7 +305,8 @@ async def test_q_leads_out_of_the_detail_and_then_out_of_foretop() -> None:
 @pytest.mark.parametrize("way_out", ["escape", "q", "ctrl+c"])
 async def test_every_window_has_more_than_one_way_out(way_out: str) -> None:
     async with screen() as shown:
-        await shown.press("2", "down", "down")
+        await shown.press("2")
+        await shown.on(shown.source.key(SCHEDULE, "velero", "etcd-hourly"))
         for key, window in (
             ("question_mark", HelpScreen),
             ("m", MessagesScreen),
@@ -344,7 +346,9 @@ async def test_what_does_nothing_here_is_not_offered() -> None:
 
 async def test_enter_opens_the_object_and_its_sections_follow_the_arrows() -> None:
     async with screen() as shown:
-        await shown.press("3", "down", "enter")
+        await shown.press("3")
+        await shown.on(shown.source.key(NAB, "team-pay", "ledger"))
+        await shown.press("enter")
         assert "nab team-pay/ledger" in shown.text
         assert "left right section" in shown.footer
         assert "Accepted  ✓ True" in shown.text

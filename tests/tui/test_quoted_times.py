@@ -131,7 +131,7 @@ def test_every_moment_of_every_finding_is_written_in_the_zone_that_is_asked_for(
         assert not _UTC_TIME.search(said)
 
 
-def parts(said: Text) -> tuple[str | Moment | timedelta, ...]:
+def parts(said: Text) -> tuple[object, ...]:
     return said.parts if isinstance(said, Sentence) else (said,)
 
 

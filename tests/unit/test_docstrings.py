@@ -13,7 +13,6 @@ ROOT = Path(__file__).resolve().parents[2]
 STILL_TO_DO = frozenset(
     {
         "foretop.app",
-        "foretop.main_screen",
         "foretop.pages",
         "foretop.panes",
         "foretop_core.dashboard",

@@ -22,6 +22,8 @@ from foretop_core.rules.triage import Finding, Severity, Thresholds
 from foretop_core.tables.resources.runs import BackupsView
 from tests.tui.fake_source import FilledSource, calm
 
+pytestmark = pytest.mark.usefixtures("guarded")
+
 
 def fails_in_eu(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for item in snapshot.backups:

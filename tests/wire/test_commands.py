@@ -280,7 +280,7 @@ def test_a_team_s_namespace_alone_gives_the_same_answers_as_the_whole_cluster(
     """Velero is down: neither is there no problem, nor does the team's backup wait for its turn."""
     with living_box("dead", tmp_path, 1) as (_, there):
         team = ("-n", "team-shop", "--kubeconfig", there)
-        assert "Velero is down" in _said(capsys, "get", "findings", "--plain", *team)
+        assert "down: pod in CrashLoopBackOff" in _said(capsys, "get", "findings", "--plain", *team)
         (row,) = json.loads(_said(capsys, "get", "nab", "-o", "json", *team))["items"]
         assert (row["namespace"], row["name"], row["veleroPhase"]) == ("team-shop", "carts", "New")
         assert row["severity"] == "warning", "it has a sign on the screen"

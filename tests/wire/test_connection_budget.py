@@ -72,7 +72,8 @@ def test_what_is_polled_is_a_finding() -> None:
         scope = WatchScope("prod", NAB, f"team-{number}")
         board.report(scope, WatchHealth(WatchState.LIVE, NOW, polled_every=41.0 if number > 3 else 0.0))
     (finding,) = visibility_findings("prod", board.context("prod"), NOW)
-    assert finding.what == "6 of 10 lists are refreshed only every 41 seconds"
+    assert finding.what == "6 of 10 lists not live"
+    assert "are refreshed only every 41 seconds" in str(finding.evidence)
     assert "ulimit -n" in str(finding.remedy)
 
 

@@ -1,4 +1,4 @@
-"""What foretop has foretold: a file in its state folder that all running foretops of a person share."""
+"""The forecasts that foretop has made: a file in its state folder that all running foretops of a person share."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from foretop_core.rules.facts.pause_facts import MOST_MISSED, PauseEffect, Unpau
 from foretop_core.rules.facts.run_facts import QueueLine
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.phases import WAITING
+from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.runs import percent
 from foretop_core.tables.text import times
@@ -28,13 +29,6 @@ _LONGEST_NAME = 40
 
 Lines = Callable[[str, str], QueueLine]
 """The line of a server, by context and namespace."""
-
-
-class Piece(msgspec.Struct, frozen=True):
-    """Some words in one tone."""
-
-    text: str
-    tone: Tone = Tone.PLAIN
 
 
 class PlanColumn(msgspec.Struct, frozen=True):
@@ -303,7 +297,7 @@ def _unpause_sentence(effects: Sequence[UnpauseEffect]) -> tuple[Piece, ...]:
         else "",
     ]
     first = (
-        f"{humanize.count(now, 'backup')} {'starts' if now == 1 else 'start'} now" if now else "No backup starts now"
+        f"{humanize.count(now, 'backup')} {'is' if now == 1 else 'are'} made now" if now else "No backup is made now"
     )
     rest = "; ".join(filter(None, parts))
     return Piece(first, Tone.BRIGHT), Piece(f"; {rest}." if rest else ".")

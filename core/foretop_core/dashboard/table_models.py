@@ -436,6 +436,9 @@ def filter_fields(fields: Iterable[str], columns: Sequence[Column[Any]]) -> dict
     Each with the field or column that it stands for; a title of several words is known by its column's name.
     """
     names = {name: name for name in (*fields, *(column.name for column in columns))}
+    names |= {
+        title: column.name for column in columns if (title := column.title.lower()).isalpha() and title not in names
+    }
     for column in columns:
         words = [] if " " in column.title else _TITLE_WORD.findall(column.title.lower())
         names |= {word: column.name for word in words if word not in names}

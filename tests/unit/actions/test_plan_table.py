@@ -90,10 +90,10 @@ def test_unpausing_many_says_for_each_whether_a_backup_starts_now() -> None:
         schedule("calm", last="02:00:03", paused=True),
     )
     skipped = table_of(snapshot_of(calm, due), choice=Choice.SKIP)
-    assert skipped.text == "No backup starts now; 1 due run is skipped; 1 has nothing due."
+    assert skipped.text == "No backup is made now; 1 due run is skipped; 1 has nothing due."
     assert texts(skipped)[0][:4] == ["due", "01:00", "2", "no"]
     run = table_of(snapshot_of(calm, due), choice=Choice.DO_NOT_SKIP)
-    assert run.text == "1 backup starts now; 1 has nothing due."
+    assert run.text == "1 backup is made now; 1 has nothing due."
     assert [row[3] for row in texts(run)] == ["yes", "no"]
     assert texts(run)[1][1:3] == ["", ""]
 

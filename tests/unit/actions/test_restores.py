@@ -55,7 +55,7 @@ def test_the_content_of_a_backup_in_a_line(source: Backup, told: str) -> None:
     [
         (SHOP, []),
         (backup(spec={"excludedResources": ["secrets"]}), ["no secrets"]),
-        (backup(phase="PartiallyFailed", errors=2), ["only what did not fail (2 errors)"]),
+        (backup(phase="PartiallyFailed", errors=2), ["gaps where items failed (2 errors)"]),
         (backup(spec={"snapshotVolumes": False}), ["no data of volumes"]),
         (backup(spec={"includeClusterResources": False}), ["no cluster-scoped resources"]),
     ],

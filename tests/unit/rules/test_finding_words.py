@@ -65,7 +65,7 @@ READ_TWICE = (
 def test_nobody_has_to_read_a_sentence_twice() -> None:
     root = Path(__file__).resolve().parents[3]
     for path in (*(root / "core" / "foretop_core").rglob("*.py"), *(root / "tui").rglob("*.py")):
-        said = [node.value for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if _is_text(node)]
+        said = [str(node.value) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if _is_text(node)]
         assert [(path.name, old) for old in READ_TWICE for text in said if old in text and "\n" not in text] == []
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+import pytest
+
 from foretop_core.models import Backup
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import RULES, Finding, Severity, Thresholds, failure_finding, triage
 from tests.objects import NOW, backup, location, schedule
+
+pytestmark = pytest.mark.usefixtures("guarded")
 
 
 def _seen(snapshot: ClusterSnapshot, item: Backup) -> Finding:

@@ -46,7 +46,7 @@ def report(capsys: pytest.CaptureFixture[str], *objects: Resource, form: str = "
 
 def test_the_last_backup_is_the_one_that_was_submitted_last() -> None:
     shown = Shown("schedules", [location(), BUSY, FIRST, WAITS], at("02:37:40"))
-    assert shown.text("name", "last", "runs") == [["○", "h", "2m waiting", ".o"]]
+    assert shown.text("name", "last", "runs") == [["○", "h", "2m waiting", "▃○"]]
     assert "Last backup h-2: Queued" in spoken(shown)
     key = shown.rows()[0].key
     assert [one.name for one in related(shown.store, key)] == ["h-2", "h-1"]
@@ -57,7 +57,7 @@ def test_a_synced_backup_was_submitted_when_it_started() -> None:
     old = backup("h-0", "Failed", created="02:40:00", started="01:00:03", ended="01:05:00", of="h")
     good = backup("h-1", created="02:00:03", started="02:00:03", ended="02:05:00", of="h")
     shown = Shown("schedules", [location(), schedule("h", "0 * * * *", last="02:00:03"), old, good])
-    assert shown.text("last", "runs") == [["●", "41m good", "F."]]
+    assert shown.text("last", "runs") == [["●", "41m good", "F▃"]]
 
 
 def test_what_is_said_of_the_last_backup_is_of_one_and_the_same(capsys: pytest.CaptureFixture[str]) -> None:

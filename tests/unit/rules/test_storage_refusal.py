@@ -80,9 +80,9 @@ def test_unpausing_says_that_what_it_makes_is_refused() -> None:
         f"Velero refuses its backups while {WHY}"
     )
     paused = [schedule_facts(snapshot, item, NOW)]
-    assert choice_summary(paused, Choice.DO_NOT_SKIP) == "one backup is created at once and refused"
+    assert choice_summary(paused, Choice.DO_NOT_SKIP) == "1 refused by Velero"
     assert count_unpause(paused, Choice.DO_NOT_SKIP) == UnpauseCounts(refused=1)
-    assert choice_summary([*paused, *paused], Choice.DO_NOT_SKIP) == "2 created and refused"
+    assert choice_summary([*paused, *paused], Choice.DO_NOT_SKIP) == "2 refused by Velero"
 
 
 def test_a_backup_in_the_queue_is_refused_when_it_is_its_turn_and_the_next_may_wait_a_minute() -> None:

@@ -82,7 +82,7 @@ def test_a_row_says_how_well_a_namespace_is_protected() -> None:
         ],
         ["✗", "missing", "no copy", "none", "0", "", "in 23h18m", "all", "snapshot", ""],
         ["●", "mixed", "protected", "1h", "1 + 1 partial", "in 20d, 0 left", "in 23h18m", "all", "snapshot", "default"],
-        ["▲", "part", "partial", "1h", "0 + 1 partial", "", "23h", "part: only pods", "not at all", "default"],
+        ["▲", "part", "partial", "1h", "0 + 1 partial", "", "in 23h18m", "part: only pods", "not at all", "default"],
         ["‖", "paused", "paused", "1h", "1", "in 9d, 0 left", "paused", "all", "snapshot", "default"],
     ]
     tones = {column: {name: cell.tone for name, cell in table.cells(column).items()} for column in ("state", "newest")}

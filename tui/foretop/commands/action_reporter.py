@@ -26,7 +26,7 @@ class ActionReporter:
         self._items: dict[ObjectRef, dict[str, Any]] = {}
 
     def plan(self, plan: Plan, lines: Lines | None = None) -> None:
-        """Of several with facts to compare, the same table as in the dashboard, by the `lines` of their servers."""
+        """Shows it; several with facts to compare as the table of the dashboard, by the `lines` of their servers."""
         count = len(plan.steps)
         what = f"{count} objects" if count != 1 else str(plan.steps[0].target)
         if count:

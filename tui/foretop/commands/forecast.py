@@ -22,8 +22,6 @@ from foretop_core.config.thresholds_from_settings import configured_window
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
-from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.cron_dialects import NONE_GIVEN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate, ForeseenRun, Range, night
 from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, WindowOutlook, outlook, window_outlook, words
@@ -76,10 +74,7 @@ def command(
         return asyncio.run(_check(session_options, form))
     if source is None:
         return asyncio.run(_of_clusters(session_options, hours, free, form))
-    read = argument_values.objects(source)
-    given = session_options.velero_versions or NONE_GIVEN
-    given.check(())
-    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
+    snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
     return _print(_foreseen([(snapshot, argument_values.moment(at))], hours), free, form)
 

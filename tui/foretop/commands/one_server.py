@@ -14,8 +14,6 @@ from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import warn
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.cron_dialects import NONE_GIVEN
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 Judge = Callable[[ClusterSnapshot, str, datetime], int]
@@ -28,11 +26,8 @@ def of_one_server(options: SessionOptions, source: str | None, at: str | None, j
         raise click.UsageError("--at is for a file (-f)")
     if source is None:
         return asyncio.run(_of_cluster(options, judge))
-    read = argument_values.objects(source)
-    given = options.velero_versions or NONE_GIVEN
-    given.check(())
+    snapshot, read = argument_values.snapshot_in(source, options)
     warn(read.unreadable)
-    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
     return judge(snapshot, _namespace(snapshot, options.velero_namespace), argument_values.moment(at))
 
 

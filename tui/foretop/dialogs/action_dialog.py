@@ -30,14 +30,14 @@ from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
-from foretop_core.dashboard.plan_table import Piece, PlanTable
+from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import QueueLine
 from foretop_core.rules.failure_record import failure_line
+from foretop_core.tables.engine.drawings import Piece, line
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import clean, cut, width
 
 REPLAN = 1.0
@@ -386,7 +386,8 @@ class ActionDialog(DialogFrame):
     def _sending(self) -> Iterator[Paragraph]:
         if self.plan_run is not None:
             done, all_of_them = len(self.plan_run.told), len(self.plan_run.planned.plan.steps)
-            yield paragraph(f"{done} of {all_of_them}  {bar(done, all_of_them, _BAR)}", label="Sending", bold=True)
+            drawn = line(1000 * done // max(1, all_of_them), _BAR, Tone.RUNNING, ascii=self.ascii)
+            yield plan_text.sentence((Piece(f"{done} of {all_of_them}  ", Tone.BRIGHT), *drawn), "Sending")
 
     def _done(self) -> DialogText:
         told = self.plan_run.told if self.plan_run is not None else []

@@ -42,12 +42,13 @@ from foretop_core.actions.planners.drills import (
 )
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
-from foretop_core.dashboard.plan_table import Piece, PlanColumn, PlanTable
+from foretop_core.dashboard.plan_table import PlanColumn, PlanTable
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.drills import DELETED_IN_ORDER, LeftDrill
 from foretop_core.rules.failure_record import failure_line
+from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import Tone
 
 

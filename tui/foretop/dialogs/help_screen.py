@@ -80,7 +80,7 @@ def help_text(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequ
 
 
 def help_groups(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Group]:
-    """What is needed most, then all keys by what they are for, then the signs of the page.
+    """The most needed keys, then all of them by what they are for, then the signs of the page.
 
     `letters` are the columns of the table by the capital that sorts by them.
     """

@@ -1,4 +1,4 @@
-"""What was sent from here, and the history of toasts, newest first."""
+"""The history of toasts and the last writes, newest first."""
 
 from __future__ import annotations
 
@@ -48,5 +48,4 @@ def _line(at: str, text: str) -> Paragraph:
 def _write(entry: JournalEntry) -> str:
     changes = change_lines(entry.method, entry.patch, entry.before)
     what = f": {changes[0]}" if changes else ""
-    more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
-    return f"{entry.kind} {entry.namespace}/{entry.name} {entry.result}{what}{more}"
+    return f"{entry.kind} {entry.namespace}/{entry.name} {entry.result}{what}"

@@ -21,7 +21,6 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.plan_table import (
     CHOICES,
-    Piece,
     PlanColumn,
     PlanTable,
     paused_sentence,
@@ -35,6 +34,7 @@ from foretop_core.rules.facts.pause_facts import count_unpause, pause_note, skip
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
 from foretop_core.rules.sentences import Text, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.text.terminal_text import clean
 
 _LABELS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import assert_never
@@ -19,7 +20,6 @@ from foretop_core.actions.plans import VERBS, Plan, PlanStep
 from foretop_core.actions.velero_pickup import ProgressReport
 from foretop_core.dashboard.plan_table import (
     Lines,
-    Piece,
     PlanColumn,
     PlanTable,
     common_changes,
@@ -28,6 +28,7 @@ from foretop_core.dashboard.plan_table import (
 )
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.terminal_text import clean, cut, width
 
@@ -35,6 +36,7 @@ _DONE_WORDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "c copy command"
 _GAP = "  "
 _SHORTEST_NAME = 12
+_MOST_DIFFERENCES = 3
 _WORST_FIRST = (
     StatusGlyph.BROKEN,
     StatusGlyph.LOOK,
@@ -139,7 +141,20 @@ def writes(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> lis
     said = written(steps[0].changes if len(steps) == 1 else common_changes(steps))
     if len(steps) > 1:
         said = f"{said}, on each of {len(steps)}" if said else f"{len(steps)} changes, one for each"
+        said = "; ".join([said, *_own_changes(steps)])
     return written_lines(said, cells, copies=copies)
+
+
+def _own_changes(steps: Sequence[PlanStep]) -> list[str]:
+    """The changes to some of them only, where the table tells facts in the place of changes."""
+    if any(step.effect is None for step in steps):
+        return []
+    common = common_changes(steps)
+    found = Counter(written([change for change in step.changes if change not in common]) for step in steps)
+    found.pop("", None)
+    told = [f"{text}, on {number}" for text, number in found.most_common(_MOST_DIFFERENCES)]
+    rest = sum(found.values()) - sum(number for _, number in found.most_common(_MOST_DIFFERENCES))
+    return [*told, f"and other changes, on {rest}"] if rest else told
 
 
 def written_lines(text: str, cells: int, *, copies: bool = True) -> list[Paragraph]:

@@ -1,4 +1,4 @@
-"""What if: the coming night as it is and as it would be, while a change is typed. Nothing is written here."""
+"""The screen of what-if: the coming night as it is and as it would be, while a change is typed. It writes nothing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COLUMN = 24
 
 
 class PlannedChange(msgspec.Struct, frozen=True):
-    """What the ordinary dialog is opened with: another expression, or a pause or its end."""
+    """A change that the ordinary dialog is opened with: another expression, or a pause or its end."""
 
     key: ObjectRef
     schedule: str = ""
@@ -106,7 +106,7 @@ class WhatIfScreen(DialogFrame):
     @on(Input.Changed)
     @on(OptionCycler.Turned)
     def _changed(self) -> None:
-        """What is typed is played when the keys have settled."""
+        """Plays what is typed when the keys have settled."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(_SETTLES, self._play)

@@ -25,11 +25,11 @@ class ActionCarrier(Protocol):
         """By the id of the action, what carries it out."""
 
     def offers(self, action_id: str) -> bool:
-        """Whether one of its own actions would do something now."""
+        """True if one of its own actions would do something now."""
 
 
 class AppHost(Protocol):
-    """What the dashboard does for its main screen, beyond what every Textual app does."""
+    """The services of the dashboard for its main screen, beyond those of every Textual app."""
 
     @property
     def told(self) -> Sequence[tuple[str, str]]:
@@ -40,7 +40,7 @@ class AppHost(Protocol):
         """The zone of the machine that foretop runs on."""
 
     def try_again(self) -> None:
-        """Whatever waits before it is tried again is tried now."""
+        """Tries now whatever waits before it is tried again."""
 
     def toggle_mouse(self) -> None: ...
 
@@ -52,7 +52,7 @@ class AppHost(Protocol):
 
 
 class ActionHost(PageHost, Protocol):
-    """What the main screen is for those who carry out its actions."""
+    """The main screen as those see it who carry out its actions."""
 
     @property
     def app(self) -> App[object]: ...
@@ -69,10 +69,10 @@ class ActionHost(PageHost, Protocol):
         """The page that is shown."""
 
     def available(self) -> list[Action]:
-        """What would do something here and now."""
+        """The actions that would do something here and now."""
 
     def has_tab(self, page_id: str) -> bool:
-        """Whether a page has a tab; from one without, escape leads back."""
+        """True if a page has a tab; from one without, escape leads back."""
 
     async def action_tab(self, page_id: str) -> None: ...
 

@@ -15,7 +15,7 @@ from foretop.panes.action_sentences import ApplicableAction
 def applicable_actions(
     offered: Iterable[Action], page: Page | None, object_actions: ObjectActions, write_actions: WriteActions
 ) -> list[ApplicableAction]:
-    """What would do something to an object, and to which."""
+    """The actions that would do something to an object, and to which."""
     subject = page.subject() if page is not None else None
     found: list[ApplicableAction] = []
     for action in offered:

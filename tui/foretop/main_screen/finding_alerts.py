@@ -23,7 +23,7 @@ _GRADES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
 class FindingNotices:
-    """What was there at the first look is not new; several that come at once are one notice."""
+    """Notices of new findings: those of the first look are not new, and several that come at once are one notice."""
 
     def __init__(self, state: DashboardState, write: Callable[[str], None]) -> None:
         self._state = state

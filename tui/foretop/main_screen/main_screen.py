@@ -379,36 +379,36 @@ class MainScreen(Screen[None]):
     # Keys
 
     def handler(self, action_id: str) -> Handler | None:
-        """What carries an action out here and now."""
+        """The function that carries an action out here and now."""
         carrier, handler = self._carriers().get(action_id, (None, None))
         return handler if carrier is not None and carrier.offers(action_id) else None
 
     def _carriers(self) -> dict[str, tuple[ActionCarrier, Handler]]:
-        """Who carries each action out: the page on the screen comes before all others."""
+        """By action, its carrier: the page on the screen comes before all others."""
         carriers: list[ActionCarrier] = [self, self.screen_actions, self.object_actions, self.write_actions]
         if self.page is not None:
             carriers.append(self.page)
         return {name: (carrier, handler) for carrier in carriers for name, handler in carrier.handlers().items()}
 
     def available(self) -> list[Action]:
-        """What would do something here and now."""
+        """The actions that would do something here and now."""
         carriers = self._carriers()
         return [one for one in self.actions if one.id in carriers and carriers[one.id][0].offers(one.id)]
 
     def offered(self) -> list[Action]:
-        """What is held out to a person: with read-only no writes, though their keys still say what would happen."""
+        """The actions held out to a person: with read-only no writes, though their keys still say what would happen."""
         writes = self.write_actions.only_writes() if self.display_options.read_only else frozenset()
         return [one for one in self.available() if one.id not in writes]
 
     def applicable_actions(self) -> list[ApplicableAction]:
-        """What would do something to an object here and now, and to which."""
+        """The actions that would do something to an object here and now, and to which."""
         # After the first paint: it draws on the store.
         from foretop.main_screen.applicable_actions import applicable_actions
 
         return applicable_actions(self.offered(), self.page, self.object_actions, self.write_actions)
 
     def _key_hints(self) -> KeyHints:
-        """Of the window above, of the field that is typed in, or of the page."""
+        """The keys of the window above, of the field that is typed in, or of the page."""
         if self.app.screen is not self:
             return IN_A_WINDOW
         if self.page is None:
@@ -416,7 +416,7 @@ class MainScreen(Screen[None]):
         return self.page.ways_of_typing() or footer_hints(self.offered(), self.current, self.can_go_back)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What nobody carries out here leaves its key to the next action that has it."""
+        """Leaves the key of an action that nobody carries out here to the next one that has it."""
         if action != "do" or self.page is None:
             return True
         wanted = str(parameters[0])
@@ -448,7 +448,7 @@ class MainScreen(Screen[None]):
         self.show_frame()
 
     def _subject(self) -> ObjectRef | None:
-        """What is under the cursor, as far as that can be told."""
+        """The object under the cursor, as far as that can be told."""
         try:
             return self.page.subject() if self.page is not None else None
         except Exception:
@@ -513,7 +513,7 @@ class MainScreen(Screen[None]):
 
     @property
     def can_go_back(self) -> bool:
-        """Whether escape would do something here."""
+        """True if escape would do something here."""
         inside = self.page is not None and self.page.can_go_back()
         return inside or self.has_class("-full") or self.current == DETAIL or self.history.has_jumped
 

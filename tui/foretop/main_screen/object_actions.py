@@ -122,7 +122,7 @@ class ObjectActions:
         return run_under_cursor(self.host)
 
     def runs(self) -> tuple[ObjectRef, ...]:
-        """What has results that say why it failed, where the key for them leads there."""
+        """The run whose results say why it failed, where the key for them leads there."""
         key, state = self._run(), self.host.state
         item = state.store.get(key) if key is not None and state is not None else None
         status = item.status if isinstance(item, Backup | Restore) else None
@@ -153,7 +153,7 @@ class ObjectActions:
         await self.host.go(PageAddress("primer", key=self._subject(), jumped=True))
 
     def targets(self) -> tuple[ObjectRef, ...]:
-        """Where J leads from here: only to what is there."""
+        """The objects to which J leads from here: only those that are there."""
         page, state = self.host.page, self.host.state
         if page is None or state is None:
             return ()

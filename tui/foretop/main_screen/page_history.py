@@ -43,7 +43,7 @@ class PageHistory:
         self._before, self._at = len(self._places) - 2, len(self._places) - 1
 
     def note(self, seen: PageAddress) -> None:
-        """What the place looked like when it was left."""
+        """Keeps how the place looked when it was left."""
         if 0 <= self._at < len(self._places) and self._places[self._at].page == seen.page:
             self._places[self._at] = replace(seen, jumped=self._places[self._at].jumped)
 

@@ -60,7 +60,7 @@ class ScopeCommands:
         return found
 
     async def _context(self, name: str) -> None:
-        """Those that are watched come first; a name that fits one of them alone means that one."""
+        """Looks at one context: watched ones come first, and a name that fits one of them alone means that one."""
         watched, others = self._state.contexts, await self._others()
         found = _fitting(name, watched) or _fitting(name, others)
         if len(found) == 1:
@@ -119,7 +119,7 @@ class ScopeCommands:
         self._host.app.push_screen(ChoicePicker(title, shown, self._host.display_options.ascii), chosen)
 
     def _namespaces(self) -> list[str]:
-        """Those that something was seen in."""
+        """The namespaces that something was seen in."""
         store = self._state.store
         found = {
             key.namespace

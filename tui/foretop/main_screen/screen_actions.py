@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
-    """What has no key of its own, the tabs, what can be done here, explanations, and what can be done elsewhere."""
+    """The lines of the palette: those without a key first, then tabs, actions here, topics, actions elsewhere."""
     from foretop.dialogs.command_palette import PaletteEntry
 
     pages = [
@@ -235,7 +235,7 @@ class ScreenActions:
         )
 
     async def do_messages(self) -> None:
-        """What was said, and what was sent to the clusters shown; that nothing was changed is no news."""
+        """Lists what was said and what was sent to the clusters shown; that nothing was changed is no news."""
         from foretop.dialogs.action_dialog import NOT_DONE
         from foretop.dialogs.messages_screen import MessagesScreen
         from foretop_core.actions.journal import Journal, default_path

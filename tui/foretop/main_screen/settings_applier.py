@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SettingsHost(Protocol):
-    """What the app does for it."""
+    """The services of the app for it."""
 
     @property
     def my_zone(self) -> tzinfo: ...
@@ -39,7 +39,7 @@ class SettingsHost(Protocol):
 
 
 class SettingsApplier:
-    """What a setting was is remembered: only one that changed is taken up, so a person's own changes stay."""
+    """Takes up only the settings that have changed, so that a person's own changes stay."""
 
     def __init__(self, config: LiveConfig, host: SettingsHost, screen: MainScreen, state: DashboardState) -> None:
         self._config = config

@@ -47,7 +47,7 @@ Forms = tuple[Line, ...]
 
 
 def status(state: DashboardState, display_options: DisplayOptions, scope: str, cells: int) -> tuple[Line, Line]:
-    """Where we look, how well we see, whether Velero works and what is wrong; and on its own the time there.
+    """The clusters, what is wrong there, how well we see and whether Velero works; and on its own the time there.
 
     The time is all that an idle screen writes.
     """
@@ -184,7 +184,7 @@ def _scope(scope: str, *, narrowed: bool) -> Forms:
 
 
 def _api(state: DashboardState) -> Forms:
-    """What is well needs no word."""
+    """The connection; one that is well needs no word."""
     boards = {context: state.health(context) for context in _looked_at(state)}
     unreached = frozenset(context for context in boards if not state.store.revision(context))
     mark, said = status_line(boards, state.clock(state.focus.context), unreached)
@@ -209,7 +209,7 @@ def _pauses(state: DashboardState) -> Forms:
 
 
 def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
-    """What is overdue though no open window holds it, or a window that should have ended."""
+    """Pauses that are overdue though no open window holds them, or a window that should have ended."""
     mark = StatusGlyph.PAUSED.value
     if sum(one.unheld for _, one in found):
         total, paused, late = (sum(getattr(one, name) for _, one in found) for name in ("total", "paused", "overdue"))
@@ -297,7 +297,7 @@ def _velero(state: DashboardState) -> Forms:
 
 
 def _production(protections: Mapping[str, Protection]) -> Forms:
-    """Whether a name is to be typed before a write; where another context protects the cluster, whose."""
+    """The sign that a name is to be typed before a write; where another context protects the cluster, whose."""
     asked = {name: one for name, one in protections.items() if one.name}
     if not asked:
         return ((),)

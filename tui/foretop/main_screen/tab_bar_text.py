@@ -21,7 +21,7 @@ CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 
 
 def cannot_start(trouble: ForetopError, cells: int) -> Line:
-    """What keeps foretop from a cluster; the page below has it whole."""
+    """The problem that keeps foretop from a cluster; the page below has it whole."""
     mark = StatusGlyph.LOOK
     said = span(f"{mark.value} {trouble.what}", mark.tone)
     return (Span(" foretop   ", BOLD), Span(cut_end(said.text, max(10, cells - 12)), said.style))

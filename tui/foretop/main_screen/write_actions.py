@@ -121,7 +121,7 @@ class WriteActions:
         return f"{item.name} is not paused"
 
     def _why_not_here(self, intent: ActionRecord) -> str:
-        """Of those on its key the one for the kind under the cursor says what is missing; else what it is for."""
+        """The reason by the action on its key that is for the kind under the cursor; else the kinds that it is for."""
         page = self.host.page
         key = page.subject() if page is not None else None
         rivals = [other for other in RECORDS if other is intent or (intent.key and other.key == intent.key)]
@@ -164,7 +164,7 @@ class WriteActions:
         return self._server() if intent.asked_of is AskedOf.SERVER else self._chosen(intent)
 
     def _findings(self, intent: ActionRecord) -> ActionTargets:
-        """Of those chosen, the ones that the key is for: open ones to acknowledge, else all that are known."""
+        """The chosen findings that the key is for: open ones to acknowledge, else all that are known."""
         found = tuple(
             one for one in findings_chosen(self.host.page) if (one.acknowledged is None) == (intent is ACKNOWLEDGE)
         )
@@ -263,7 +263,7 @@ class WriteActions:
         return "" if proven else "it is not known to be left over from a drill of yours"
 
     def _why_no_drill(self, key: ObjectRef) -> str:
-        """Of a namespace, which may be deleted: what counts is its newest copy."""
+        """The reason against a drill of a namespace, which may be deleted: its newest copy decides."""
         state = self.host.state
         assert state is not None
         if state.store.snapshot(key.context).namespaces is None:
@@ -276,7 +276,7 @@ class WriteActions:
     # Dialogs
 
     def _home(self) -> ActionTargets:
-        """Where a new schedule belongs: beside the one under the cursor, else where a Velero is."""
+        """The place of a new schedule: beside the one under the cursor, else where a Velero is."""
         state = self.host.state
         assert state is not None
         key = self.host.page.subject() if self.host.page else None
@@ -327,7 +327,7 @@ class WriteActions:
             self.host.app.notify(told, severity="warning")
 
     def _unmark(self, key: ObjectRef) -> None:
-        """What was done needs no mark, nor what was left out: the next key would be about it again.
+        """Takes the marks of what was done and of what was left out: the next key would be about it again.
 
         What has failed keeps its mark.
         """
@@ -365,7 +365,7 @@ class WriteActions:
         return [one for one in found if named.intersection(_keys(*one))]
 
     def _resume(self) -> None:
-        """Of the window that paused the schedule under the cursor; where that is none, a person chooses one."""
+        """Resumes the window that paused the schedule under the cursor; where that is none, a person chooses one."""
         state = self.host.state
         windows = self._windows() or (all_windows(state) if state is not None else [])
         key = self.host.page.subject() if self.host.page else None
@@ -392,7 +392,7 @@ def all_windows(state: DashboardState) -> list[tuple[str, PauseWindow]]:
 
 
 def why_no_window(state: DashboardState) -> str:
-    """Who has paused what is paused though, and what unpauses it."""
+    """Names those who have paused something though, and the key that unpauses it."""
     paused = [
         found
         for context in state.contexts
@@ -403,9 +403,7 @@ def why_no_window(state: DashboardState) -> str:
         return "No schedule is paused"
     by = Counter(one.who or "by somebody" for one in paused).most_common(3)
     who = ", ".join(f"{count} {whom}" for whom, count in by)
-    some = humanize.count(len(paused), "schedule")
-    key = key_name(UNPAUSE.id)
-    return f"No pause window: {some} paused, none by foretop ({who}); {page_key('schedules')}, then {key} unpauses"
+    return f"{len(paused)} paused, none by foretop ({who}): {key_name(UNPAUSE.id)} on {page_key('schedules')} unpauses"
 
 
 def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:

@@ -14,7 +14,7 @@ from foretop_core.rules.facts.namespace_facts import (
     NamespaceProtection,
     ProtectionState,
 )
-from foretop_core.rules.pause_windows import pause_note
+from foretop_core.rules.facts.pause_facts import pause_note
 from foretop_core.rules.sentences import sentence
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone

@@ -84,7 +84,7 @@ def copy_limits(backup: Backup, namespace: str) -> list[str]:
     coverage = template_coverage(backup.spec, namespace)
     limits = [] if coverage.extent is Extent.ALL else [coverage.limits.replace("without ", "no ")]
     if backup.phase == "PartiallyFailed":
-        limits.append(f"only what did not fail ({humanize.count(backup.status.errors, 'error')})")
+        limits.append(f"gaps where items failed ({humanize.count(backup.status.errors, 'error')})")
     if volume_method(backup.spec) is VolumeMethod.NOT_AT_ALL:
         limits.append("no data of volumes")
     if cluster_scoped_text(backup.spec) == "none":
