@@ -42,3 +42,9 @@ def test_odd_lengths_stay_in_the_chart() -> None:
         lines = drawn(ChartBar(length), ChartBar(MINUTE), rows=5)
         assert len(lines) == 6
         assert len(lines[0].split("┤")[0]) == 4
+
+
+def test_half_of_the_scale_stands_in_the_row_that_holds_it() -> None:
+    for rows in (4, 5, 6):
+        lines = drawn(ChartBar(2 * MINUTE), rows=rows)
+        assert [place for place, line in enumerate(lines) if "┤" in line] == [0, rows // 2]

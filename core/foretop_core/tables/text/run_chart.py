@@ -50,7 +50,7 @@ def run_chart(bars: Sequence[ChartBar], rows: int) -> list[tuple[ChartPiece, ...
     lines = []
     for row in range(rows):
         below = (rows - 1 - row) * 8
-        label = _brief(top) if row == 0 else _brief(top / 2) if row * 2 == rows or row * 2 == rows + 1 else ""
+        label = _brief(top) if row == 0 else _brief(top / 2) if row == rows // 2 else ""
         pieces = [ChartPiece(f"{label:>{SCALE_CELLS - 1}}{'┤' if label else '│'}")]
         for run, height in enumerate(heights):
             pieces.append(ChartPiece(f"{_EIGHTHS[max(0, min(8, height - below))]} ", run))
