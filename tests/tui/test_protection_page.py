@@ -132,7 +132,7 @@ async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: p
         assert at.shown.app.told[-1][1] == "scratch has no copy to restore from"
         assert not at.has_dialog
         await at.shown.press("slash", "ctrl+u", *"crm-archive", "enter")
-        await at.see("crm-archive: no copy, though its schedules promise one")
+        await at.see("It has no copy, though its schedules promise one.")
 
 
 async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(

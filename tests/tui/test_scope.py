@@ -38,7 +38,7 @@ async def test_an_operator_who_asks_for_one_team_sees_the_queue_that_it_waits_in
     async with box() as running, before(running, tmp_path, "admin", "team-pay") as shown:
         assert "ns team-pay" in shown.status
         await shown.press("4")
-        assert shown.names() == ["at-work"]
+        assert shown.names() == ["WAITING", "at-work"]
         await shown.press("3")
         assert shown.names() == ["ledger"]
 
@@ -87,7 +87,7 @@ async def test_a_tenant_who_started_without_a_namespace_gets_in_with_ns(tmp_path
 async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:
     async with screen() as shown:
         await shown.press("3", ":", *"ns team-pay", "enter")
-        assert shown.names() == ["ledger", "orders-db"]
+        assert shown.names() == ["orders-db", "ledger"]
         await shown.press("1")
         assert not any("team-ml" in line for line in shown.lines)
         assert any("s3-us" in line for line in shown.lines), "Velero's own troubles stay in sight"

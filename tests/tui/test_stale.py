@@ -39,11 +39,11 @@ async def test_while_nothing_comes_in_the_rows_stand_still_and_say_as_of_when_th
         await shown.press(digit)
         lose(shown.source)
         await shown.tick()
-        frozen = [row for row in shown.table.window if not row.key.name.startswith("velero-out")]
+        frozen = [row for row in shown.table.window if row.cells and not row.key.name.startswith("velero-out")]
         assert all(row.faded for row in frozen)
         shown.source.manual.advance(timedelta(minutes=20))
         await shown.tick()
-        later = [row for row in shown.table.window if not row.key.name.startswith("velero-out")]
+        later = [row for row in shown.table.window if row.cells and not row.key.name.startswith("velero-out")]
         assert later == frozen[: len(later)]
         assert " prod-eu ✗ unreachable, seen 20m ago  " in shown.status
         assert "API ▲ trying" in shown.status
@@ -62,7 +62,7 @@ async def test_rows_count_on_when_the_cluster_is_back() -> None:
         await shown.tick()
         assert not any(row.faded for row in shown.table.window)
         assert "as of" not in shown.text
-        assert "overdue 1h1m" in shown.text
+        assert "2h1m" in shown.text, "the age of the last backup"
 
 
 async def test_one_who_is_signed_out_reads_it_beside_the_cluster_and_the_sentence_below() -> None:

@@ -74,7 +74,7 @@ class DrillProgress:
         self.is_running = True
         self.listener: Callable[[], None] | None = None
         self._service = service
-        self._context = plan.steps[0].target.context
+        self._cluster = plan.steps[0].target.context
         self._plan = plan
         self._request = request
         self._backup = backup
@@ -91,8 +91,8 @@ class DrillProgress:
 
     async def run(self) -> None:
         """The drill itself; what it made is known afterwards, however it ended."""
-        await self._service.learn_user(self._context)
-        executor = self._service.executor(self._context)
+        await self._service.learn_user(self._cluster)
+        executor = self._service.executor(self._cluster)
         run = DrillRun(executor, self._backup, self._request)
         try:
             await executor.guard(self._plan)
@@ -109,7 +109,7 @@ class DrillProgress:
         if plan is None:
             return
         self._tell("Deleting …")
-        executor = self._service.executor(self._context)
+        executor = self._service.executor(self._cluster)
         try:
             await executor.guard(plan)
             self.undeleted = await delete_made(executor, plan)
@@ -120,7 +120,7 @@ class DrillProgress:
 
     async def _look_for_rest(self) -> None:
         try:
-            found = await plan_deletion(self._service.executor(self._context), self._made)
+            found = await plan_deletion(self._service.executor(self._cluster), self._made)
             self.deletion = found if found.steps else None
             self.undeleted += [f"{one.target} is still there: {one.why}" for one in found.refused]
         except Exception as problem:
