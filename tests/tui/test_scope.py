@@ -94,7 +94,7 @@ async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:
         assert "0 show all" in shown.footer
         assert "✗5 ▲3" in shown.status, "one of four warnings is another team's"
         await shown.press("3")
-        assert shown.names() == ["ledger", "orders-db"]
+        assert shown.names() == ["orders-db", "ledger"]
         await shown.press("2", "0", "3")
         assert "features" in shown.names()
         assert "all ns" in shown.status
