@@ -178,7 +178,7 @@ class Typist:
         self._copied: tuple[str, ...] = ()
 
     def walk(self, plan: Plan) -> None:
-        self._do(Ask(("9",), lambda seen: seen.where.page == "storage", "the first key"))
+        self._do(Ask(("9",), lambda seen: seen.where.page == "protection", "the first key"))
         seen = self._do(_AWAKE)
         before = None
         for place in filter(plan.visits, PLACES):

@@ -119,7 +119,7 @@ _FAILED = _filtered("7", "phase:Part")
 _FAILED_NAB = _filtered("3", "Partially")
 _PAUSED = _filtered("2", "cass")
 _NAB = _filtered("3", "140931")
-_REQUEST = _filtered("9", "request")
+_REQUEST = ("colon", *typed("storage"), "enter", *_filtered("home", "request"))
 
 
 def _row(

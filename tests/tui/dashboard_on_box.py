@@ -96,7 +96,7 @@ class Stand:
         await self.shown.until(lambda: all(text in unfolded(self.shown.lines) for text in texts))
 
     async def go(self, tab: str, key: ObjectRef) -> None:
-        await self.shown.press(tab)
+        await self.shown.press(*((tab,) if len(tab) == 1 else (":", *tab, "enter")))
         await self.shown.until(lambda: self.session.store.get(key) is not None)
         await self.shown.tick()
         await self.shown.on(key)

@@ -104,7 +104,7 @@ PICTURES = (
     Picture("primer", "default", ("2", "p"), ROOMY),
     Picture("detail", "default", ("3", "enter"), ROOMY),
     Picture("schedule", "default", ("2", "/", *"metrics", "enter", "enter"), ROOMY),
-    Picture("storage", "default", ("9",)),
+    Picture("storage", "default", ("colon", *"storage", "enter")),
     Picture("help", "default", ("?",)),
     Picture("calm", "quiet", snapshot="svg"),
     Picture("outage", "outage", snapshot="svg"),

@@ -85,7 +85,7 @@ async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
     async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
         (request,) = listed(at, "NonAdminBackupStorageLocationRequest")
         name = request["metadata"]["name"]
-        await at.go("9", at.key(NABSL_REQUEST, name))
+        await at.go("storage", at.key(NABSL_REQUEST, name))
         assert "a approve" in at.shown.footer
         assert "a approves or rejects it" in at.shown.pane
         await by_palette(at, "appr")

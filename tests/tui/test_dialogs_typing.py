@@ -118,7 +118,7 @@ async def _nar(at: Stand) -> None:
 
 async def _request(at: Stand) -> None:
     (request,) = at.box.storage.list(at.box.storage.kind("NonAdminBackupStorageLocationRequest"))
-    await at.go("9", at.key(NABSL_REQUEST, request["metadata"]["name"]))
+    await at.go("storage", at.key(NABSL_REQUEST, request["metadata"]["name"]))
 
 
 async def _due(at: Stand) -> None:

@@ -84,7 +84,7 @@ def test_the_rest_of_the_spec_is_edited_in_the_person_s_editor(tmp_path: Path) -
     folder = tmp_path / "state" / "foretop" / "demo" / "foretop"
     environ = {"EDITOR": str(editor), "KUBE_EDITOR": "", "VISUAL": "", "XDG_STATE_HOME": str(tmp_path / "state")}
     with Terminal(foretop, 80, 24, environ) as terminal:
-        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.shows(lambda lines: "API ●" in lines[0])
         terminal.press("2")
         terminal.shows("ledger")
         terminal.press("e")

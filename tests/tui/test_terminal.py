@@ -48,7 +48,7 @@ def is_left_as_found(terminal: Terminal) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_a_visit_from_the_start_over_filter_and_detail_to_the_end(kubeconfig: str, size: tuple[int, int]) -> None:
     with Terminal([*_FORETOP, "--kubeconfig", kubeconfig], *size) as terminal:
-        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.shows(lambda lines: "API ●" in lines[0])
         assert terminal.modes() != terminal.modes_before
         terminal.press("7")
         terminal.shows("mail-2026")
@@ -288,7 +288,7 @@ def test_a_kubeconfig_that_cannot_be_read_is_told_and_tried_again(kubeconfig: st
         terminal.shows(lambda lines: "5Cal" in lines[1] and any("Fix the file" in line for line in lines))
         broken.write_text(Path(kubeconfig).read_text())
         terminal.press(_CTRL_R)
-        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.shows(lambda lines: "API ●" in lines[0])
         terminal.press("q")
         assert terminal.ended() == 0
 
@@ -318,7 +318,7 @@ def test_a_plugin_that_needs_a_person_gets_the_terminal(kubeconfig: str, tmp_pat
         terminal.shows("Password:")
         assert terminal.settings() == terminal.settings_before
         terminal.press("sesame\n")
-        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.shows(lambda lines: "API ●" in lines[0])
         terminal.press("q")
         assert terminal.ended() == 0
         is_left_as_found(terminal)

@@ -122,7 +122,7 @@ def test_a_deleted_namespace_comes_back_by_a_key(
     home = {"XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "foretop", "--kubeconfig", str(kubeconfig)]
     with Terminal(command, environ=home) as terminal:
-        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.shows(lambda lines: "API ●" in lines[0])
         terminal.press(":protection\r")
         terminal.shows(lambda lines: any(SHOP in line and "deleted" in line for line in lines))
         terminal.press(f"/{SHOP}\r")

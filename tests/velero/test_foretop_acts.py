@@ -172,7 +172,7 @@ def test_the_dashboard_unpauses_with_real_keys(
     home = {"XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "foretop", "--kubeconfig", str(kubeconfig)]
     with Terminal(command, environ=home) as terminal:
-        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.shows(lambda lines: "API ●" in lines[0])
         terminal.press("2")
         terminal.shows("CRON")
         terminal.shows(lambda lines: any("late" in line and "paused, due" in line for line in lines))
