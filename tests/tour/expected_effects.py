@@ -143,6 +143,7 @@ PROMISES: Mapping[str, Doing] = {
     ),
     "collisions": Doing(_lists_collisions),
     "horizon": Doing(changes, ("z", "z")),
+    "what_if": _window("WhatIfScreen", "What if: "),
     "edit": Doing(types_into("expression")),
     "edit_minutes": Doing(types_into("minutes")),
     "take": _window("SearchPicker", "Take an expression"),

@@ -79,7 +79,7 @@ def _in(page: str) -> Callable[[Seen], bool]:
         seen.where.page == page
         and not seen.where.window
         and (bool(seen.where.cursor) or page == "primer")
-        and "API ●" in seen.lines[0]
+        and ("API ●" in seen.lines[0] or "✗" in seen.lines[0])  # At 40 columns the counts alone are left.
         and "Loading…" not in seen.text
     )
 
