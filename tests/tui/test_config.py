@@ -221,7 +221,7 @@ async def test_sentences_name_the_keys_of_the_file(tmp_path: Path) -> None:
     keys = "keys: {relist: f5, wide: f6, clear-marks: f7, all-namespaces: f8, acknowledged: f9}\n"
     async with configured(tmp_path, f"page: backups\n{keys}") as shown:
         await shown.press("space")
-        assert "f7 clears" in shown.text
+        assert "esc clears the marks" in shown.text
         assert "ctrl+\\" not in shown.text
         state = shown.app.main_screen.state
         assert state is not None
@@ -232,4 +232,4 @@ async def test_sentences_name_the_keys_of_the_file(tmp_path: Path) -> None:
         assert "".join(span.text for span in told.spans) == "f5 retries now"
     async with configured(tmp_path, "page: backups\n") as shown:
         await shown.press("space")
-        assert "ctrl+\\ clears" in shown.text
+        assert "esc clears the marks" in shown.text
