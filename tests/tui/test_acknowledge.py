@@ -34,7 +34,7 @@ async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
         await at.shown.press("H")
         await at.shown.until(lambda: "1 acknowledged (H)" not in at.shown.text)
         await at.see("acknowledged by")
-        await at.shown.press("G")
+        await at.shown.press("home")
         await at.see("until 06:00:00Z: the bucket", "(only you see this)", "h open again")
         await at.shown.press("h")
         await at.see("Open again: storage", "of yours: open again at once")

@@ -44,7 +44,7 @@ async def test_a_backups_resources_are_listed_after_consent(tmp_path: Path, monk
         await at.shown.press(":")
         await at.paste("resources")
         await at.shown.press("enter")
-        await at.see("Resource list of", "a DownloadRequest for the resource list", "[ Fetch ]")
+        await at.see("Fetch the resource list of", "a DownloadRequest for the resource list", "[ Fetch ]")
         assert at.writes == []
         await at.send()
         await at.see("apps/v1/Deployment:")
