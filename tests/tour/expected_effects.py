@@ -118,10 +118,13 @@ def _write_actions() -> Iterator[tuple[str, Doing]]:
             described = BY_ID[action.id].dialog
             headline = dialog.headline if described is None else described.headline
             yield action.id, _window(dialog.__name__, headline.partition("{}")[0])
+    for action_id in ("delete-nab", "delete-nar"):
+        # One key for both: sorted anew, the row under the cursor may be of the other kind.
+        yield action_id, _window("ConfirmDialog", "Delete NA")
     yield "resume", Doing(_resumes)
     for action_id in ("logs", "nonadmin-logs"):
-        yield action_id, _window("LogViewer", "Log of ")
-    yield "resources", _window("ResourceListViewer", "Resource list of ")
+        yield action_id, _window("LogViewer", "og of ")
+    yield "resources", _window("ResourceListViewer", "esource list of ")
     for action_id in ("fetch-results", "fetch-nonadmin-results"):
         yield action_id, _window("ResultsDownload", "esults of ")
 

@@ -311,7 +311,7 @@ _OF_THE_PRIMER = (
         ),
     ),
 )
-_FETCH = ("l", "right", "enter")
+_FETCH = ("l", "enter")
 _OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
 _OF_ERRORS = frozenset({"next_error(1)", "next_error(-1)", "errors_only"})
 _LOG = _window("LogViewer", " lines", focus="LogLines")
@@ -325,14 +325,12 @@ _PLACES_OF_A_BACKUP = (
         "fetching",
         _ENDED,
         ("l",),
-        _window("LogViewer", "[ Fetch ]", focus="cancel"),
+        _window("LogViewer", "[ Fetch ]", focus="go"),
         without=_OF_A_SEARCH | _OF_ERRORS | {"search", "save", "wrap"},
     ),
     _detail("a backup", _FAILED),
     *(_section(section, "a backup", _FAILED, _OF_A_BACKUP) for section in _OF_A_BACKUP[1:]),
-    Place(
-        "asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsDownload", "[ Fetch ]", focus="cancel")
-    ),
+    Place("asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsDownload", "[ Fetch ]", focus="go")),
 )
 _OF_OTHERS = (
     _row("a paused schedule", _PAUSED, _on("cassandra")),

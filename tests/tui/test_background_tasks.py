@@ -63,7 +63,7 @@ async def test_a_watch_for_undoing_that_fails_is_told_in_the_dialog_and_in_triag
         await at.see("etcd-hourly: not watched for who undoes it. Internal error in foretop: RuntimeError: once")
         await at.shown.press("escape")
         await at.shown.press("1")
-        await at.see("watching for who undoes a write to etcd-hourly failed")
+        await at.see("a fault in foretop", "watching for who undoes a write failed")
 
 
 async def test_a_dialog_that_cannot_be_drawn_does_not_stop_what_is_sent(
@@ -111,11 +111,11 @@ async def test_a_follower_of_the_session_that_fails_is_in_the_header_and_in_tria
         at.patch("Schedule", DUE, {"metadata": {"labels": {"touched": "yes"}}})
         backup = at.box.storage.list(at.box.storage.kind("Backup"))[0]["metadata"]["name"]
         at.patch("Backup", backup, {"metadata": {"labels": {"touched": "yes"}}})
-        await at.see("a fault of foretop ended")
+        await at.see("foretop's watch ended by a fault")
         await at.shown.press("G")
-        await at.see("a fault of foretop ended the watch of datauploads.velero.io")
+        await at.see("A fault of foretop ended the watch of datauploads.velero.io")
         monkeypatch.undo()
-        await at.shown.until(lambda: "a fault of foretop" not in "\n".join(at.shown.lines))
+        await at.shown.until(lambda: "ended by a fault" not in "\n".join(at.shown.lines))
 
 
 async def test_a_lock_that_another_process_holds_refuses_the_write_and_keys_go_on(

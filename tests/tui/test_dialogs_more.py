@@ -40,12 +40,12 @@ def arguments(at: Stand) -> list[str]:
     return list(container["args"])
 
 
-async def by_palette(at: Stand, command: str) -> None:
+async def by_palette(at: Stand, command: str, knob: str = "[ Cancel ]") -> None:
     await at.shown.press(":")
     await at.paste(command)
     await at.shown.press("enter")
     await at.shown.until(lambda: at.has_dialog)
-    await at.see("[ Cancel ]")
+    await at.see(knob)
 
 
 async def left_by_enter(at: Stand) -> None:
@@ -157,7 +157,7 @@ async def test_the_servers_default_is_not_set_behind_the_back_of_oadp(
     async with stand("quiet", tmp_path, monkeypatch, size=MIDDLE) as at:
         at.patch("Deployment", "velero", {"metadata": {"labels": {"openshift.io/oadp": "True"}}})
         await at.go("2", at.key(SCHEDULE, "mail"))
-        await by_palette(at, "server-default")
+        await by_palette(at, "server-default", "[ Close ]")
         await at.see(
             "Not possible: the OADP operator owns it and would revert the flag",
             "oadp.openshift.io/unsupported-velero-server-args",

@@ -106,7 +106,7 @@ def test_a_row_that_fails_is_one_bad_row_and_a_finding_until_its_object_changes(
     assert any("cannot be shown: ValueError" in cell.text for cell in row.cells)
     assert all(cell.text.isprintable() for cell in row.cells)
     state.judge()
-    assert [found.what for found in state.findings] == ["not judged: foretop failed"]
+    assert [found.what for found in state.findings] == ["hidden by a fault in foretop"]
     assert "a row of backups failed" in state.findings[0].raw
     source.change(BACKUP, {"metadata": {"name": row.key.name, "namespace": "velero"}, "status": {"phase": "Completed"}})
     state.judge(at_once=True)

@@ -66,5 +66,5 @@ def test_a_failure_is_listed_as_a_warning_about_its_object() -> None:
     (failure,) = triage(_snapshot("odd"), NOW, rules=(dislikes_odd,)).failures
     finding = failure_finding(failure)
     assert (finding.severity, finding.subject.name) == (Severity.WARNING, "odd")
-    assert finding.what == "not judged: foretop failed"
+    assert finding.what == "hidden by a fault in foretop"
     assert finding.raw.startswith("rule dislikes_odd failed")
