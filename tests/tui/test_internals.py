@@ -12,11 +12,20 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import RenderableType
 from textual import app, dom, message_pump, screen, widget
+from textual._compositor import CompositorUpdate
+from textual.widgets import Static
 
 import foretop
 from foretop.terminal import textual_internals
-from foretop.terminal.textual_internals import InternalsApp, has_driver, switch_mouse, write_to_terminal
+from foretop.terminal.textual_internals import (
+    InternalsApp,
+    has_driver,
+    show_late_widgets,
+    switch_mouse,
+    write_to_terminal,
+)
 
 _WITHOUT = """
 import asyncio, builtins, sys
@@ -102,6 +111,38 @@ async def test_a_fault_ends_the_app_and_tells_no_values(
     assert failing.return_code == 1
     assert "ValueError: nothing to do with 7" in told.err
     assert "se-cret" not in told.err
+
+
+class Painting(InternalsApp):
+    """Keeps what would have gone to the terminal."""
+
+    written = ""
+
+    def rewritten(self, update: RenderableType | None) -> RenderableType | None:
+        if isinstance(update, CompositorUpdate):
+            self.written += update.render_segments(self.console)
+        return update
+
+
+async def test_a_layout_paints_a_widget_whose_place_was_asked_for_before_it() -> None:
+    """As it happens to a message that comes while a table looks how much room it has."""
+    show_late_widgets()
+    painting = Painting()
+    async with painting.run_test():
+        late = Static("late")
+        await painting.screen.mount(late)
+        compositor = painting.screen._compositor
+        compositor.update_widgets({late})
+        assert late.region
+        painting.written = ""
+        painting.screen._refresh_layout()
+        assert "late" in painting.written
+        await late.remove()
+        compositor.update_widgets({Static("another")})
+        assert late not in compositor.full_map
+        painting.written = ""
+        painting.screen._refresh_layout()
+        assert painting.written
 
 
 def test_nobody_else_touches_them() -> None:
