@@ -12,7 +12,7 @@ from functools import partial
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.panes.detail_sections import SECTIONS, sections_of
-from foretop_core.pages import TABS
+from foretop_core.pages import PAGES, TABS
 from tests.tour.expected_effects import Doing, Step, letter_step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tour.stepped_dashboard import Where
@@ -446,7 +446,13 @@ def _arrive(place: Place, seen: Seen, *, is_near: bool) -> Walk:
 
 
 def _page_of(place: Place) -> str:
-    return next(tab.id for key in reversed(place.base) for tab in TABS if key == str(tab.digit))
+    """The page that the last digit leads to, or the command where there is none; a filter may have digits too."""
+    way = place.base[: place.base.index("slash")] if "slash" in place.base else place.base
+    tabs = {str(tab.digit): tab.id for tab in TABS}
+    if by_digit := [tabs[key] for key in way if key in tabs]:
+        return by_digit[-1]
+    command = "".join(way[way.index("colon") + 1 : way.index("enter")])
+    return next(page.id for page in PAGES.values() if command in page.commands)
 
 
 def _is_narrowed(seen: Seen) -> bool:
