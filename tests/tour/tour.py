@@ -314,6 +314,9 @@ _OF_THE_PRIMER = (
 _FETCH = ("l", "enter")
 _OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
 _OF_ERRORS = frozenset({"next_error(1)", "next_error(-1)", "errors_only"})
+_WITHOUT_LOG = _OF_A_SEARCH | _OF_ERRORS | {"search", "save", "wrap"}
+_AGREEING = frozenset({"screen.press"})
+"""On the knob that fetches; "agreeing to fetch a log" does it, at the end."""
 _LOG = _window("LogViewer", " lines", focus="LogLines")
 _PLACES_OF_A_BACKUP = (
     _row("a backup that has ended", _ENDED, _on("etcd"), "results"),
@@ -326,11 +329,26 @@ _PLACES_OF_A_BACKUP = (
         _ENDED,
         ("l",),
         _window("LogViewer", "[ Fetch ]", focus="go"),
-        without=_OF_A_SEARCH | _OF_ERRORS | {"search", "save", "wrap"},
+        without=_WITHOUT_LOG | _AGREEING,
+    ),
+    Place(
+        "asking for a log, on the knob that cancels",
+        "fetching",
+        _ENDED,
+        ("l", "right"),
+        _window("LogViewer", "[ Fetch ]", focus="cancel"),
+        without=_WITHOUT_LOG,
     ),
     _detail("a backup", _FAILED),
     *(_section(section, "a backup", _FAILED, _OF_A_BACKUP) for section in _OF_A_BACKUP[1:]),
-    Place("asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsDownload", "[ Fetch ]", focus="go")),
+    Place(
+        "asking for results",
+        "fetching",
+        _FAILED,
+        ("e", "e"),
+        _window("ResultsDownload", "[ Fetch ]", focus="go"),
+        without=_AGREEING,
+    ),
 )
 _OF_OTHERS = (
     _row("a paused schedule", _PAUSED, _on("cassandra")),
