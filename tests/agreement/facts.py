@@ -440,7 +440,7 @@ def _(seen: Surfaces) -> Stated:
 @states("whether it is paused", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        yield _subject(key), word(", paused" in text.splitlines()[0])
+        yield _subject(key), word(text.splitlines()[0].startswith("Paused"))
 
 
 @states("whether it is paused", "page of protection -o json")
@@ -453,7 +453,7 @@ def _(seen: Surfaces) -> Stated:
 @states("paused since", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if since := find(rf", paused since ({CLOCK})", text.splitlines()[0]):
+        if since := find(rf"^Paused since ({CLOCK})", text):
             yield _subject(key), clock(since, seen.now)
 
 
@@ -491,7 +491,7 @@ def _(seen: Surfaces) -> Stated:
 @states("paused by", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if who := find(rf", paused since {CLOCK} ((?:by|with) \S+)", text.splitlines()[0]):
+        if who := find(rf"^Paused since {CLOCK} ((?:by|with) [^\s.]+)", text):
             yield _subject(key), word(who)
 
 
@@ -1119,7 +1119,7 @@ def _(seen: Surfaces) -> Stated:
 @states("since when a finding holds", "Triage, pane")
 def _(seen: Surfaces) -> Stated:
     for finding, text in seen.triage_panes.items():
-        if since := find(rf", since ({CLOCK}) \(", text.splitlines()[0]):
+        if since := find(rf"(?m)^Since ({CLOCK})", text):
             yield (finding,), clock(since, seen.now)
 
 
@@ -1150,12 +1150,6 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     for finding, row in seen.triage_rows.items():
         yield (finding,), word(_last_name(row["subject"].removeprefix("└ ")))
-
-
-@states("subject of a finding", "Triage, pane")
-def _(seen: Surfaces) -> Stated:
-    for finding, text in seen.triage_panes.items():
-        yield (finding,), word(_last_name(text.splitlines()[0].partition(": ")[0]))
 
 
 @states("subject of a finding", "hand-over")

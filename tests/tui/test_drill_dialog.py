@@ -93,7 +93,7 @@ async def test_what_only_has_the_label_is_named_and_never_offered(
         await at.shown.press("escape")
         await command(at, "triage")
         await at.shown.press("slash", *"wiki-trial", "enter")
-        await at.see("has the label of a drill")
+        await at.see("labelled as a drill, unproven")
         await at.shown.press("down")
         await at.see("kubectl --context minicluster delete namespaces wiki-trial")
         await at.shown.press("ctrl+d")

@@ -168,8 +168,12 @@ class DialogFrame(BaseModal[None]):
     def on_resize(self, event: events.Resize) -> None:
         """As wide as its class of sizes; what was high because it was narrow need not stay so."""
         self._take_width(event.size.width)
+        self.call_after_refresh(self._draw_afresh)
+
+    def _draw_afresh(self) -> None:
+        """Once the new size is there: until then the sentences are those that a terminal of the old one had room for."""
         self.start_afresh()
-        self.call_after_refresh(self.draw)
+        self.draw()
 
     def start_afresh(self) -> None:
         """Something quite different is said from now on: its height counts alone."""
