@@ -12,9 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rich.console import RenderableType
 from textual import app, dom, message_pump, screen, widget
-from textual._compositor import CompositorUpdate
 from textual.widgets import Static
 
 import foretop
@@ -113,36 +111,26 @@ async def test_a_fault_ends_the_app_and_tells_no_values(
     assert "se-cret" not in told.err
 
 
-class Painting(InternalsApp):
-    """Keeps what would have gone to the terminal."""
-
-    written = ""
-
-    def rewritten(self, update: RenderableType | None) -> RenderableType | None:
-        if isinstance(update, CompositorUpdate):
-            self.written += update.render_segments(self.console)
-        return update
-
-
-async def test_a_layout_paints_a_widget_whose_place_was_asked_for_before_it() -> None:
+async def test_a_layout_paints_and_erases_a_widget_whose_place_was_asked_for_before_it() -> None:
     """As it happens to a message that comes while a table looks how much room it has."""
     show_late_widgets()
-    painting = Painting()
-    async with painting.run_test():
-        late = Static("late")
-        await painting.screen.mount(late)
-        compositor = painting.screen._compositor
-        compositor.update_widgets({late})
-        assert late.region
-        painting.written = ""
-        painting.screen._refresh_layout()
-        assert "late" in painting.written
-        await late.remove()
-        compositor.update_widgets({Static("another")})
-        assert late not in compositor.full_map
-        painting.written = ""
-        painting.screen._refresh_layout()
-        assert painting.written
+    bare = InternalsApp()
+    async with bare.run_test():
+        compositor, late = bare.screen._compositor, Static("late")
+        with bare.batch_update():
+            await bare.screen.mount(late)
+            compositor.update_widgets({late})
+            place = late.region
+            assert place
+            compositor._dirty_regions.clear()
+            compositor.reflow(bare.screen, bare.size)
+            assert place in compositor._dirty_regions
+            await late.remove()
+            compositor.update_widgets({Static("another")})
+            assert late not in compositor.full_map
+            compositor._dirty_regions.clear()
+            compositor.reflow(bare.screen, bare.size)
+            assert place in compositor._dirty_regions
 
 
 def test_nobody_else_touches_them() -> None:
