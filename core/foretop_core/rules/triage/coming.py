@@ -212,7 +212,7 @@ def _old_copy(
         Severity.WARNING,
         snapshot.ref(schedule),
         None,
-        "copy will be older than promised",
+        "copy will be too old",
         sentence(
             "At ",
             _at(at),
