@@ -15,7 +15,6 @@ from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, likely_night
 from foretop_core.rules.night.outlook import ScheduleOutlook, schedule_outlooks, window_outlook
-from foretop_core.rules.protection.namespace_protection import promised_since
 from foretop_core.rules.queue.owners import OwnerKind
 from foretop_core.rules.sentences import Moment, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -178,8 +177,7 @@ def _broken_promise(
 
     A run that has begun in time and goes on is no broken promise.
     """
-    good, parsed = facts.newest_good, facts.parsed
-    assert parsed is not None
+    good = facts.newest_good
     newest = good.started if good is not None else None
     begun = [run for run in runs if run.start is not None and run.fate is not Fate.REFUSED]
     starts = sorted(run.start.likely for run in begun if run.start is not None)
@@ -192,7 +190,7 @@ def _broken_promise(
         # No promise is younger than that, and to ask the calendar about each of a thousand runs takes long.
         if in_time is not None and in_time >= at - limits.gap:
             continue
-        should = promised_since(facts.schedule, parsed, at, limits.gap)
+        should = facts.promised_since(limits.gap, at)
         if should is not None and (in_time is None or in_time < should):
             done = (one.start.likely for one in begun if one.start and one.end and one.end.likely <= at)
             return run.due, should, max((start for start in (newest, *done) if start), default=None)
@@ -216,7 +214,7 @@ def _old_copy(
         Severity.WARNING,
         snapshot.ref(schedule),
         None,
-        "copy will be older than promised",
+        "copy will be too old",
         sentence(
             "At ",
             _at(at),
