@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 
-from foretop.pages.size_classes import WIDE
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
 from foretop.panes.pod_pane import pod_pane
@@ -66,6 +65,8 @@ _OF_PROTECTION = ("overview", "describe")
 """Of a namespace these tell of its copies, whether it is still there or not."""
 _USUAL_CELLS = 80
 _CHART_ROWS = 4
+_TWO_COLUMNS = 116
+"""Cells from which on the facts of a schedule stand in two columns."""
 _MOST_RUNS = 500
 """So many runs of a schedule are listed on its page."""
 _DATE = 20
@@ -114,7 +115,7 @@ def overview(
 ) -> Sequence[Paragraph]:
     if isinstance(resource, Schedule) and (entry := SchedulesView().entry(state.store, key, resource)) is not None:
         # The runs are not among the related objects here: they have a table below.
-        return schedule_page(entry, state.render_context(key.context), cells - 2, is_wide=cells >= WIDE - 2)
+        return schedule_page(entry, state.render_context(key.context), cells - 2, is_wide=cells >= _TWO_COLUMNS)
     said = [*_told(state, key, resource, cells)]
     held = _conditions(state, key, resource)[:4]
     near = related(state.store, key)
