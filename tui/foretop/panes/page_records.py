@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from foretop.bindings import ACTIONS, check_letters
+from foretop.panes.empty_state import NO_SCHEDULES, empty_queue
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane, nonadmin_steps
 from foretop.panes.pod_pane import pod_pane
@@ -130,7 +131,7 @@ _RECORDS = (
         id="schedules",
         tells=schedule_pane,
         tells_more=schedule_runs,
-        empty="No schedules.",
+        empty=NO_SCHEDULES,
         signs=(
             *_status(
                 healthy="runs as it should",
@@ -152,7 +153,7 @@ _RECORDS = (
         id="nonadmin",
         tells=nonadmin_pane,
         tells_more=nonadmin_steps,
-        empty="No non-admin backups or restores.",
+        empty="No non-admin backups or restores. Tenants make them in their own namespaces.",
         signs=(
             *_status(
                 healthy="Velero's object completed",
@@ -171,7 +172,7 @@ _RECORDS = (
     ScreenPage(
         id="queue",
         tells=queue_pane,
-        empty="The queue is empty.",
+        empty=empty_queue,
         signs=(
             *_RUNS,
             _RESTORE,
@@ -209,19 +210,19 @@ _RECORDS = (
     ScreenPage(
         id="backups",
         tells=backup_pane,
-        empty="No backups.",
+        empty="No backups. One is made when a schedule runs, or by hand on its row.",
         signs=(*_RUNS, Sign("E W", "errors and warnings")),
     ),
     ScreenPage(
         id="restores",
         tells=restore_pane,
-        empty="No restores.",
+        empty="No restores. One is made from a backup, on the pages Backups and Protection.",
         signs=(*_RUNS, Sign("E W", "errors and warnings")),
     ),
     ScreenPage(
         id="storage",
         tells=place_pane,
-        empty="No storage locations.",
+        empty="No storage locations. Velero needs one to write to: velero backup-location create, or OADP's DPA.",
         least_with_pane=_ANY_LINES,
         signs=_status(
             healthy="available",
@@ -233,7 +234,7 @@ _RECORDS = (
     ScreenPage(
         id="pods",
         tells=pod_pane,
-        empty="No Velero pods.",
+        empty="No Velero pods. The server, the node agents and maintenance jobs are listed while they exist.",
         signs=_status(
             healthy="ready", waiting="starting", look="not ready", broken="failing or restarting", unset="has ended"
         ),
@@ -241,7 +242,7 @@ _RECORDS = (
     ScreenPage(
         id="movements",
         tells=movement_pane,
-        empty="No data movements.",
+        empty="No data movements. One is listed while a volume is copied to storage or back.",
         signs=(
             *_status(
                 healthy="completed",
@@ -264,7 +265,7 @@ _RECORDS = (
     ScreenPage(
         id="protection",
         tells=protection_pane,
-        empty="No namespaces with backups or schedules.",
+        empty="No namespaces with backups or schedules. One is listed when a schedule covers it or a backup has it.",
         signs=(
             *_status(
                 healthy="a good copy, as new as promised",
