@@ -112,3 +112,13 @@ async def test_beside_its_runs_a_capital_edits_the_schedule(tmp_path: Path, monk
         await at.shown.until(lambda: "E edit" in at.shown.footer)
         await at.shown.press("E")
         await at.shown.sees("Edit metrics-hourly in")
+
+
+async def test_below_a_narrow_table_the_signs_of_the_strip_are_explained() -> None:
+    async with screen(FilledSource(_objects())) as shown:
+        await shown.press("2")
+        assert "Runs     F failed" in shown.pane
+        assert "partly failed" not in shown.pane
+    async with screen(FilledSource(_objects()[:3])) as shown:
+        await shown.press("2")
+        assert "Runs " not in shown.pane

@@ -18,7 +18,7 @@ from foretop.panes.pod_pane import pod_pane
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_pane, schedule_runs
+from foretop.panes.schedule_pane import schedule_pane, schedule_runs, strip_signs
 from foretop.panes.storage_pane import place_pane
 from foretop.panes.triage_pane import calm, finding_pane
 from foretop.widgets.column_layout import ColumnPriorities, sort_keys
@@ -80,6 +80,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the pane ends with the keys that act on the row."""
     tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
     """What a pane of so many cells says below, where it stands beside the table."""
+    explains: Callable[[Any, RenderContext], tuple[Paragraph, ...]] | None = None
+    """The signs in its row, which a pane below the table says after its first sentence."""
     named_keys: Callable[[Any], Collection[str]] = lambda entry: ()
     """The actions that the pane of a row names: their keys come first."""
 
@@ -107,8 +109,10 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(entry, UnreadableRow):
             return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
         render = rows.render_context(key, entry)
-        more = self.tells_more(entry, render, cells) if self.tells_more is not None and cells is not None else ()
-        return *self.tells(entry, render), *more
+        said = self.tells(entry, render)
+        if cells is None:
+            return *said[:1], *(self.explains(entry, render) if self.explains is not None else ()), *said[1:]
+        return *said, *(self.tells_more(entry, render, cells) if self.tells_more is not None else ())
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
@@ -131,6 +135,7 @@ _RECORDS = (
         id="schedules",
         tells=schedule_pane,
         tells_more=schedule_runs,
+        explains=strip_signs,
         empty=NO_SCHEDULES,
         signs=(
             *_status(

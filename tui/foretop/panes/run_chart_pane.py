@@ -42,7 +42,7 @@ def run_chart_lines(entry: ScheduleRow, render: RenderContext, cells: int, rows:
     )
 
 
-def signs_in_words(letters: Iterable[str]) -> tuple[Paragraph, ...]:
+def signs_in_words(letters: Iterable[str], label: str = "") -> tuple[Paragraph, ...]:
     """The signs of runs that are not good among these, in one line; nothing where all are good."""
     shown = set(letters)
     spans = [
@@ -51,7 +51,7 @@ def signs_in_words(letters: Iterable[str]) -> tuple[Paragraph, ...]:
         if letter in shown
         for part in (span(sign, SIGN_TONES[sign], bold=True), Span(f" {RUN_WORDS[letter]}   ", DIM))
     ]
-    return (Paragraph(tuple(spans), in_items=True),) if spans else ()
+    return (Paragraph(tuple(spans), label, in_items=True),) if spans else ()
 
 
 def _length(backup: Backup | None, render: RenderContext) -> timedelta | None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import takewhile
 
-from foretop.panes.run_chart_pane import run_chart_lines
+from foretop.panes.run_chart_pane import run_chart_lines, signs_in_words
 from foretop.widgets.paragraphs import Paragraph, beside, paragraph, span
 from foretop_core.cron import quoted
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
+from foretop_core.rules.facts.schedule_runs import SHOWN_RUNS
 from foretop_core.rules.phases import ENDED
 from foretop_core.rules.triage.runs import OUTCOMES
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark, severity_mark
-from foretop_core.tables.resources.schedules import ScheduleRow
+from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
 from foretop_core.tables.text import times
 
 _CHART_ROWS, _LAST_RUNS = 5, 14
@@ -77,6 +78,11 @@ def schedule_runs(entry: ScheduleRow, render: RenderContext, cells: int) -> tupl
         return ()
     table = _run_table(entry, render) if cells >= _ROOM_FOR_RUNS else ()
     return (paragraph(""), *chart, *table)
+
+
+def strip_signs(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    """The signs in the strip of its row, where the strip has as many runs as beside a narrow table."""
+    return signs_in_words(last_runs(entry, render)[-SHOWN_RUNS:], label="Runs")
 
 
 def _statement(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -18,7 +18,7 @@ from foretop_core.rules.triage import Acknowledgement, Finding, ungathered
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
-from foretop_core.tables.resources.findings import subject_text
+from foretop_core.tables.resources.findings import subject_and_what
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 
 _DAY = timedelta(days=1)
@@ -37,7 +37,7 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
     """What is wrong in the colour of its state, then what to do; what does not fit gives up its end."""
     cause = finding.because if finding.because is not None and not finding.because.members else None
     because = (
-        (paragraph(f"{subject_text(cause)}: {render.text(cause.what)}", label="Cause"),) if cause is not None else ()
+        (paragraph(f"{subject_and_what(cause, render.text(cause.what))}", label="Cause"),) if cause is not None else ()
     )
     known = finding.acknowledged
     acknowledged = (
