@@ -110,7 +110,7 @@ def measure() -> Iterator[Figure]:
             yield Figure("frame painted", frame, 0.5, "s", "loading textual and rich, two thirds; its style sheet")
             rows = frame + terminal.until(lambda lines: any(nabs[0].name in line for line in lines))
             yield Figure("first rows", rows, 1.2, "s", "loading aiohttp, the rules and the pages, 0.5 s")
-            every = rows + terminal.until(lambda lines: "live" in lines[0])
+            every = rows + terminal.until(lambda lines: "API ●" in lines[0])
             yield Figure("all 10,000", every, 3.0, "s", "the server's pages; decoding and storing, 0.4 s of CPU")
             time.sleep(1)
             yield from _changes(cluster, terminal, nabs[0])

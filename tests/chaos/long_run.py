@@ -74,7 +74,7 @@ async def _run(events: int, dice: Random, say: Say) -> list[str]:
 
 
 async def _watch(terminal: Terminal, world: _World, events: int, say: Say) -> list[Level]:
-    await asyncio.to_thread(terminal.shows, "live")
+    await asyncio.to_thread(terminal.shows, "API ●")
     terminal.press(f"/{_PROBE}\r")
     await asyncio.to_thread(terminal.shows, "Completed")
     levels: list[Level] = []

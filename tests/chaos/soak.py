@@ -69,7 +69,7 @@ def soak(seconds: float, say: Say) -> list[str]:
                 foretop = [sys.executable, "-m", "foretop", "--kubeconfig", str(kubeconfig), "--page", "nonadmin"]
                 folders = {"HOME": home, "XDG_STATE_HOME": home, "XDG_CACHE_HOME": home}
                 with Terminal(foretop, 120, 40, folders) as terminal:
-                    terminal.shows(lambda lines: "live" in lines[0] and f"of {OBJECTS:,}" in "\n".join(lines))
+                    terminal.shows(lambda lines: "API ●" in lines[0] and f"of {OBJECTS:,}" in "\n".join(lines))
                     return _judge(_watch(terminal, seconds, say))
             finally:
                 server.terminate()

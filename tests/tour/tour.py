@@ -12,7 +12,7 @@ from functools import partial
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.panes.detail_sections import SECTIONS, sections_of
-from foretop_core.pages import TABS
+from foretop_core.pages import PAGES, TABS
 from tests.tour.expected_effects import Doing, Step, letter_step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tour.stepped_dashboard import Where
@@ -314,6 +314,9 @@ _OF_THE_PRIMER = (
 _FETCH = ("l", "enter")
 _OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
 _OF_ERRORS = frozenset({"next_error(1)", "next_error(-1)", "errors_only"})
+_WITHOUT_LOG = _OF_A_SEARCH | _OF_ERRORS | {"search", "save", "wrap"}
+_AGREEING = frozenset({"screen.press"})
+"""On the knob that fetches; "agreeing to fetch a log" does it, at the end."""
 _LOG = _window("LogViewer", " lines", focus="LogLines")
 _PLACES_OF_A_BACKUP = (
     _row("a backup that has ended", _ENDED, _on("etcd"), "results"),
@@ -326,11 +329,26 @@ _PLACES_OF_A_BACKUP = (
         _ENDED,
         ("l",),
         _window("LogViewer", "[ Fetch ]", focus="go"),
-        without=_OF_A_SEARCH | _OF_ERRORS | {"search", "save", "wrap"},
+        without=_WITHOUT_LOG | _AGREEING,
+    ),
+    Place(
+        "asking for a log, on the knob that cancels",
+        "fetching",
+        _ENDED,
+        ("l", "right"),
+        _window("LogViewer", "[ Fetch ]", focus="cancel"),
+        without=_WITHOUT_LOG,
     ),
     _detail("a backup", _FAILED),
     *(_section(section, "a backup", _FAILED, _OF_A_BACKUP) for section in _OF_A_BACKUP[1:]),
-    Place("asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsDownload", "[ Fetch ]", focus="go")),
+    Place(
+        "asking for results",
+        "fetching",
+        _FAILED,
+        ("e", "e"),
+        _window("ResultsDownload", "[ Fetch ]", focus="go"),
+        without=_AGREEING,
+    ),
 )
 _OF_OTHERS = (
     _row("a paused schedule", _PAUSED, _on("cassandra")),
@@ -446,7 +464,13 @@ def _arrive(place: Place, seen: Seen, *, is_near: bool) -> Walk:
 
 
 def _page_of(place: Place) -> str:
-    return next(tab.id for key in reversed(place.base) for tab in TABS if key == str(tab.digit))
+    """The page that the last digit leads to, or the command where there is none; a filter may have digits too."""
+    way = place.base[: place.base.index("slash")] if "slash" in place.base else place.base
+    tabs = {str(tab.digit): tab.id for tab in TABS}
+    if by_digit := [tabs[key] for key in way if key in tabs]:
+        return by_digit[-1]
+    command = "".join(way[way.index("colon") + 1 : way.index("enter")])
+    return next(page.id for page in PAGES.values() if command in page.commands)
 
 
 def _is_narrowed(seen: Seen) -> bool:

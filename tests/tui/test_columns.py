@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from foretop.widgets.column_layout import sort_keys
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.wire import Resource
+from foretop_core.pages import TABS
 from tests.objects import location
 from tests.tui.fake_source import FilledSource, backup_dict, calm
 from tests.tui.pilot import LARGE, SMALL, screen
@@ -83,3 +85,15 @@ async def test_a_paused_schedule_without_room_for_its_next_run_says_paused_and_n
         await shown.press("2")
         assert "paused, in …" not in shown.text
         assert "paused" in next(line for line in shown.lines if " reports " in line)
+
+
+async def test_the_column_that_a_person_sorts_by_has_its_arrow_however_narrow_it_is() -> None:
+    async with screen() as shown:
+        for tab in (tab for tab in TABS if tab.view):
+            await shown.press(str(tab.digit))
+            rows = shown.table.rows
+            assert rows is not None
+            usual = rows.sorted_by
+            for letter in (letter for letter, at in sort_keys(rows.columns).items() if rows.columns[at].name != usual):
+                await shown.press(letter)
+                assert any(arrow in shown.lines[2] for arrow in "↑↓"), f"{tab.id} by {letter}: {shown.lines[2]}"

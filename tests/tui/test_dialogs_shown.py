@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets._toast import Toast
+from textual.widgets._toast import Toast, ToastHolder
 
 from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
@@ -197,6 +197,19 @@ async def test_a_toast_is_one_line_the_newest_alone_and_no_window_is_under_it() 
         await shown.press("question_mark")
         assert app.screen is not app.main_screen
         assert not any(one.display for one in app.screen.query(Toast))
+
+
+async def test_messages_are_seen_however_many_there_were_before() -> None:
+    filled = FilledSource(troubled())
+    app = Dashboard(lambda: filled, DisplayOptions(flash=False))
+    async with app.run_test(size=SMALL, notifications=True) as pilot:
+        shown = Screen(app, pilot, filled)
+        await shown.until(lambda: app.main_screen.page is not None)
+        for number in range(2 * SMALL[1]):
+            app.notify(f"message {number} of many", timeout=600)
+            await shown.idle()
+            assert shown.lines[-2].strip() == f"message {number} of many"
+        assert len(app.screen.query(ToastHolder)) == 1
 
 
 async def test_a_message_takes_the_whole_line_above_the_keys_so_that_no_word_is_half_seen() -> None:

@@ -58,7 +58,7 @@ def test_the_grammar_notices_what_is_not_ours() -> None:
 def test_no_key_on_any_page_lets_a_sequence_of_an_object_through(pages: str, tmp_path: Path) -> None:
     environ = {"PYTHONPATH": _CODE, "XDG_STATE_HOME": str(tmp_path)}
     with Terminal(_BOX, 120, 40, environ, tmp_path) as terminal:
-        terminal.shows("live")
+        terminal.shows(lambda lines: "API ●" in lines[0])
         for page in pages:
             for key in _KEYS:
                 terminal.press(f"{page}{key}")
@@ -83,14 +83,14 @@ def test_no_key_on_any_page_lets_a_sequence_of_an_object_through(pages: str, tmp
 def test_a_new_finding_is_one_bell_one_notification_and_the_title(tmp_path: Path) -> None:
     environ = {"PYTHONPATH": _CODE, "XDG_STATE_HOME": str(tmp_path)}
     with Terminal((*_BOX, "notify"), 120, 40, environ, tmp_path) as terminal:
-        terminal.shows("live")
+        terminal.shows(lambda lines: "API ●" in lines[0])
         terminal.until(lambda _lines: b"\x1b]777;" in terminal.output)
         terminal.settled()
         output = bytes(terminal.output).decode()
     notices = [found["text"] for found in _NOTICE.finditer(output)]
     titles = [found["text"] for found in _TITLE.finditer(output)]
     assert len(notices) == 1
-    assert f"storage {HOME}/late: unavailable" in notices[0]
+    assert f"storage {HOME}/late: bucket does not exist" in notices[0]
     assert titles
     rest = _TITLE.sub("", _NOTICE.sub("", output))
     assert rest.count("\x07") - len(re.findall(r"\x1b\](?:22|52);[^\x07]*\x07", rest)) == 1

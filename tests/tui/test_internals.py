@@ -13,10 +13,17 @@ from typing import Any
 
 import pytest
 from textual import app, dom, message_pump, screen, widget
+from textual.widgets import Static
 
 import foretop
 from foretop.terminal import textual_internals
-from foretop.terminal.textual_internals import InternalsApp, has_driver, switch_mouse, write_to_terminal
+from foretop.terminal.textual_internals import (
+    InternalsApp,
+    has_driver,
+    show_late_widgets,
+    switch_mouse,
+    write_to_terminal,
+)
 
 _WITHOUT = """
 import asyncio, builtins, sys
@@ -102,6 +109,28 @@ async def test_a_fault_ends_the_app_and_tells_no_values(
     assert failing.return_code == 1
     assert "ValueError: nothing to do with 7" in told.err
     assert "se-cret" not in told.err
+
+
+async def test_a_layout_paints_and_erases_a_widget_whose_place_was_asked_for_before_it() -> None:
+    """As it happens to a message that comes while a table looks how much room it has."""
+    show_late_widgets()
+    bare = InternalsApp()
+    async with bare.run_test():
+        compositor, late = bare.screen._compositor, Static("late")
+        with bare.batch_update():
+            await bare.screen.mount(late)
+            compositor.update_widgets({late})
+            place = late.region
+            assert place
+            compositor._dirty_regions.clear()
+            compositor.reflow(bare.screen, bare.size)
+            assert place in compositor._dirty_regions
+            await late.remove()
+            compositor.update_widgets({Static("another")})
+            assert late not in compositor.full_map
+            compositor._dirty_regions.clear()
+            compositor.reflow(bare.screen, bare.size)
+            assert place in compositor._dirty_regions
 
 
 def test_nobody_else_touches_them() -> None:

@@ -53,7 +53,7 @@ async def test_an_action_that_fails_is_told_and_listed(
         assert len(shown.faults) == 1
         assert "\\x1b]0;own\\x07 out of range" in shown.app.told[-1][1]
         await _still_works(shown)
-        assert "not judged" in shown.text
+        assert "hidden by a fault in foretop" in shown.text
         assert "No problems" not in shown.text
 
 

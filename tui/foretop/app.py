@@ -31,6 +31,7 @@ from foretop.terminal.textual_internals import (
     guard_messages,
     has_driver,
     lay_out_once,
+    show_late_widgets,
     switch_mouse,
     write_to_terminal,
 )
@@ -97,6 +98,7 @@ class Dashboard(SerialKeyApp):
         guard_messages()
         guard_input()
         lay_out_once()
+        show_late_widgets()
         self._again = asyncio.Event()
         self._redraw = asyncio.Event()
         self._listens = False
@@ -357,6 +359,12 @@ class Dashboard(SerialKeyApp):
         self.call_later(self.clear_notifications)
         shown = tab_bar_text.notice(text, self.size.width, self.main_screen.hint_cells, key_name("messages"))
         super().notify(shown, title=clean(title), severity=severity, timeout=timeout, markup=False)
+
+    def clear_notifications(self) -> None:
+        """Takes what holds a toast away with it, of which Textual would keep one for every message."""
+        super().clear_notifications()
+        if self.screen_stack:
+            self.screen.query("ToastHolder").remove()
 
     def action_leave(self) -> None:
         self.exit()

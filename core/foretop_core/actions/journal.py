@@ -223,7 +223,7 @@ class Journal(msgspec.Struct, frozen=True):
             raise _unreadable(self.folder, problem) from None
 
     def _lines(self, path: Path) -> Iterator[bytes]:
-        """Line by line, because a file has no limit; one that is longer than an entry can be is no entry."""
+        """Line by line, because a file has no limit; a line longer than an entry can be is skipped."""
         try:
             with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
                 check_regular(file.fileno())

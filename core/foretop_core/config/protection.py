@@ -54,7 +54,7 @@ class ClusterIdentity(msgspec.Struct, frozen=True):
 
 
 class Protection(msgspec.Struct, frozen=True):
-    """The protection of one connection; an empty reason is no protection."""
+    """The protection of one connection; an empty reason protects nothing."""
 
     read_only: str = ""
     """Why every write is refused."""

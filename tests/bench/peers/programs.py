@@ -31,7 +31,7 @@ def foretop(kubeconfig: Path, home: Path) -> Program:
         [sys.executable, "-m", "foretop", "--kubeconfig", str(kubeconfig), "--page", "nonadmin"],
         _homes(home),
         lambda lines: "Triage" in lines[1],
-        lambda lines, count: "live" in lines[0],
+        lambda lines, count: "API ●" in lines[0],
         FORETOP_KEYS,
     )
 

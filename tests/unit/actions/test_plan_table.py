@@ -59,6 +59,15 @@ def test_a_pause_misses_the_runs_until_its_end(
     assert (f"{effect.first_missed:%H:%M}" if effect.first_missed else None) == first
 
 
+@pytest.mark.parametrize(("minutes", "late"), [(5, False), (20, True)])
+def test_a_copy_is_late_at_the_end_of_a_pause_where_protection_would_say_so(minutes: int, late: bool) -> None:
+    """Of a schedule every five minutes a copy is recent enough for half an hour, however many runs it missed."""
+    item = schedule("x", "*/5 * * * *", last="02:20:03")
+    good = backup("x-1", of="x", started="02:20:03", ended="02:21:03")
+    facts = schedule_facts(snapshot_of(item, backups=(good,)), item, NOW)
+    assert pause_effect(facts, NOW + timedelta(minutes=minutes)).is_late is late
+
+
 def test_pausing_many_is_a_table_with_what_runs_first_and_then_most_misses() -> None:
     items = [schedule(name, cron, last="02:40:03") for name, cron in (("a", "0 * * * *"), ("b", "*/5 * * * *"))]
     running = backup("c-1", "InProgress", of="c", created="02:40:03", started="02:40:03")

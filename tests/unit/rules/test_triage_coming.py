@@ -69,7 +69,7 @@ def test_a_copy_that_will_be_older_than_promised_blames_the_storage_that_refuses
     newest = backup("hourly-now", created="02:00:03", started="02:00:03", ended="02:10:03", of="hourly")
     snapshot = assemble([location(phase="Unavailable"), *objects, newest], given_versions={"": "1.18.3"})
     (old,) = [one for one in triage(snapshot, NOW).findings if one.code == "copy-will-be-old"]
-    assert render(old.what, NOW) == "copy will be older than promised"
+    assert render(old.what, NOW) == "copy will be too old"
     assert old.blames is not None
     assert old.blames.name == "default"
 

@@ -171,7 +171,7 @@ class DialogFrame(BaseModal[None]):
         self.call_after_refresh(self._draw_afresh)
 
     def _draw_afresh(self) -> None:
-        """Once the new size is there: until then the sentences are those that a terminal of the old one had room for."""
+        """Once the new size is there: until then the sentences are those that the old one had room for."""
         self.start_afresh()
         self.draw()
 

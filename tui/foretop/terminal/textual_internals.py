@@ -366,3 +366,33 @@ def lay_out_once() -> None:
 
     once.lays_out_once = True  # type: ignore[attr-defined]  # so that it is put in place once
     Widget._size_updated = once  # type: ignore[method-assign]
+
+
+def show_late_widgets() -> None:
+    """From now on a layout paints every widget that has come since the last one, and erases every one that has gone.
+
+    Textual compares it with a map of all widgets that is made anew when somebody asks for a size in between: a message
+    that came just then had its place already, and was never painted.
+    """
+    try:
+        from textual._compositor import Compositor
+    except ImportError:
+        return
+    plain, lookup = getattr(Compositor, "reflow", None), getattr(Compositor, "full_map", None)
+    if plain is None or not isinstance(lookup, property) or hasattr(plain, "shows_late_widgets"):
+        return
+
+    def full_map(self: Any) -> Any:
+        last = self._full_map
+        found = lookup.__get__(self)
+        if found is not last:
+            vars(self).setdefault("last_layout", last)
+        return found
+
+    def reflow(self: Any, parent: Widget, size: Size) -> Any:
+        self._full_map = vars(self).pop("last_layout", self._full_map)
+        return plain(self, parent, size)
+
+    reflow.shows_late_widgets = True  # type: ignore[attr-defined]  # so that it is put in place once
+    Compositor.full_map = property(full_map)  # type: ignore[assignment]
+    Compositor.reflow = reflow  # type: ignore[method-assign]

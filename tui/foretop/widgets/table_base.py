@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 from textual.geometry import Region
@@ -27,7 +28,7 @@ from foretop_core.dashboard.table_models import GroupHeaderRow, SectionRow, Tabl
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.groups import HEAD, SECTION
-from foretop_core.tables.engine.view import Row, View, worded_width, wording
+from foretop_core.tables.engine.view import Column, Row, View, worded_width, wording
 from foretop_core.tables.text.terminal_text import width
 
 _SAMPLE = 200
@@ -46,9 +47,7 @@ class ColumnWidths:
 
     def forget(self, rows: TableModel) -> None:
         """Starts from the titles and what the texts will come to; the sorted column has room for its arrow."""
-        self._common = [
-            max(column.cells, width(column.title) + (column.name == rows.sorted_by)) for column in rows.columns
-        ]
+        self._common = [max(column.cells, _titled(column, rows)) for column in rows.columns]
         self._shown = list(self._common)
         self._sampled = 0
 
@@ -71,6 +70,11 @@ class ColumnWidths:
         for place in range(0, size, max(1, -(-size // _SAMPLE))):
             for row in rows.paint(place, place + 1):
                 _grow(self._common, (width(cell.text) for cell in row.cells))
+
+
+def _titled(column: Column[Any], rows: TableModel) -> int:
+    """The cells of its title, with the arrow where the table is sorted by it."""
+    return width(column.title) + (column.name == rows.sorted_by)
 
 
 def _grow(sizes: list[int], wanted: Iterable[int]) -> None:
@@ -219,15 +223,18 @@ class TableBase(Widget):
     def _arrange(self) -> bool:
         """Places the columns; True where they moved."""
         assert self.rows is not None
+        columns = self.rows.columns
         slots = self._placed(wide=self.wide)
         rows = [row for row in self._window if row.cells]
         shortened = {
             slot.index: wording((row.cells[slot.index] for row in rows), slot.width)
             for slot in slots
-            if self.rows.columns[slot.index].alike
+            if columns[slot.index].alike
         }
         briefer = {
-            place: max([len(self.rows.columns[place].title), *(worded_width(row.cells[place], by) for row in rows)])
+            place: max(
+                [_titled(self.rows.columns[place], self.rows), *(worded_width(row.cells[place], by) for row in rows)]
+            )
             for place, by in shortened.items()
             if by
         }
@@ -252,7 +259,10 @@ class TableBase(Widget):
         )
         most = at_most or {}
         widths = self._widths.of(self.rows, self._window, self._top)
-        limits = [column.most or size for column, size in zip(self.rows.columns, widths, strict=True)]
+        limits = [
+            max(column.most, _titled(column, self.rows)) if column.most else size
+            for column, size in zip(self.rows.columns, widths, strict=True)
+        ]
         natural = [min(size, limits[place], most.get(place, size)) for place, size in enumerate(widths)]
         return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, priorities)
 

@@ -12,6 +12,7 @@ import msgspec
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.forecast import GRACE
 from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_windows, window_line
@@ -152,11 +153,8 @@ class PauseEffect(msgspec.Struct, frozen=True):
     """The age of its newest good backup at the end."""
     interval: timedelta | None
     """The time between two of its runs then."""
-
-    @property
-    def is_late(self) -> bool:
-        """Its newest copy is older at the end than promised: one run may go wrong. False where that is not known."""
-        return self.copy_age is not None and self.interval is not None and self.copy_age > 2 * self.interval
+    is_late: bool = False
+    """At the end it has no good backup since the run that its rhythm promises one for, were it not paused."""
 
 
 def pause_effect(facts: ScheduleFacts, until: datetime | None) -> PauseEffect:
@@ -177,7 +175,9 @@ def pause_effect(facts: ScheduleFacts, until: datetime | None) -> PauseEffect:
         count, interval = _runs_within(parsed, start, stop)
         count += reading.due
     missed = first if count and first is not None else None
-    return PauseEffect(end, until is None, min(count, MOST_MISSED), missed, facts.unfinished, age, interval)
+    promised = facts.promised_since(ProtectionLimits().gap, end)
+    late = promised is not None and (age is None or end - age < promised)
+    return PauseEffect(end, until is None, min(count, MOST_MISSED), missed, facts.unfinished, age, interval, late)
 
 
 @lru_cache(_KEPT_COUNTS)

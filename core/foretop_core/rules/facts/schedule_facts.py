@@ -418,12 +418,12 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     # All of it
 
-    def promised_since(self, least: timedelta) -> datetime | None:
-        """The run since which it should have a good backup; None where it owes none."""
+    def promised_since(self, least: timedelta, at: datetime | None = None) -> datetime | None:
+        """The run since which it should have a good backup, now or at a moment; None where it owes none."""
         parsed = self.parsed
         if parsed is None or parsed.never_fires or self.schedule.spec.paused:
             return None
-        return promised_since(self.schedule, parsed, self.now, least)
+        return promised_since(self.schedule, parsed, at or self.now, least)
 
     @cached_property
     def state(self) -> ScheduleState:

@@ -14,7 +14,6 @@ from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, likely_night
 from foretop_core.rules.night.outlook import ScheduleOutlook, outlook, window_outlook
-from foretop_core.rules.protection.namespace_protection import promised_since
 from foretop_core.rules.queue.owners import OwnerKind
 from foretop_core.rules.sentences import Moment, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -177,8 +176,7 @@ def _broken_promise(
 
     A run that has begun in time and goes on is no broken promise.
     """
-    good, parsed = facts.newest_good, facts.parsed
-    assert parsed is not None
+    good = facts.newest_good
     newest = good.started if good is not None else None
     for run in runs:
         if run.due is None:
@@ -190,7 +188,7 @@ def _broken_promise(
             if one.start is not None and one.fate is not Fate.REFUSED and one.start.likely <= at
         ]
         then = max((one for one in (newest, *(start for start, is_done in begun if is_done)) if one), default=None)
-        should = promised_since(facts.schedule, parsed, at, limits.gap)
+        should = facts.promised_since(limits.gap, at)
         in_time = max((start for start, _ in begun), default=then)
         if should is not None and (in_time is None or in_time < should):
             return run.due, should, then
@@ -214,7 +212,7 @@ def _old_copy(
         Severity.WARNING,
         snapshot.ref(schedule),
         None,
-        "copy will be older than promised",
+        "copy will be too old",
         sentence(
             "At ",
             _at(at),

@@ -21,7 +21,7 @@ NOW_SHARE = 4
 """Now stands at one part in so many of the width, and a step in time is as wide."""
 _ROWS_OF_SLOTS = 4
 _LEAST_WAIT = timedelta(minutes=1)
-"""Velero itself takes some seconds from a submission to a start: that is no waiting."""
+"""Velero itself takes some seconds from a submission to a start: that does not count as waiting."""
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _MOST_DIGIT = 9
 
@@ -265,7 +265,7 @@ def slot_rows(loads: Sequence[CellLoad], limit: int, axis: TimeAxis, now: dateti
 
 
 def slot_scale(limit: int, *, one_row: bool) -> list[str]:
-    """The numbers beside the rows of `slot_rows`; "" where a row's is no whole number."""
+    """The numbers beside the rows of `slot_rows`; "" where a row stands between two numbers."""
     rows = 1 if one_row else max(1, min(limit, _ROWS_OF_SLOTS))
     return [str(limit * row // rows) if limit * row % rows == 0 else "" for row in range(rows, 0, -1)]
 
