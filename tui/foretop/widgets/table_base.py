@@ -160,7 +160,8 @@ class TableBase(Widget):
         self._usual_order = ("", False)
         """A column that it is sorted by from the start needs no room of its own."""
         self._place = 0
-        self._top = 0
+        self._top = self._asked_top = 0
+        """The first line in sight, and the one that was when a person last moved."""
         self._window: list[Row] = []
         self._widths = ColumnWidths()
         self._slots: tuple[ColumnSlot, ...] = ()
