@@ -51,6 +51,19 @@ class SectionRow(Row):
     words: str
 
 
+def cells_of(columns: Iterable[Column[Any]], entry: Any, render: RenderContext) -> list[Cell]:
+    """What columns say of a row; no text is longer than a line can ever show."""
+    made = []
+    for column in columns:
+        text = clean(column.text(entry, render)[:LONGEST_CELL])
+        tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
+        briefs = () if column.briefs is None else column.briefs(entry, render)
+        drawing = None if column.drawing is None else column.drawing(entry, render)
+        shorter = tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
+        made.append(Cell(text, tone, shorter, drawing))
+    return made
+
+
 class TableModel(ABC):
     """The rows of one page; what a person narrowed them to is kept here and holds through every change."""
 
@@ -174,16 +187,7 @@ class TableModel(ABC):
         return Row(key, StatusGlyph.BROKEN, cells, faded=self.is_stale(key), fault=entry.fault)
 
     def cells(self, entry: Any, render: RenderContext) -> list[Cell]:
-        """What the columns say of a row; no text is longer than a line can ever show."""
-        made = []
-        for column in self.view.columns:
-            text = clean(column.text(entry, render)[:LONGEST_CELL])
-            tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
-            briefs = () if column.briefs is None else column.briefs(entry, render)
-            drawing = None if column.drawing is None else column.drawing(entry, render)
-            shorter = tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
-            made.append(Cell(text, tone, shorter, drawing))
-        return made
+        return cells_of(self.view.columns, entry, render)
 
     def _told(self, key: ObjectRef) -> tuple[Cell, ...]:
         """The context, where there are several."""

@@ -20,7 +20,7 @@ from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
 from foretop.panes.calendar_pane import lane_box, lane_line, phrases, when
-from foretop.panes.empty_state import nothing_fits, why_empty
+from foretop.panes.empty_state import NO_SCHEDULES, nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, span
 from foretop.widgets.styles import BOLD, DIM
@@ -157,8 +157,8 @@ class CalendarPage(FilterablePage):
 
     def _why_empty(self, state: DashboardState, timeline: TimelineModel) -> list[Line]:
         if len(timeline):
-            return nothing_fits(state.focus)
-        return why_empty(state, {SCHEDULE.name}) or [(span("No schedules.", Tone.DIM),)]
+            return nothing_fits(state.focus, self.prompt.value, len(timeline))
+        return why_empty(state, {SCHEDULE.name}) or [(span(NO_SCHEDULES, Tone.DIM),)]
 
     # Foreseeing
 

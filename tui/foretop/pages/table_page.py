@@ -241,9 +241,9 @@ class TablePage(FilterablePage):
         """The pane says what there is to say about the row under the cursor."""
         key = self.table.cursor
         pane = self.pane
-        is_empty = self.rows is None or self.state is None or key is None or not len(self.rows.table)
-        self.set_class(is_empty, "-empty")
-        if self.rows is None or self.state is None or key is None or is_empty:
+        # Rows without a cursor are a table without a size yet: to hide the pane for that moment styles the page twice.
+        self.set_class(self.rows is None or not len(self.rows.table), "-empty")
+        if self.rows is None or self.state is None or key is None or not len(self.rows.table):
             pane.show(())
             return
         moved = key != self._pane_key
@@ -274,7 +274,9 @@ class TablePage(FilterablePage):
         assert self.rows is not None
         assert self.state is not None
         if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
-            return [(span(f"{self._problem}.", Tone.BAD),)] if self._problem else nothing_fits(self.state.focus)
+            if self._problem:
+                return [(span(f"{self._problem}.", Tone.BAD),)]
+            return nothing_fits(self.state.focus, self.rows.filter_text, self.rows.table.total)
         nobody = [_NONE_HERE] if self.rows.table.total else self.spec.why_empty(self.state)
         out = ways_out(self.state.focus) if self.state.focus.narrows(self.kinds) else []
         return [*(why_empty(self.state, self.kinds) or nobody), *out]

@@ -181,9 +181,12 @@ class _Server:
         heappush(self.events, (at, tie, self.counter, kind, schedule, run, claim))
 
     def look_after(self, at: float) -> float:
-        """The first look of the server at or after a moment; what one of a moment ago does is still to come."""
+        """The first look of the server at or after a moment; what one of a moment ago does is still to come.
+
+        Moments are whole microseconds: a run due in the very second of a look is not late by an error of floats.
+        """
         first = self.draw.look
-        look = max(0.0, first + math.ceil(max(0.0, at - first) / PASS) * PASS)
+        look = max(0.0, first + math.ceil(round(max(0.0, at - first), 6) / PASS) * PASS)
         stopped = self.state.stopped
         if stopped is not None and stopped[0] <= look < stopped[1]:
             return stopped[1]

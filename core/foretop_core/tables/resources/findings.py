@@ -30,6 +30,7 @@ _WORDS = {
 }
 _NOBODY = {"velero-": "velero", "window-": "window"}
 """What a finding is about that has no object, by how its code begins; the rest are about a queue."""
+_STATES_OF_SERVER = ("down:", "silent:")
 _SHORT = {kind.name: kind.short[0] for kind in KINDS if kind.short}
 
 
@@ -86,6 +87,13 @@ def subject_text(finding: Finding) -> str:
         return f"{len(finding.members)} {' and '.join(f'{one}s' for one in words)}"
     place = finding.called or "/".join(part for part in (subject.namespace, subject.name) if part)
     return f"{word} {place}".strip()
+
+
+def subject_and_what(finding: Finding, what: str) -> str:
+    """`schedule velero/etcd: its last run failed`; a server that is down or silent has a sentence of its own."""
+    if finding.code.startswith("velero-") and not finding.members and what.startswith(_STATES_OF_SERVER):
+        return f"Velero in {finding.subject.namespace} is {what}"
+    return f"{subject_text(finding)}: {what}"
 
 
 def finding_item(finding: Finding, now: datetime) -> Item:
