@@ -34,7 +34,7 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.humanize import count, join
-from foretop_core.rules.night.night import FEWEST_DRAWS, Foresight
+from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
 from foretop_core.rules.night.past_runs import past_runs
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -208,7 +208,7 @@ class CalendarPage(FilterablePage):
         began = time.thread_time()
         context, namespace = server
         now, snapshot = state.now(context), state.store.snapshot(context)
-        coming = Foresight(snapshot, namespace, now, length)
+        coming = foresight(snapshot, namespace, now, length)
         past = past_runs(snapshot, namespace, now - PAST)
         if length == _WEEK:
             timeline.take_week(ServerNight(context, coming.likely(), past))

@@ -152,6 +152,8 @@ class _Server:
         self.next_due = [schedule.due[0] if schedule.due else schedule.first for schedule in state.schedules]
         self.queues: dict[int, deque[_Waiting]] = {}
         """By claim, those that wait, in order: of each claim only the first may start, for they share namespaces."""
+        self.firsts: list[tuple[int, int]] = []
+        """Of each of these lines the number of its first, with the claim, as a heap."""
         self.queued = self.arrived = 0
         self.pass_pending = False
         self.course = Course(
@@ -299,13 +301,14 @@ class _Server:
         taken, free = 0, self.free
         for claim in self.at_work:
             taken |= bits[claim]
-        first = [(waiting[0].number, key) for key, waiting in self.queues.items()]
-        heapify(first)
-        while first and free > 0:
-            _, key = heappop(first)
+        held: list[tuple[int, int]] = []
+        while self.firsts and free > 0:
+            first = heappop(self.firsts)
+            key = first[1]
             waiting = self.queues[key][0]
             if state.has_queue and conflicts[waiting.claim] & taken:
                 taken |= bits[waiting.claim]
+                held.append(first)
                 continue
             self.queues[key].popleft()
             self.queued -= 1
@@ -325,9 +328,11 @@ class _Server:
                     self.holding[waiting.schedule] += 1
                 self.push(at + waiting.length, _END, waiting.schedule, run, waiting.claim)
             if self.queues[key]:
-                heappush(first, (self.queues[key][0].number, key))
+                heappush(self.firsts, (self.queues[key][0].number, key))
             else:
                 del self.queues[key]
+        for first in held:
+            heappush(self.firsts, first)
         if self.queued and self.free > 0 >= free:
             # A refused one has taken its slot for this look only: its end makes nobody look again.
             self.await_pass(at)
@@ -340,7 +345,9 @@ class _Server:
         if not self.at_work[claim]:
             del self.at_work[claim]
         self.release(at, schedule, refused=False)
-        if not self.queued:
+        # Of several that end at one moment, the last makes it look: all of their slots and namespaces are free.
+        is_last = not self.events or self.events[0][0] != at or self.events[0][5] is None
+        if not self.queued or not is_last:
             return
         if self.is_handover_late():
             self.await_pass(at)
@@ -375,6 +382,8 @@ class _Server:
         # Without a queue namespaces do not count: all wait in one line.
         key = claim if self.state.has_queue else 0
         line = self.queues.setdefault(key, deque())
+        if not line:
+            heappush(self.firsts, (self.arrived, key))
         line.append(_Waiting(self.arrived, run, claim, schedule, length, is_refused))
 
     def take(self, claim: int) -> None:

@@ -188,14 +188,21 @@ def server_model(
     planned: list[tuple[Schedule, PlannedSchedule]] = []
     room = MOST_RUNS_OF_ALL
     schedules = snapshot.schedules_by_namespace.get(namespace, ()) if until is not None else ()
-    for schedule in sorted(schedules, key=lambda item: item.name):
+    played = list[Schedule]()
+    for schedule in schedules:
         if why := _left_out(snapshot, schedule):
             left_out[schedule.name] = why
-            continue
-        found = _planned(snapshot, schedule, claims, now, until or now, zone, min(MOST_RUNS, room))
+        else:
+            played.append(schedule)
+    # Where there is not room for all runs, those that run often give way to those that do not.
+    played.sort(key=lambda schedule: (_runs_a_day(snapshot, schedule), schedule.name))
+    for place, schedule in enumerate(played):
+        most = min(MOST_RUNS, max(1, room // (len(played) - place)))
+        found = _planned(snapshot, schedule, claims, now, until or now, zone, most)
         if found is not None:
             planned.append((schedule, found))
             room -= len(found.due)
+    planned.sort(key=lambda one: one[0].name)
     index = {schedule.name: place for place, (schedule, _) in enumerate(planned)}
 
     def opened(run: Backup) -> OpenRun:
@@ -233,27 +240,26 @@ def server_model(
         look=None if look is None else (look - now).total_seconds(),
         late=known.late(slots, beat.second) if waiting or until is not None else LateHandovers(),
         left_out=left_out,
-        bounded=tuple(
-            schedule.name for schedule, plan in planned if plan.due and len(plan.due) >= min(plan.most, MOST_RUNS)
-        ),
+        bounded=tuple(schedule.name for schedule, plan in planned if plan.due and len(plan.due) >= plan.most),
         arrivals=arrivals,
     )
 
 
 def runs_a_day(snapshot: ClusterSnapshot, namespace: str) -> int:
     """About how many runs the schedules of a server have on a busy day."""
-    total = 0
-    for schedule in snapshot.schedules_by_namespace.get(namespace, ()):
-        dialect = None if schedule.spec.paused else snapshot.dialect(schedule)
-        parsed = None if dialect is None else expression(schedule.spec.schedule, dialect)
-        if not isinstance(parsed, CronSchedule):
-            continue
-        if parsed.every is not None:
-            total += int(timedelta(days=1) / max(timedelta(seconds=60), parsed.every))
-        else:
-            fields = None if parsed.never_fires else parsed.fields
-            total += 1440 if fields is None else fields.minute.bit_count() * fields.hour.bit_count()
-    return total
+    schedules = snapshot.schedules_by_namespace.get(namespace, ())
+    return sum(_runs_a_day(snapshot, schedule) for schedule in schedules)
+
+
+def _runs_a_day(snapshot: ClusterSnapshot, schedule: Schedule) -> int:
+    dialect = None if schedule.spec.paused else snapshot.dialect(schedule)
+    parsed = None if dialect is None else expression(schedule.spec.schedule, dialect)
+    if not isinstance(parsed, CronSchedule):
+        return 0
+    if parsed.every is not None:
+        return int(timedelta(days=1) / max(timedelta(seconds=60), parsed.every))
+    fields = None if parsed.never_fires else parsed.fields
+    return 1440 if fields is None else fields.minute.bit_count() * fields.hour.bit_count()
 
 
 def restores_model(
