@@ -183,7 +183,7 @@ def _text(line: Line) -> str:
 async def test_from_120_columns_on_the_queue_tells_what_has_ended_in_the_last_hour(
     size: tuple[int, int], is_told: bool
 ) -> None:
-    runs = [
+    runs: list[Resource] = [
         backup("now", "InProgress", created="02:40:03", started="02:40:03"),
         backup("good", created="02:10:03", started="02:12:03", ended="02:13:03"),
         backup("bad", "Failed", created="02:00:03", started="02:00:03", ended="02:01:03"),

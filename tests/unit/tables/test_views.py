@@ -430,7 +430,7 @@ def _columns(wanted: Callable[[Column[Any]], bool]) -> dict[str, list[str]]:
 
 def test_numbers_and_ages_are_at_the_right_edge_of_their_columns() -> None:
     assert _columns(lambda column: column.right) == {
-        "schedules": ["next", "last", "usual"],
+        "schedules": ["next", "wait", "last", "usual"],
         "nonadmin": ["age"],
         "queue": ["position", "in", "at"],
         "backups": ["errors", "warnings", "started", "took", "items"],
