@@ -406,7 +406,7 @@ def test_a_movement_shows_its_share_in_full_and_in_short_as_soon_as_its_size_is_
 def test_the_columns_for_wide_output_only() -> None:
     wide = {name: [column.name for column in view().columns if column.wide] for name, view in VIEWS.items()}
     assert wide == {
-        "schedules": ["namespace", "meaning", "phase", "outcome"],
+        "schedules": ["namespace", "meaning", "wait", "phase", "outcome"],
         "nonadmin": ["object"],
         "queue": ["namespace"],
         "backups": ["namespace", "items"],

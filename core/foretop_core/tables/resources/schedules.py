@@ -67,8 +67,8 @@ class SchedulesView(View[ScheduleRow]):
     watched = frozenset({SCHEDULE.name, BACKUP.name, *VERSION_KINDS})
     context_kinds = frozenset({STORAGE.name})
     order = "name"
-    rank = ("next", "last", "at", "namespace", "runs", "cron", "usual", "to", "wait", "meaning")
-    least: ClassVar[Mapping[str, int]] = {"name": 20, "namespace": 10, "cron": 18, "runs": 10, "to": 8}
+    rank = ("next", "last", "at", "namespace", "runs", "cron", "usual", "to", "meaning", "wait")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "namespace": 10, "cron": 18, "runs": 10, "to": 8, "meaning": 16}
     first: ClassVar[Mapping[str, int]] = {"runs": 14}
     order_words = "worst first, then next run"
     is_of_velero = True
