@@ -93,7 +93,12 @@ class Stand:
 
     async def see(self, *texts: str) -> None:
         """Waits until all of these are on the screen, wherever its lines are broken."""
-        await self.shown.until(lambda: all(text in unfolded(self.shown.lines) for text in texts))
+
+        def all_seen() -> bool:
+            shown = unfolded(self.shown.lines)
+            return all(text in shown for text in texts)
+
+        await self.shown.until(all_seen)
 
     async def go(self, tab: str, key: ObjectRef) -> None:
         await self.shown.press(*((tab,) if len(tab) == 1 else (":", *tab, "enter")))

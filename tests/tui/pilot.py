@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from unittest.mock import patch
@@ -22,6 +24,10 @@ from foretop_core.models.wire import ObjectRef
 from tests.tui.fake_source import FilledSource, troubled
 
 _SIGNS = {"slash": "/", "colon": ":", "question_mark": "?", "space": " ", "minus": "-"}
+_DIGITS = re.compile(r"\d+")
+"""Clocks and ages go on where everything else stands still."""
+_STANDS_STILL, _PATIENCE, _LOOKS = 30.0, 120.0, 200
+"""Seconds without a change on the screen, seconds in all, and how often it is looked before a wait is given up."""
 TINY, SMALL, MIDDLE, LARGE = (40, 12), (80, 24), (120, 40), (200, 60)
 
 
@@ -86,13 +92,24 @@ class Screen:
         self.app._driver.send_message(events.Key(named, _SIGNS.get(key, key if len(key) == 1 else None)))
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        """Waits for the thing itself; gives up in the end so that a test fails and does not hang."""
-        for _ in range(10_000):
-            if is_so():
-                return
+        """Waits for the thing itself; gives up where the screen stands still, so that a test fails and does not hang.
+
+        A machine that is slow or was asleep looks seldom: without many looks nobody gives up.
+        """
+        began = looked = changed = time.monotonic()
+        seen, looks = "", 0
+        while not is_so():
             await self.idle()
-            await asyncio.sleep(0.01)
-        raise AssertionError(f"it never came to that; the screen:\n{self.text}")
+            now = time.monotonic()
+            looks += 1
+            if now > looked + 1:
+                looked, still = now, _DIGITS.sub("", self.text)
+                if still != seen:
+                    seen, changed = still, now
+                if looks > _LOOKS and (now > changed + _STANDS_STILL or now > began + _PATIENCE):
+                    raise AssertionError(f"it never came to that; the screen:\n{self.text}")
+            # A tenth of the time that it took so far: what comes soon is seen soon, and a long wait costs little.
+            await asyncio.sleep(max(0.01, min((now - began) / 10, 0.1)))
 
     async def sees(self, text: str) -> None:
         await self.until(lambda: text in self.text)

@@ -193,7 +193,7 @@ async def test_what_an_object_tells_by_itself_is_told_without_a_cluster(
         await shown.press(tab)
         await shown.on(shown.source.key(kind, "velero", name))
         await shown.press("e")
-        await shown.until(lambda: all(text in unfolded(shown.lines) for text in wanted))
+        await shown.until(lambda: all(map(unfolded(shown.lines).__contains__, wanted)))
 
 
 async def test_nothing_of_what_was_open_before_stays_on_the_screen() -> None:

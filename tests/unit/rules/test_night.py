@@ -86,6 +86,15 @@ def _at_work(found: list[tuple[PlayedRun, int, int]], at: float) -> list[tuple[P
     return [one for one in found if one[0].start <= at < one[0].end and not one[0].is_refused]
 
 
+def test_a_run_that_is_due_in_the_very_second_of_a_look_is_made_by_it() -> None:
+    """However many microseconds have passed of the second in which the course begins."""
+    for passed in range(0, 1_000_000, 997):
+        first = 51 - (24 + passed / 1e6)
+        state = CourseStart(1, False, [PlannedSchedule(0, (111 - (24 + passed / 1e6),), most=1)], [], [], [], [1], HOUR)
+        course = play(state, Draw([[1.0]], [], [], [], look=first, late=LateShares(0.0, 0.0), random=None))
+        assert math.isclose(course.made[0][0].submitted, first + PASS), passed
+
+
 @given(servers())
 def test_never_more_at_work_than_slots_and_no_two_that_share_a_namespace(given: tuple[CourseStart, Draw]) -> None:
     state, draw = given

@@ -235,11 +235,12 @@ class DialogFrame(BaseModal[None]):
         screen, inner = self.app.size, self._inner
         is_low, has_table = screen.height < LOW, bool(text.table.rows)
         window = self.query_one(".dialog")
-        window.set_class(screen.height >= HIGH, "-airy")
-        window.set_class(not has_table, "-plain")
+        # At once: each change of a class has the whole window styled anew.
+        window.update_classes(
+            {"-airy": screen.height >= HIGH, "-plain": not has_table, "-slim": inner < _SLIM}, animate=False
+        )
         for pair in self.query(FieldPair):
             pair.stack(inner < _SLIM)
-        window.set_class(inner < _SLIM, "-slim")
         lead, said, writes = (self.query_one(f"#{name}", MessageBody) for name in ("lead", "said", "writes"))
         lead.show(text.lead)
         writes.show(text.writes)

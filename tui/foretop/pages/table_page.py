@@ -242,9 +242,9 @@ class TablePage(FilterablePage):
         """The pane says what there is to say about the row under the cursor."""
         key = self.table.cursor
         pane = self.pane
-        is_empty = self.rows is None or self.state is None or key is None or not len(self.rows.table)
-        self.set_class(is_empty, "-empty")
-        if self.rows is None or self.state is None or key is None or is_empty:
+        # Rows without a cursor are a table without a size yet: to hide the pane for that moment styles the page twice.
+        self.set_class(self.rows is None or not len(self.rows.table), "-empty")
+        if self.rows is None or self.state is None or key is None or not len(self.rows.table):
             pane.show(())
             return
         moved = key != self._pane_key

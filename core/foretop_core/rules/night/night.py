@@ -478,6 +478,7 @@ def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
     for schedule, runs in zip(model.schedules, course.made, strict=True):
         owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
         found += [span(run, owner, "", at(run.due)) for run in runs if run.end < NEVER]
+    found += [span(run, Owner(OwnerKind.NAB), "", None) for run in course.arrived if run.end < NEVER]
     return tuple(found)
 
 

@@ -105,13 +105,16 @@ class WindowOutlook(msgspec.Struct, frozen=True):
         return not self.sure and not self.perhaps
 
 
-def outlook(night: Night) -> Outlook:
+def schedule_outlooks(night: Night) -> tuple[ScheduleOutlook, ...]:
+    """The runs that fall due, by schedule."""
     coming = sorted((run for run in night.runs if run.due is not None), key=lambda run: (run.owner.name, run.due))
-    by_schedule = tuple(
-        ScheduleOutlook(name, tuple(runs)) for name, runs in groupby(coming, key=lambda run: run.owner.name)
-    )
+    return tuple(ScheduleOutlook(name, tuple(runs)) for name, runs in groupby(coming, key=lambda run: run.owner.name))
+
+
+def outlook(night: Night) -> Outlook:
+    by_schedule = schedule_outlooks(night)
     waits = [run for run in night.runs if _wait(run) > _MINUTE]
-    ending = [run for run in coming if run.end is not None]
+    ending = [run for schedule in by_schedule for run in schedule.runs if run.end is not None]
     work = [(span.start, span.end) for span in night.typical]
     waiting = [(span.submitted, span.start) for span in night.typical if span.start - span.submitted > _MINUTE]
     return Outlook(

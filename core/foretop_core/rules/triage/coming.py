@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -13,7 +14,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, likely_night
-from foretop_core.rules.night.outlook import ScheduleOutlook, outlook, window_outlook
+from foretop_core.rules.night.outlook import ScheduleOutlook, schedule_outlooks, window_outlook
 from foretop_core.rules.queue.owners import OwnerKind
 from foretop_core.rules.sentences import Moment, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -101,7 +102,7 @@ def _nights(snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[str, Nig
 def _schedules(snapshot: ClusterSnapshot, namespace: str, ahead: Night) -> Iterator[tuple[ScheduleOutlook, Schedule]]:
     """Find the schedules whose runs have a length that is no guess; one that is always due has its own finding."""
     by_name = {schedule.name: schedule for schedule in snapshot.schedules_by_namespace[namespace]}
-    for coming in outlook(ahead).schedules:
+    for coming in schedule_outlooks(ahead):
         schedule = by_name.get(coming.name)
         dialect = None if schedule is None else snapshot.dialect(schedule)
         if schedule is None or dialect is None or any(run.is_borrowed for run in coming.runs):
@@ -178,20 +179,21 @@ def _broken_promise(
     """
     good = facts.newest_good
     newest = good.started if good is not None else None
+    begun = [run for run in runs if run.start is not None and run.fate is not Fate.REFUSED]
+    starts = sorted(run.start.likely for run in begun if run.start is not None)
     for run in runs:
         if run.due is None:
             continue
         at = run.due + _JUST_AFTER
-        begun = [
-            (one.start.likely, one.end is not None and one.end.likely <= at)
-            for one in runs
-            if one.start is not None and one.fate is not Fate.REFUSED and one.start.likely <= at
-        ]
-        then = max((one for one in (newest, *(start for start, is_done in begun if is_done)) if one), default=None)
+        before = bisect_right(starts, at)
+        in_time = starts[before - 1] if before else newest
+        # No promise is younger than that, and to ask the calendar about each of a thousand runs takes long.
+        if in_time is not None and in_time >= at - limits.gap:
+            continue
         should = facts.promised_since(limits.gap, at)
-        in_time = max((start for start, _ in begun), default=then)
         if should is not None and (in_time is None or in_time < should):
-            return run.due, should, then
+            done = (one.start.likely for one in begun if one.start and one.end and one.end.likely <= at)
+            return run.due, should, max((start for start in (newest, *done) if start), default=None)
     return None
 
 
