@@ -380,6 +380,17 @@ async def test_opening_an_object_and_leaving_it_moves_nothing_in_the_table() -> 
         assert shown.names() == scrolled
 
 
+async def test_a_table_that_is_small_for_a_moment_comes_back_as_it_was() -> None:
+    async with screen(size=(80, 20)) as shown:
+        await shown.press("7", *["down"] * 8)
+        before = shown.names()
+        await shown.pilot.resize_terminal(80, 10)
+        await shown.until(lambda: shown.names()[0] != before[0])
+        assert shown.table.place == 8
+        await shown.pilot.resize_terminal(80, 20)
+        await shown.until(lambda: shown.names() == before)
+
+
 async def test_y_and_d_lead_from_the_table_straight_to_their_section() -> None:
     async with screen() as shown:
         await shown.press("2", "y")

@@ -65,11 +65,11 @@ def test_the_worst_and_oldest_finding_comes_first() -> None:
         finding("idle", Severity.ERROR, "", None, ""),
     )
     assert shown(table) == [
-        ["✗", "error", "2h", "storage velero/s3-us", "unavailable: \\x1b[2J"],
-        ["✗", "error", "12m", "schedule velero/b", "late"],
-        ["✗", "error", "", "queue velero", "late"],
-        ["▲", "warning", "5m", "schedule velero/w", "late"],
-        ["○", "note", "5m", "schedule velero/c", "late"],
+        ["✗", "error", "2h", "storage velero/s3-us", "velero", "unavailable: \\x1b[2J"],
+        ["✗", "error", "12m", "schedule velero/b", "velero", "late"],
+        ["✗", "error", "", "queue velero", "velero", "late"],
+        ["▲", "warning", "5m", "schedule velero/w", "velero", "late"],
+        ["○", "note", "5m", "schedule velero/c", "velero", "late"],
     ]
 
 

@@ -121,6 +121,7 @@ class TablePage(FilterablePage):
         if self.rows is not None and self.state is not None:
             self.rows.keep_up()
             self.table.pulse()
+            self.table.show_below(self.rows.below() if self.is_framed else ())
             if not len(self.rows.table):
                 self.table.explain(self._why_empty())
             self._tell()

@@ -18,7 +18,7 @@ from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
-from foretop_core.tables.engine.view import Column, TableView
+from foretop_core.tables.engine.view import Column, TableView, plain
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
@@ -151,6 +151,7 @@ COLUMNS: tuple[Column[Finding], ...] = (
         ticks=True,
     ),
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
+    plain("namespace", "NAMESPACE", lambda found: found.subject.home, wide=True, cells=16, most=16),
     Column("what", "WHAT", lambda found, render: render.text(found.what), lambda found: sort_key(found.what)),
 )
 

@@ -192,7 +192,8 @@ def _without_share(data: DataProgress) -> str:
     return "data 0 B" if data.moving else "data waits" if data.is_open else "data moves"
 
 
-def _took(run: Run, now: datetime) -> str:
+def took(run: Run, now: datetime) -> str:
+    """How long it took, or has run so far."""
     start, end = run.status.start_timestamp, run.status.completion_timestamp
     return times.took((end or now) - start) if start else ""
 
@@ -272,7 +273,7 @@ FROM: Column[Run] = Column(
 )
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
 _TOOK: Column[Run] = Column(
-    "took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True, cells=6, ticks=True
+    "took", "TOOK", lambda run, render: took(run, render.now), _length, right=True, cells=6, ticks=True
 )
 PHASE: Column[Run] = plain(
     "phase",
