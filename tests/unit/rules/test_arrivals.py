@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.arrivals import Arrivals
+from foretop_core.rules.night.arrivals import Arrivals, tenant_runs
 from foretop_core.rules.night.lengths import late_handovers
 from foretop_core.rules.night.night import Night, night, open_forecasts
 from foretop_core.rules.night.server_model import server_model
@@ -127,3 +127,19 @@ def test_a_hand_over_that_is_under_way_is_not_taken_for_a_late_one() -> None:
     assert start is not None
     assert start.likely - NOW < timedelta(seconds=2)
     assert start.most[1] - NOW > timedelta(seconds=30), "it may be late all the same"
+
+
+def test_tenants_keep_a_queue_filled_only_where_it_was_never_empty() -> None:
+    def waited(minutes: int) -> list[Backup]:
+        """One every two minutes up to now; those of the last minutes still wait."""
+        made = [NOW - timedelta(minutes=2 * number) for number in range(40)]
+        starts = [at + timedelta(minutes=minutes) for at in made]
+        return [
+            _backup(f"nab-{number}", made[number], start if start <= NOW else None, None)
+            for number, start in enumerate(starts)
+        ]
+
+    ended = _backup("ended", at("00:00:00"), at("00:00:00"), at("00:01:00"))
+    assert tenant_runs([ended, *waited(9)]).fewest_waiting == 4
+    assert tenant_runs([ended, *waited(1)]).fewest_waiting == 0
+    assert tenant_runs([ended, *waited(9)]).most_waiting == 5

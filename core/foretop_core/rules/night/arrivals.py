@@ -48,7 +48,7 @@ class TenantRuns(msgspec.Struct, frozen=True):
     server_since: datetime | None = None
     """The oldest run of the server, whosever it is."""
     fewest_waiting: int = 0
-    """Of late at least so many waited, in three quarters of the time."""
+    """Of late at least so many waited, in three quarters of the time; 0 where for once nobody did."""
     most_waiting: int = 0
     """So many waited at once. Tenants do not pile up without end: they wait for one before they ask for the next."""
 
@@ -165,7 +165,8 @@ def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:
         most = max(most, waiting)
         if recently is not None and at >= recently:
             levels.append(waiting)
-    return sorted(levels)[len(levels) // 4] if levels else 0, most
+    # Only a queue that was never empty is kept filled by those who wait in it.
+    return sorted(levels)[len(levels) // 4] if levels and min(levels) > 0 else 0, most
 
 
 def arrivals_before(known: TenantRuns, now: datetime, claim_of: Callable[[Claim], int]) -> Arrivals:
