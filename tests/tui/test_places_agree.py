@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
 import pytest
@@ -33,11 +32,9 @@ from foretop_core.rules.triage.nonadmin import refused
 from foretop_core.rules.triage.schedules import forgotten_pauses
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.timeline.timeline_model import TimelineModel
-from foretop_demo.scenarios import SCENES, ScenarioOptions
-from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
+from tests.settled_scenes import SCENE_NAMES, settled
 from tests.unit.tables.test_views import Shown
 
-SCENE_NAMES = [name for name in SCENES if name != "large"]
 TIMES = (timedelta(minutes=2), timedelta(minutes=11))
 AT_ONCE = Thresholds(forgotten_pause=timedelta())
 """Every pause counts as forgotten, so that Triage says its sentence about each."""
@@ -52,11 +49,8 @@ class Moment:
         return Shown(view, self.objects, self.now)
 
 
-@cache
 def moment(name: str, passed: timedelta) -> Moment:
-    box = SimulatedCluster(SCENES[name], ScenarioOptions(seed=1), FIXED_START)
-    box.settle(passed)
-    return Moment(tuple(box.objects()), box.clock.now())
+    return Moment(*settled(name, passed))
 
 
 def entries(shown: Shown) -> Iterator[tuple[Any, RenderContext]]:
