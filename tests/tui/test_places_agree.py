@@ -36,6 +36,7 @@ from tests.settled_scenes import SCENE_NAMES, settled
 from tests.unit.tables.test_views import Shown
 
 TIMES = (timedelta(minutes=2), timedelta(minutes=11))
+_MANY = 20
 AT_ONCE = Thresholds(forgotten_pause=timedelta())
 """Every pause counts as forgotten, so that Triage says its sentence about each."""
 
@@ -124,7 +125,9 @@ def test_a_run_that_is_due_while_the_storage_hangs_is_said_to_be_created() -> No
 def compare_coming_runs(then: Moment) -> None:
     shown = then.shown("schedules")
     calendar = TimelineModel(shown.store, ("prod",))
-    for (entry, context), (_, told) in zip(entries(shown), shown.text("next"), strict=True):
+    rows = list(zip(entries(shown), shown.text("next"), strict=True))
+    # Of many schedules some: to back one up now is foreseen for each anew, and those of one scene are alike.
+    for (entry, context), (_, told) in rows[:: 1 + len(rows) // _MANY]:
         schedule, snapshot = entry.schedule, context.snapshot
         if schedule.spec.paused or entry.invalid or entry.dialect is None:
             continue
