@@ -143,7 +143,7 @@ _ROWS = (
     _row("a backup whose volumes are on their way", _filtered("7", "videos phase:InP"), _on("videos")),
     _row("a tenant's restore", _filtered("3", "lost-one"), _on("lost-one")),
     replace(
-        _situation("a table that is filtered", _filtered("2", "zz"), (), _reading("No matches"), "escape", "back"),
+        _situation("a table that is filtered", _filtered("2", "zz"), (), _reading("No row has"), "escape", "back"),
         otherwise={"escape": _UNFILTERED, "back": _UNFILTERED},
     ),
     replace(

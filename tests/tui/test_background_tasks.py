@@ -63,7 +63,9 @@ async def test_a_watch_for_undoing_that_fails_is_told_in_the_dialog_and_in_triag
         await at.see("etcd-hourly: not watched for who undoes it. Internal error in foretop: RuntimeError: once")
         await at.shown.press("escape")
         await at.shown.press("1")
-        await at.see("a fault in foretop", "watching for who undoes a write to etcd-hourly failed")
+        await at.see("hidden by a fault in foretop")
+        await at.shown.press("end")
+        await at.see("A fault in foretop: watching for who undoes a write to etcd-hourly failed")
 
 
 async def test_a_dialog_that_cannot_be_drawn_does_not_stop_what_is_sent(

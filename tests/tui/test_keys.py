@@ -79,10 +79,10 @@ async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it() 
 async def test_a_field_that_is_not_there_is_named_although_its_letters_fitted_nothing() -> None:
     async with screen() as shown:
         await shown.press("3", "slash", *"status")
-        assert "No matches." in shown.text
+        assert "No row has " in shown.text
         await shown.press("colon", "x")
         assert "'status' is not a field here" in shown.lines[2]
-        assert "No matches." not in shown.text
+        assert "No row has " not in shown.text
         assert "the fields are age, " in " ".join(shown.text.split())
         await shown.press("ctrl+u", *"velero:Qu")
         assert shown.names() == ["ledger"]
@@ -378,6 +378,17 @@ async def test_opening_an_object_and_leaving_it_moves_nothing_in_the_table() -> 
         await shown.press("up", "enter", "escape")
         await shown.tick()
         assert shown.names() == scrolled
+
+
+async def test_a_table_that_is_small_for_a_moment_comes_back_as_it_was() -> None:
+    async with screen(size=(80, 20)) as shown:
+        await shown.press("7", *["down"] * 8)
+        before = shown.names()
+        await shown.pilot.resize_terminal(80, 10)
+        await shown.until(lambda: shown.names()[0] != before[0])
+        assert shown.table.place == 8
+        await shown.pilot.resize_terminal(80, 20)
+        await shown.until(lambda: shown.names() == before)
 
 
 async def test_y_and_d_lead_from_the_table_straight_to_their_section() -> None:

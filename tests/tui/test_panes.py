@@ -148,6 +148,6 @@ async def test_a_title_that_does_not_fit_is_cut_with_an_ellipsis() -> None:
         await shown.on(shown.source.key(BACKUP, "velero", "mongo-nightly-20261115023003"))
         await shown.press("enter")
         title = shown.lines[2]
-        assert title.startswith(" backup velero/")
+        assert title.startswith(" ◐ backup veler")
         assert "…" in title
         assert title.endswith("3003")

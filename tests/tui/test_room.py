@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.schedules import SchedulesView
 from tests.objects import NOW, backup, schedule
 from tests.tui.fake_source import FilledSource, calm
-from tests.tui.pilot import LARGE, TINY, screen
+from tests.tui.pilot import LARGE, MIDDLE, TINY, screen
 
 _AT_40 = 36
 """What a line of 40 cells has for columns."""
@@ -176,3 +177,26 @@ async def test_a_schedule_whose_backups_are_not_visible_is_not_said_to_have_made
 
 def _text(line: Line) -> str:
     return "".join(piece.text for piece in line)
+
+
+@pytest.mark.parametrize(("size", "is_told"), [((80, 40), False), (MIDDLE, True), (LARGE, True)])
+async def test_from_120_columns_on_the_queue_tells_what_has_ended_in_the_last_hour(
+    size: tuple[int, int], is_told: bool
+) -> None:
+    runs: list[Resource] = [
+        backup("now", "InProgress", created="02:40:03", started="02:40:03"),
+        backup("good", created="02:10:03", started="02:12:03", ended="02:13:03"),
+        backup("bad", "Failed", created="02:00:03", started="02:00:03", ended="02:01:03"),
+        backup("old", created="00:00:03", started="00:00:03", ended="00:01:03"),
+    ]
+    async with screen(FilledSource(runs), size=size) as shown:
+        await shown.press("4")
+        await shown.settle()
+        assert ("ENDED IN THE LAST HOUR 1 good, 1 not, waited up to 2m" in shown.text) is is_told
+        named = [line.split()[2] for line in shown.lines if re.search(r" [●✗]  +(good|bad|old) ", line)]
+        assert named == (["bad", "good"] if is_told else [])
+        await shown.press("G")
+        assert shown.table.cursor is not None
+        assert shown.table.cursor.name == "now"
+        await shown.press("slash", "n", "enter")
+        assert "ENDED IN" not in shown.text

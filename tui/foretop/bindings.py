@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.models.kinds import POD, SCHEDULE
-from foretop_core.pages import PAGES, TABS, PageRecord
+from foretop_core.pages import DETAIL, PAGES, TABS, PageRecord
 
 Handler = Callable[[], Awaitable[None] | None]
 """Carries an action out; what takes its time is waited for."""
@@ -85,6 +85,19 @@ _RESUME = Action(
 )
 
 
+EDIT_BESIDE_RUNS = "edit_beside_runs"
+_EDIT_BESIDE_RUNS = Action(
+    EDIT_BESIDE_RUNS,
+    ("E",),
+    "E",
+    "edit the schedule of these runs",
+    ActionGroup.ACT,
+    "edit",
+    4,
+    kinds=(SCHEDULE.plural,),
+    page=DETAIL,
+)
+
 WRITE_ACTIONS_FILE = Path(__file__).with_name("write_actions.json")
 """What acts on the cluster, written from the records of the actions: the first frame needs keys, not planners."""
 
@@ -102,6 +115,7 @@ WRITE_ACTIONS: tuple[Action, ...] = tuple(_write_actions())
 ACTIONS: tuple[Action, ...] = (
     Action("open", ("enter",), "enter", "open it: overview, conditions, events, YAML", ActionGroup.OBJECT, "open", 1),
     *WRITE_ACTIONS,
+    _EDIT_BESIDE_RUNS,
     Action(
         "jump",
         ("J",),

@@ -21,7 +21,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.engine.status_glyphs import severity_mark
-from foretop_core.tables.resources.findings import subject_text
+from foretop_core.tables.resources.findings import subject_and_what
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.timeline.lanes import next_runs, runs_within, timeline_item
 
@@ -110,11 +110,11 @@ class _Told:
         since = f", since {humanize.time(found.since, now, self._zone)}" if found.since else ""
         what = render(found.what, now, self._zone)
         head = f"{severity_mark(found.severity).value} {found.severity.value}: {self._place(found.context)}"
-        return f"{head}{subject_text(found)}: {what}{since}", f"Do: {render(found.remedy, now, self._zone)}"
+        return f"{head}{subject_and_what(found, what)}{since}", f"Do: {render(found.remedy, now, self._zone)}"
 
     def known(self, found: Finding) -> tuple[str, ...]:
         now, known = self._now(found.context), found.acknowledged
-        what = f"{self._place(found.context)}{subject_text(found)}: {render(found.what, now, self._zone)}"
+        what = f"{self._place(found.context)}{subject_and_what(found, render(found.what, now, self._zone))}"
         said = render(acknowledgement_text(known), now, self._zone) if known is not None else ""
         whom = "" if known is None or known.shared else " (not shared)"
         return what, f"acknowledged {said}{whom}"

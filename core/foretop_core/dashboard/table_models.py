@@ -15,7 +15,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import problem_text
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
-from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, SectionedRows, SectionHeader
+from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, SectionedRows, SectionHeader, section_key
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import Judged, ObjectRows, SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
@@ -49,6 +49,19 @@ class SectionRow(Row):
 
     title: str
     words: str
+
+
+def cells_of(columns: Iterable[Column[Any]], entry: Any, render: RenderContext) -> list[Cell]:
+    """What columns say of a row; no text is longer than a line can ever show."""
+    made = []
+    for column in columns:
+        text = clean(column.text(entry, render)[:LONGEST_CELL])
+        tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
+        briefs = () if column.briefs is None else column.briefs(entry, render)
+        drawing = None if column.drawing is None else column.drawing(entry, render)
+        shorter = tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
+        made.append(Cell(text, tone, shorter, drawing))
+    return made
 
 
 class TableModel(ABC):
@@ -128,6 +141,10 @@ class TableModel(ABC):
         """What stands below each other on the screen: the rows, and in groups their heads."""
         return self.groups or self.table
 
+    def below(self) -> Sequence[Row]:
+        """What stands below all rows where there is room; the cursor never goes there."""
+        return ()
+
     def find(self, key: ObjectRef) -> int | None:
         """The line of a row; a folded group is opened for it."""
         if self.groups is not None and key.kind != HEAD and key in self.table:
@@ -174,16 +191,7 @@ class TableModel(ABC):
         return Row(key, StatusGlyph.BROKEN, cells, faded=self.is_stale(key), fault=entry.fault)
 
     def cells(self, entry: Any, render: RenderContext) -> list[Cell]:
-        """What the columns say of a row; no text is longer than a line can ever show."""
-        made = []
-        for column in self.view.columns:
-            text = clean(column.text(entry, render)[:LONGEST_CELL])
-            tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
-            briefs = () if column.briefs is None else column.briefs(entry, render)
-            drawing = None if column.drawing is None else column.drawing(entry, render)
-            shorter = tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
-            made.append(Cell(text, tone, shorter, drawing))
-        return made
+        return cells_of(self.view.columns, entry, render)
 
     def _told(self, key: ObjectRef) -> tuple[Cell, ...]:
         """The context, where there are several."""
@@ -328,6 +336,8 @@ class StoreTableModel(TableModel):
         self._judged_at = datetime.min.replace(tzinfo=UTC)
         rows = ObjectRows(view, state.store, state.contexts, self._judged if worst_first else None)
         super().__init__(state, view, rows)
+        self._below: tuple[int, tuple[Row, ...]] = (-1, ())
+        """The second at which it was looked for what stands below, and what that was."""
         self._sections = SectionedRows(rows, self._section) if worst_first and view.has_sections else None
 
     def _judged(self, key: ObjectRef, entry: Any) -> Judged:
@@ -375,6 +385,31 @@ class StoreTableModel(TableModel):
     def _is_one_server(self) -> bool:
         places = (self.state.store.snapshot(context).velero_namespaces for context in self.state.contexts)
         return all(len(found) <= 1 for found in places)
+
+    def below(self) -> Sequence[Row]:
+        """Looked for once a second, and nowhere where a person has narrowed the rows."""
+        if self.is_narrowed:
+            return ()
+        second = int(self.state.now().timestamp())
+        if second != self._below[0]:
+            self._below = (second, tuple(row for context in self.state.contexts for row in self._below_in(context)))
+        return self._below[1]
+
+    def _below_in(self, context: str) -> Iterator[Row]:
+        try:
+            render = self.state.render_context(context)
+            words, entries = self.view.below(render)
+        except Exception as problem:
+            let_through(problem)
+            self.state.note_failure(f"what is below {self.view.name}", None, problem)
+            return
+        if not entries:
+            return
+        title, _, rest = words.partition(": ")
+        where = f" {self._short.get(context, context)}" if self.many else ""
+        yield SectionRow(section_key((context, "", title)), StatusGlyph.UNSET, (), f"{title}{where}", rest)
+        for entry in entries:
+            yield self.row(render.snapshot.ref(self.view.resource(entry)), entry)
 
     @property
     def sorted_by(self) -> str:

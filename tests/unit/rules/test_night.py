@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from itertools import pairwise
 from random import Random
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.arrivals import Arrival, DrawnArrivals
 from foretop_core.rules.night.course import (
     NEVER,
     PASS,
@@ -21,6 +25,11 @@ from foretop_core.rules.night.course import (
     play,
 )
 from foretop_core.rules.night.lengths import LateShares
+from foretop_core.rules.night.night import night
+from foretop_core.rules.night.outlook import outlook, words
+from foretop_core.rules.night.server_model import MOST_RUNS_OF_ALL
+from tests import objects
+from tests.objects import NOW, location
 
 HOUR = 3600.0
 
@@ -84,6 +93,15 @@ def _runs(state: CourseStart, course: Course) -> list[tuple[PlayedRun, int, int]
 
 def _at_work(found: list[tuple[PlayedRun, int, int]], at: float) -> list[tuple[PlayedRun, int, int]]:
     return [one for one in found if one[0].start <= at < one[0].end and not one[0].is_refused]
+
+
+def test_a_run_that_is_due_in_the_very_second_of_a_look_is_made_by_it() -> None:
+    """However many microseconds have passed of the second in which the course begins."""
+    for passed in range(0, 1_000_000, 997):
+        first = 51 - (24 + passed / 1e6)
+        state = CourseStart(1, False, [PlannedSchedule(0, (111 - (24 + passed / 1e6),), most=1)], [], [], [], [1], HOUR)
+        course = play(state, Draw([[1.0]], [], [], [], look=first, late=LateShares(0.0, 0.0), random=None))
+        assert math.isclose(course.made[0][0].submitted, first + PASS), passed
 
 
 @given(servers())
@@ -188,3 +206,30 @@ def test_velero_that_is_stopped_fails_what_runs_and_makes_what_is_due_when_it_is
     lost, late, normal = course.made[0]
     assert (lost.is_lost, late.due, late.submitted, late.start) == (True, 1200.0, 1500.0, 1500.0)
     assert normal.submitted == 1800.0
+
+
+@given(servers(), st.lists(st.tuples(st.floats(0, HOUR), st.floats(1, 900)), max_size=40), st.integers(0, 6))
+def test_backups_of_tenants_take_slots_and_never_more_than_there_are(
+    given: tuple[CourseStart, Draw], asked: list[tuple[float, float]], fewest: int
+) -> None:
+    state, draw = given
+    arrivals = tuple(Arrival(at, 0, length) for at, length in sorted(asked))
+    tenants = DrawnArrivals(arrivals, fewest if arrivals else 0, HOUR / 2, 6)
+    course = play(state, msgspec.structs.replace(draw, tenants=tenants))
+    runs = [run for run, _, _ in _runs(state, course)] + course.arrived
+    for run in course.arrived:
+        assert run.submitted <= run.start
+        at_work = sum(one.start <= run.start < one.end and not one.is_refused for one in runs)
+        assert run.start == NEVER or at_work <= state.slots
+
+
+def test_a_week_of_schedules_that_run_every_minute_is_bounded_and_says_so() -> None:
+    """The one that runs once a day is there on all seven days, and the last by name is not left out."""
+    often = [objects.schedule(f"minute-{number}", "* * * * *", last="02:40:03") for number in range(6)]
+    daily = objects.schedule("z-daily", "0 4 * * *", last="2026-11-14T04:00:03Z")
+    snapshot = assemble([location(), *often, daily], given_versions={"": "1.18.3"})
+    ahead = night(snapshot, "velero", NOW, timedelta(days=7), draws=0)
+    assert len(ahead.runs) <= MOST_RUNS_OF_ALL
+    assert ahead.bounded == tuple(f"minute-{number}" for number in range(6))
+    assert len([run for run in ahead.runs if run.owner.name == "z-daily"]) == 7
+    assert any("not all of them played: minute-0" in str(line) for line in words(outlook(ahead)))

@@ -50,6 +50,13 @@ def test_a_start_and_an_end_lie_inside_their_range_or_not(started: str, ended: s
     assert (found.starts_inside, found.ends_inside) == inside
 
 
+def test_the_backup_of_a_later_run_is_not_taken_for_that_of_one_that_was_deleted() -> None:
+    later = backup("s0-2", created="02:05:03", started="02:05:03", ended="02:06:00", of="s0")
+    objects = [schedule("s0", "*/5 * * * *"), later]
+    found = reckon(assemble(objects, given_versions={"": "1.18.3"}), "velero", NOW, [_told()])
+    assert (found.starts, found.ends) == (0, 0)
+
+
 def test_a_run_that_was_never_made_is_counted_after_a_day() -> None:
     snapshot = assemble([schedule("s0")])
     assert reckon(snapshot, "velero", NOW, [_told()]).not_made == 0

@@ -81,3 +81,15 @@ def test_a_night_is_worked_out_once_for_a_minute_and_a_state() -> None:
     first = module.likely_night(snapshot, "velero", NOW)
     assert module.likely_night(snapshot, "velero", NOW + timedelta(seconds=10)) is first
     assert module.likely_night(snapshot, "velero", NOW + timedelta(minutes=1)) is not first
+
+
+def test_the_calendar_goes_on_from_the_night_that_triage_has_played() -> None:
+    from foretop_core.rules.night import night as module
+
+    snapshot = assemble([location(), schedule("one", "0 * * * *", last="02:00:03")], given_versions={"": "1.18.3"})
+    told = module.likely_night(snapshot, "velero", NOW)
+    shown = module.foresight(snapshot, "velero", NOW)
+    assert shown.likely() is told
+    shown.play(3)
+    assert shown.night().draws == 3
+    assert module.foresight(snapshot, "velero", NOW).draws == 0, "each surface draws for itself"

@@ -15,7 +15,7 @@ from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.rules.triage.finding import Acknowledgement
 from foretop_core.store import Store
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.findings import facets, finding_item, kind_word, subject_text
+from foretop_core.tables.resources.findings import facets, finding_item, kind_word, subject_and_what, subject_text
 from foretop_core.tables.resources.ticket_text import ticket_text
 from tests.objects import NOW, location, schedule
 from tests.tui.fake_source import FilledSource
@@ -65,11 +65,11 @@ def test_the_worst_and_oldest_finding_comes_first() -> None:
         finding("idle", Severity.ERROR, "", None, ""),
     )
     assert shown(table) == [
-        ["✗", "error", "2h", "storage velero/s3-us", "unavailable: \\x1b[2J"],
-        ["✗", "error", "12m", "schedule velero/b", "late"],
-        ["✗", "error", "", "queue velero", "late"],
-        ["▲", "warning", "5m", "schedule velero/w", "late"],
-        ["○", "note", "5m", "schedule velero/c", "late"],
+        ["✗", "error", "2h", "storage velero/s3-us", "velero", "unavailable: \\x1b[2J"],
+        ["✗", "error", "12m", "schedule velero/b", "velero", "late"],
+        ["✗", "error", "", "queue velero", "velero", "late"],
+        ["▲", "warning", "5m", "schedule velero/w", "velero", "late"],
+        ["○", "note", "5m", "schedule velero/c", "velero", "late"],
     ]
 
 
@@ -165,3 +165,12 @@ def test_a_line_of_many_names_each_of_them_and_one_about_no_object_the_list() ->
 )
 def test_a_kind_has_one_word_in_triage_and_in_the_list_of_jumps(kind: str, word: str) -> None:
     assert kind_word(kind) == word
+
+
+def test_a_server_that_is_down_is_told_by_its_name_in_one_sentence() -> None:
+    down = finding("velero-no-pulse", Severity.ERROR, "", kind="")
+    told = subject_and_what(down, "down: pod in CrashLoopBackOff")
+    assert told == "Velero in velero is down: pod in CrashLoopBackOff"
+    assert subject_and_what(down, "storage hangs, nothing is done") == "velero velero: storage hangs, nothing is done"
+    late = finding("schedule-overdue", Severity.ERROR, "etcd")
+    assert subject_and_what(late, "down: no") == "schedule velero/etcd: down: no"

@@ -406,7 +406,7 @@ def test_a_movement_shows_its_share_in_full_and_in_short_as_soon_as_its_size_is_
 def test_the_columns_for_wide_output_only() -> None:
     wide = {name: [column.name for column in view().columns if column.wide] for name, view in VIEWS.items()}
     assert wide == {
-        "schedules": ["namespace", "meaning", "phase", "outcome"],
+        "schedules": ["namespace", "meaning", "wait", "phase", "outcome"],
         "nonadmin": ["object"],
         "queue": ["namespace"],
         "backups": ["namespace", "items"],
@@ -430,7 +430,7 @@ def _columns(wanted: Callable[[Column[Any]], bool]) -> dict[str, list[str]]:
 
 def test_numbers_and_ages_are_at_the_right_edge_of_their_columns() -> None:
     assert _columns(lambda column: column.right) == {
-        "schedules": ["next", "last", "usual"],
+        "schedules": ["next", "wait", "last", "usual"],
         "nonadmin": ["age"],
         "queue": ["position", "in", "at"],
         "backups": ["errors", "warnings", "started", "took", "items"],

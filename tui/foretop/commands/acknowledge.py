@@ -43,7 +43,7 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, triage, with_acknowledgements
 from foretop_core.session import WATCHED
-from foretop_core.tables.resources.findings import finding_item, subject_text
+from foretop_core.tables.resources.findings import finding_item, subject_and_what
 from foretop_core.tables.resources.json_items import as_list
 from foretop_core.tables.resources.ticket_text import DESCRIBED
 
@@ -128,7 +128,7 @@ def _print(findings: Sequence[Finding], now: datetime, write_options: WriteOptio
     for finding in findings:
         known = finding.acknowledged
         until = f"until {humanize.time(known.until, now)}" if known and known.until else "until it changes"
-        say(f"✓ {subject_text(finding)}: {render(finding.what, now)}: {word} {until}, for you only")
+        say(f"✓ {subject_and_what(finding, render(finding.what, now))}: {word} {until}, for you only")
 
 
 _HINT = "run foretop get findings -o custom-columns=ID:.id,WHAT:.what"
@@ -191,7 +191,7 @@ async def _unacknowledge(session_options: SessionOptions, write_options: WriteOp
         if write_options.form == "text":
             word = "would count again" if write_options.dry_run else "counts again"
             for finding in mine:
-                say(f"✓ {subject_text(finding)}: {render(finding.what, at.now)}: {word}")
+                say(f"✓ {subject_and_what(finding, render(finding.what, at.now))}: {word}")
         if not shared and write_options.form == "text":
             return DONE
 

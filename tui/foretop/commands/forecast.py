@@ -57,7 +57,8 @@ def command(
     """Foresee the coming backups of every schedule: when they start and end, and which are late or lost.
 
     Velero's schedules and queue are simulated many times, with lengths drawn from earlier runs. A start or end is the
-    middle of these courses; "9 of 10 by" is its late end. Backups that nobody has asked for yet are not in it.
+    middle of these courses; "9 of 10 by" is its late end. Tenants go on asking for backups as they did before: none of
+    these is told, and they hold the others up.
 
     What is foretold of a cluster is remembered for 30 days; `forecast check` prints how many starts and ends then fell
     inside the range that should hold nine in ten, by server.

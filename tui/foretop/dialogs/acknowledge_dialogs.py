@@ -33,7 +33,7 @@ from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.findings import key_of, subject_text
+from foretop_core.tables.resources.findings import key_of, subject_and_what, subject_text
 from foretop_core.tables.text.terminal_text import clean, cut_end
 
 _LENGTHS = ("1h", SHIFT, CHANGE)
@@ -73,7 +73,7 @@ class FindingsDialog(ActionDialog):
     def sentences(self) -> list[Paragraph]:
         """The sentences of the first few findings."""
         found = self.findings
-        said = [f"{subject_text(one)}: {render(one.what, self._state.clock(one.context))}" for one in found[:_FEW]]
+        said = [f"{subject_and_what(one, render(one.what, self._state.clock(one.context)))}" for one in found[:_FEW]]
         more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
         return [paragraph(text, label=" " if at else "Finding") for at, text in enumerate((*said, *more))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from enum import Enum, auto
 from typing import ClassVar
@@ -95,9 +96,9 @@ class DownloadScreen(BaseModal[None]):
         """The widgets that show the file, where this window does."""
         yield from ()
 
+    @abstractmethod
     async def get(self) -> None:
         """Fetches it and keeps it."""
-        raise NotImplementedError
 
     def item(self) -> Run | NonAdmin:
         """The run whose file it is, as it is now."""
@@ -106,9 +107,9 @@ class DownloadScreen(BaseModal[None]):
             raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it no longer exists")
         return found
 
+    @abstractmethod
     def got(self) -> None:
         """Called when it has come."""
-        raise NotImplementedError
 
     def on_mount(self) -> None:
         self.begin()

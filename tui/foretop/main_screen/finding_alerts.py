@@ -17,7 +17,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Severity, ungathered
-from foretop_core.tables.resources.findings import subject_text
+from foretop_core.tables.resources.findings import subject_and_what
 
 _GRADES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
@@ -68,7 +68,7 @@ def notice_text(new: Iterable[Finding], now: datetime, zone: tzinfo) -> str:
     """The first of them, and how many more there are."""
     first, *others = new
     more = f", and {len(others)} more" if others else ""
-    return f"{first.context}: {subject_text(first)}: {render(first.what, now, zone)}{more}"
+    return f"{first.context}: {subject_and_what(first, render(first.what, now, zone))}{more}"
 
 
 def title_text(state: DashboardState) -> str:

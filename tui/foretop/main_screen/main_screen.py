@@ -51,6 +51,10 @@ _DELETED_BY_HAND = ("delete-nab", "delete-nar")
 _BEFORE_GO_TO = 4
 """Where tenants' objects are, deleting one is an everyday task: it is told on the smallest screen too."""
 
+_FIRST = 1
+_OF_RUN = {"open": "open the run", "results": "results"}
+"""On the page of an object: what leads to a run or to what failed in it."""
+
 
 def footer_hints(offered: Iterable[Action], page_id: str, can_go_back: bool) -> KeyHints:
     """The actions that are offered, in the words of the page that is shown."""
@@ -63,6 +67,8 @@ def _in_words_of_here(action: Action, page_id: str, can_go_back: bool) -> Action
         return replace(action, footer=_WHERE_TENANTS_ARE)
     if action.id in _DELETED_BY_HAND and page_id == "nonadmin":
         return replace(action, footer=_BEFORE_GO_TO)
+    if page_id == DETAIL and action.id in _OF_RUN:
+        return replace(action, short=_OF_RUN[action.id], footer=_FIRST)
     return replace(action, short="quit") if action.id == "back" and not can_go_back else action
 
 
@@ -499,10 +505,10 @@ class MainScreen(Screen[None]):
         self.pulse()
 
     async def _leave_page(self) -> None:
-        if self.current == DETAIL:
-            await self._visit(self.history.out_of_detail())
-        elif self.history.has_jumped:
+        if self.history.has_jumped:
             await self.do_previous()
+        elif self.current == DETAIL:
+            await self._visit(self.history.out_of_detail())
 
     async def do_back(self) -> None:
         """`q`: as escape, and in a tab with nothing to go back from, out."""

@@ -43,7 +43,7 @@ def run_under_cursor(host: ActionHost) -> ObjectRef | None:
         return None
     finding = finding_under_cursor(page)
     named = related_to_finding(finding) if finding is not None and not finding.members else ()
-    keys = (page.subject(), *(key for key in named if state.store.get(key) is not None))
+    keys = (page.run_under_cursor(), page.subject(), *(key for key in named if state.store.get(key) is not None))
     return next((key for key in keys if key is not None and key.kind in HAVE_RESULTS), None)
 
 

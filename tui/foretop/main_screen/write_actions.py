@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foretop.bindings import RESUME, WRITE_ACTIONS, Handler, key_name, page_key
+from foretop.bindings import EDIT_BESIDE_RUNS, RESUME, WRITE_ACTIONS, Handler, key_name, page_key
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
@@ -59,6 +59,7 @@ class WriteActions:
         """What the last dialog is about."""
         self._handlers: Mapping[str, Handler] = {
             RESUME: self._resume,
+            EDIT_BESIDE_RUNS: partial(self._ask, EDIT_SCHEDULE),
             **{one.id: partial(self._ask, _BY_ID[one.id]) for one in WRITE_ACTIONS if one.id != RESUME},
         }
 
@@ -70,6 +71,9 @@ class WriteActions:
             return False
         if action_id == RESUME:
             return self.host.current in _HAVE_WINDOWS and bool(all_windows(self.host.state))
+        if action_id == EDIT_BESIDE_RUNS:
+            page = self.host.page
+            return page is not None and page.run_under_cursor() is not None and self._can(EDIT_SCHEDULE)
         intent = _BY_ID[action_id]
         if intent.page and self.host.current != intent.page:
             return False

@@ -20,7 +20,7 @@ from foretop.pages.page import safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
 from foretop.panes.calendar_pane import lane_box, lane_line, phrases, when
-from foretop.panes.empty_state import nothing_fits, why_empty
+from foretop.panes.empty_state import NO_SCHEDULES, nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, span
 from foretop.widgets.styles import BOLD, DIM
@@ -34,7 +34,7 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.humanize import count, join
-from foretop_core.rules.night.night import FEWEST_DRAWS, Foresight
+from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
 from foretop_core.rules.night.past_runs import past_runs
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -157,8 +157,8 @@ class CalendarPage(FilterablePage):
 
     def _why_empty(self, state: DashboardState, timeline: TimelineModel) -> list[Line]:
         if len(timeline):
-            return nothing_fits(state.focus)
-        return why_empty(state, {SCHEDULE.name}) or [(span("No schedules.", Tone.DIM),)]
+            return nothing_fits(state.focus, self.prompt.value, len(timeline))
+        return why_empty(state, {SCHEDULE.name}) or [(span(NO_SCHEDULES, Tone.DIM),)]
 
     # Foreseeing
 
@@ -208,7 +208,7 @@ class CalendarPage(FilterablePage):
         began = time.thread_time()
         context, namespace = server
         now, snapshot = state.now(context), state.store.snapshot(context)
-        coming = Foresight(snapshot, namespace, now, length)
+        coming = foresight(snapshot, namespace, now, length)
         past = past_runs(snapshot, namespace, now - PAST)
         if length == _WEEK:
             timeline.take_week(ServerNight(context, coming.likely(), past))

@@ -15,14 +15,15 @@ from foretop.bindings import Handler, KeyHints
 from foretop.pages.page import Page, safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.panes.detail_sections import SECTIONS, describe_object, heading, sections_of
+from foretop.panes.detail_sections import SECTIONS, describe_object, heading, run_rows, sections_of, state_of
 from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras
 from foretop.panes.yaml_section import as_yaml, read_part
-from foretop.widgets.line_widgets import Divider, StyledLine, TextPane, line_width
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.line_widgets import Divider, FrameLine, StyledLine, TextPane, line_width
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN
+from foretop.widgets.run_table import RunTable
+from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, style_of_mark
 from foretop_core.dashboard.object_fetch import (
     fetch_movements,
     fetch_object,
@@ -42,6 +43,12 @@ from foretop_core.tables.text.terminal_text import cut
 
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _WITH_VOLUMES = ("volumes", "describe", "results")
+_LEAST_OF_RUNS = 5
+"""So many runs are in sight, however long the text is."""
+_ABOVE_AND_BELOW = 2
+"""Lines of the page that are neither text nor table: title and sections, or the frame."""
+_FRAME = 3
+"""Lines of the screen around a page, for one that has no size yet."""
 _MOST_FETCHED = 20
 """Objects whose results are kept until foretop ends."""
 
@@ -59,6 +66,8 @@ class DetailPage(Page, can_focus=True):
         Binding("right,tab", "section(1)", show=False),
         Binding("left,shift+tab", "section(-1)", show=False),
         Binding("space", "fold", show=False),
+        Binding("shift+down", "scroll_text(1)", show=False),
+        Binding("shift+up", "scroll_text(-1)", show=False),
     ]
 
     def __init__(self, page_id: str, display_options: DisplayOptions, host: PageHost) -> None:
@@ -66,6 +75,8 @@ class DetailPage(Page, can_focus=True):
         self.key: ObjectRef | None = None
         self.section = SECTIONS[0]
         self._folded = True
+        self._runs_of: ObjectRef | None = None
+        """The schedule whose runs were listed last: who comes back to it finds the cursor where it was."""
         self._whole: Mapping[str, Any] | None = None
         self._asked: tuple[ObjectRef, str] | None = None
         """Of which object in which version the whole was asked for."""
@@ -80,9 +91,13 @@ class DetailPage(Page, can_focus=True):
         self._not_listed = ""
 
     def compose(self) -> ComposeResult:
-        yield StyledLine(ascii=self.display_options.ascii, id="detail-head")
-        yield Divider(ascii=self.display_options.ascii, id="sections")
-        yield TextPane(ascii=self.display_options.ascii, id="detail-body")
+        ascii = self.display_options.ascii
+        yield StyledLine(ascii=ascii, id="detail-head")
+        yield Divider(ascii=ascii, id="sections")
+        yield FrameLine("┌┐", ascii=ascii, id="detail-top")
+        yield TextPane(ascii=ascii, id="detail-body", classes="boxed")
+        yield RunTable(ascii=ascii, id="detail-runs", classes="boxed")
+        yield FrameLine("└┘", ascii=ascii, id="detail-bottom")
         with Horizontal(classes="filter"):
             yield Label("/", markup=False)
             yield Prompt(placeholder="search; enter goes to the next match", id="search")
@@ -126,7 +141,24 @@ class DetailPage(Page, can_focus=True):
     def subject(self) -> ObjectRef | None:
         return self.key
 
+    @property
+    def _runs(self) -> RunTable:
+        return self.query_one("#detail-runs", RunTable)
+
+    def run_under_cursor(self) -> ObjectRef | None:
+        return self._runs.cursor
+
+    def on_resize(self) -> None:
+        self._draw()
+
     def action_scroll_by(self, by: int) -> None:
+        """Where there is a table of runs, its cursor moves instead."""
+        if self._runs.cursor is not None:
+            self._runs.move(by)
+        else:
+            self.action_scroll_text(by)
+
+    def action_scroll_text(self, by: int) -> None:
         self.query_one(TextPane).scroll_lines(by)
 
     def action_section(self, by: int) -> None:
@@ -138,12 +170,21 @@ class DetailPage(Page, can_focus=True):
     def handlers(self) -> Mapping[str, Handler]:
         return {
             **super().handlers(),
+            "open": self.do_open,
             "section": self.do_section,
             "search": self.do_search,
             "yaml": self.do_yaml,
             "describe": self.do_describe,
             "results": self.do_results,
         }
+
+    async def do_open(self) -> None:
+        await self._open_run(SECTIONS[0])
+
+    async def _open_run(self, section: str) -> None:
+        """The way back from the run leads here."""
+        if (run := self._runs.cursor) is not None:
+            await self.host.go(PageAddress(self.page_id, key=run, section=section, jumped=True))
 
     def do_section(self) -> None:
         self.action_section(1)
@@ -201,11 +242,18 @@ class DetailPage(Page, can_focus=True):
     def do_describe(self) -> None:
         self._show("describe")
 
-    def do_results(self) -> None:
-        self._show("results")
+    async def do_results(self) -> None:
+        if self._runs.cursor is not None:
+            await self._open_run("results")
+        else:
+            self._show("results")
 
     def offers(self, action_id: str) -> bool:
         """In its results the key fetches their list."""
+        if action_id == "open":
+            return self._runs.cursor is not None
+        if action_id == "results" and self._runs.cursor is not None:
+            return True
         is_run = self.key is not None and self.key.kind in HAVE_RESULTS
         return action_id != "results" or (is_run and self.section != "results")
 
@@ -251,29 +299,50 @@ class DetailPage(Page, can_focus=True):
     def _sections(self) -> tuple[str, ...]:
         return sections_of(self.key.kind) if self.key is not None else SECTIONS
 
-    def _title(self) -> str:
-        assert self.key is not None
-        return cut(heading(self.key), self.app.size.width - 2)
+    def _title(self, state: DashboardState, key: ObjectRef) -> Line:
+        """Its state, its kind and its name."""
+        mark = state_of(state, key)
+        name = Span(cut(heading(key), self.app.size.width - 4), BOLD)
+        return (name,) if mark is None else (Span(f"{mark.value} ", style_of_mark(mark)), name)
 
     def _draw(self, *, keep_place: bool = True) -> None:
         if self.state is None or self.key is None:
             return
-        self.query_one("#detail-head", StyledLine).show([Span(f" {self._title()}", BOLD)])
-        self.query_one("#sections", Divider).show(self._section_bar())
         state, key = self.state, self.key
+        title = self._title(state, key)
+        self.query_one("#detail-head", StyledLine).show((Span(" "), *title))
+        self.query_one("#sections", Divider).show(self._section_bar())
+        top, bottom = self.query_one("#detail-top", FrameLine), self.query_one("#detail-bottom", FrameLine)
+        top.show(title, self._section_names(), framed=True, focused=True)
+        bottom.show((), (), framed=True, focused=True)
         said = safely(
             lambda: [*stale_paras(state, key, state.zone_of(key)), *self._said(state, key)],
             f"the section {self.section}",
             key,
             state,
         )
-        self.query_one("#detail-body", TextPane).show(said, keep_place=keep_place)
+        body = self.query_one("#detail-body", TextPane)
+        body.show(said, keep_place=keep_place)
+        self._show_runs(state, key, body)
+
+    def _show_runs(self, state: DashboardState, key: ObjectRef, body: TextPane) -> None:
+        """The text has as many lines as it needs, and the runs below it the rest, but never fewer than a few."""
+        rows = run_rows(state, key) if self.section == SECTIONS[0] else []
+        runs, room = self._runs, (self.size.height or self.app.size.height - _FRAME) - _ABOVE_AND_BELOW
+        runs.display = bool(rows)
+        if not rows:
+            body.styles.height = "1fr"
+            return
+        runs.show(rows)
+        if key != self._runs_of:
+            self._runs_of = key
+            runs.go_to_first()
+        lines = body.lines_wanted(body.size.width or self.size.width)
+        body.styles.height = max(1, min(lines, room - 1 - min(len(rows), _LEAST_OF_RUNS)))
 
     def _section_bar(self) -> list[Span]:
         """The names of the sections, closer where they do not fit; in a very narrow line this one and which it is."""
-        bar = [Span("─")]
-        for section in self._sections:
-            bar += [Span(f" {_title_of(section)} ", CURSOR if section == self.section else PLAIN), Span("─")]
+        bar = [Span("─"), *self._section_names(), Span("─")]
         if line_width(tuple(bar)) > self.app.size.width:
             bar = [Span("─ ")]
             for section in self._sections:
@@ -283,11 +352,16 @@ class DetailPage(Page, can_focus=True):
             return [Span("─"), Span(f" {_title_of(self.section)} ", CURSOR), Span("─"), Span(which, DIM), Span("─")]
         return bar
 
+    def _section_names(self) -> Line:
+        names = [Span(f" {_title_of(one)} ", CURSOR if one == self.section else PLAIN) for one in self._sections]
+        return tuple(part for place, name in enumerate(names) for part in ((Span("─"), name) if place else (name,)))
+
     def _said(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
         if self.section == "yaml":
             return self._as_yaml()
         self._list_movements(state, key)
-        said = describe_object(state, key, self.section, self.size.width or self.app.size.width)
+        cells = self.query_one("#detail-body", TextPane).size.width or self.app.size.width
+        said = describe_object(state, key, self.section, cells)
         if self.section == "volumes" and self._not_listed:
             said = [paragraph(f"Data movements cannot be listed. {self._not_listed}", Tone.WARN)]
         return [*said, *self._of_list(state, key)] if self.section == "results" else said

@@ -89,6 +89,10 @@ class Page(Widget):
         """The object that opening, copying and jumping are about."""
         return None
 
+    def run_under_cursor(self) -> ObjectRef | None:
+        """The run under the cursor where the page is about another object."""
+        return None
+
     @property
     def has_frames(self) -> bool:
         """Whether it has lines of its own that tell how it is narrowed, and as of when its rows are."""

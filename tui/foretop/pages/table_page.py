@@ -121,6 +121,7 @@ class TablePage(FilterablePage):
         if self.rows is not None and self.state is not None:
             self.rows.keep_up()
             self.table.pulse()
+            self.table.show_below(self.rows.below() if self.is_framed else ())
             if not len(self.rows.table):
                 self.table.explain(self._why_empty())
             self._tell()
@@ -274,7 +275,9 @@ class TablePage(FilterablePage):
         assert self.rows is not None
         assert self.state is not None
         if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
-            return [(span(f"{self._problem}.", Tone.BAD),)] if self._problem else nothing_fits(self.state.focus)
+            if self._problem:
+                return [(span(f"{self._problem}.", Tone.BAD),)]
+            return nothing_fits(self.state.focus, self.rows.filter_text, self.rows.table.total)
         nobody = [_NONE_HERE] if self.rows.table.total else self.spec.why_empty(self.state)
         out = ways_out(self.state.focus) if self.state.focus.narrows(self.kinds) else []
         return [*(why_empty(self.state, self.kinds) or nobody), *out]

@@ -13,7 +13,7 @@ from foretop.panes.protection_pane import protection_pane
 from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
 from foretop.panes.run_chart_pane import run_chart_lines
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_pane
+from foretop.panes.schedule_pane import schedule_page, schedule_pane
 from foretop.panes.spec_section import spec_section
 from foretop.panes.storage_pane import storage_pane
 from foretop.panes.volumes_section import movements_of, volumes
@@ -21,6 +21,7 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.related_objects import related
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import cells_of
 from foretop_core.models import (
     Backup,
     BackupRepository,
@@ -35,14 +36,18 @@ from foretop_core.models import (
     Restore,
     Schedule,
 )
-from foretop_core.models.kinds import NAB, NABSL, NAMESPACE, NAR, by_name
+from foretop_core.models.kinds import BACKUP, NAB, NABSL, NAMESPACE, NAR, by_name
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGE_OF, PAGES
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import run_steps
+from foretop_core.rules.facts.schedule_facts import history
 from foretop_core.rules.phases import why_no_files
 from foretop_core.store import UnreadableObject
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
+from foretop_core.tables.engine.view import Row, View, table_view
 from foretop_core.tables.resources.nonadmin import NonAdminView
+from foretop_core.tables.resources.runs import RUNS_OF_SCHEDULE
 from foretop_core.tables.resources.schedules import SchedulesView
 from foretop_core.tables.timeline.lanes import timeline_item
 
@@ -59,8 +64,11 @@ _ONLY = {
 _OF_PROTECTION = ("overview", "describe")
 """Of a namespace these tell of its copies, whether it is still there or not."""
 _USUAL_CELLS = 80
-_WIDE = 120
-_CHART_ROWS, _CHART_ROWS_WIDE = 4, 6
+_CHART_ROWS = 4
+_TWO_COLUMNS = 116
+"""Cells from which on the facts of a schedule stand in two columns."""
+_MOST_RUNS = 500
+"""So many runs of a schedule are listed on its page."""
 _DATE = 20
 """Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
 
@@ -105,6 +113,9 @@ def describe_object(
 def overview(
     state: DashboardState, key: ObjectRef, resource: Resource, *, cells: int = _USUAL_CELLS
 ) -> Sequence[Paragraph]:
+    if isinstance(resource, Schedule) and (entry := SchedulesView().entry(state.store, key, resource)) is not None:
+        # The runs are not among the related objects here: they have a table below.
+        return schedule_page(entry, state.render_context(key.context), cells - 2, is_wide=cells >= _TWO_COLUMNS)
     said = [*_told(state, key, resource, cells)]
     held = _conditions(state, key, resource)[:4]
     near = related(state.store, key)
@@ -126,8 +137,8 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
             entry = SchedulesView().entry(state.store, key, resource)
             if entry is None:
                 return ()
-            rows = _CHART_ROWS_WIDE if cells >= _WIDE else _CHART_ROWS
-            return (*schedule_pane(entry, render), paragraph(""), *run_chart_lines(entry, render, cells - 2, rows))
+            chart = run_chart_lines(entry, render, cells - 2, _CHART_ROWS)
+            return *schedule_pane(entry, render), paragraph(""), *chart
         case NonAdmin():
             tenant = NonAdminView().entry(state.store, key, resource)
             return nonadmin_pane(tenant, render) if tenant else ()
@@ -160,6 +171,33 @@ def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> 
     remedies = [one.remedy for one in (*state.findings, *state.acknowledged) if one.subject == key]
     to_do = [paragraph(state.render_context(key.context).text(one), label="Do") for one in remedies]
     return (*lane_pane(lane, state), *to_do) if lane is not None else ()
+
+
+def run_rows(state: DashboardState, key: ObjectRef) -> list[Row]:
+    """The runs of a schedule as rows of the table on its page, the newest first; none for another object."""
+    resource = state.store.get(key)
+    if not isinstance(resource, Schedule):
+        return []
+    labelled = state.store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
+    render = state.render_context(key.context)
+    return [
+        Row(
+            ObjectRef(key.context, BACKUP.name, run.namespace, run.name),
+            run_mark(run.phase),
+            tuple(cells_of(RUNS_OF_SCHEDULE, run, render)),
+        )
+        for run in history(resource, labelled)[:_MOST_RUNS]
+    ]
+
+
+def state_of(state: DashboardState, key: ObjectRef) -> StatusGlyph | None:
+    """The glyph that the row of an object has in its table; None where it has no row."""
+    page, resource = PAGES.get(PAGE_OF.get(key.kind, "")), state.store.get(key)
+    view = table_view(page) if page is not None and page.view else None
+    if not isinstance(view, View) or resource is None or isinstance(resource, UnreadableObject):
+        return None
+    entry = view.entry(state.store, key, resource)
+    return None if entry is None else view.mark(entry, state.render_context(key.context))
 
 
 def _tenant_facts(state: DashboardState, key: ObjectRef, resource: Resource) -> tuple[Paragraph, ...]:

@@ -15,12 +15,14 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
+from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.text.progress_bar import bar
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
 _BAR, _MOST_LINES = 12, 8
+NO_SCHEDULES = "No schedules. :create-schedule makes one, as does velero schedule create."
 CONNECTING: list[Line] = [(Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span("Connecting…"))]
 """Nothing is known yet, not even which clusters there are."""
 
@@ -43,9 +45,36 @@ def why_empty(state: DashboardState, kinds: Collection[str]) -> list[Line]:
     return [line for context in contexts for line in _out_of_reach(state, context) or _of(state, context, kinds)]
 
 
-def nothing_fits(focus: ViewScope) -> list[Line]:
-    """The rows are there, and the filter hides them."""
-    return [(span("No matches. "), Span("esc"), span(" clears the filter.")), *ways_out(focus)]
+def nothing_fits(focus: ViewScope, filter_text: str, rows: int) -> list[Line]:
+    """The rows are there, and the filter hides them; without one, that only those with problems are wanted."""
+    told = (
+        f'No row {"has" if filter_text.isalnum() else "fits"} "{filter_text}".'
+        if filter_text
+        else "No row has a problem."
+    )
+    shown = (span(f"{told}  "), Span(key_name("escape"), BOLD), span(f" shows all {rows:,}."))
+    return [shown, *ways_out(focus)]
+
+
+def empty_queue(state: DashboardState) -> list[Line]:
+    """That nothing runs or waits, and which schedule is next."""
+    lines: list[Line] = [(span("The queue is empty. A run is listed from its creation until it ends.", Tone.DIM),)]
+    for context in state.contexts:
+        if coming := coming_run(state.render_context(context)):
+            lines.append((span(f"Next: {_where(state, context)}{coming}", Tone.DIM),))
+    return lines
+
+
+def coming_run(render: RenderContext) -> str:
+    """`etcd in 19 minutes`: which schedule runs next; "" where none will."""
+    known = [render.schedule(item) for item, _ in render.snapshot.read_schedules if not item.spec.paused]
+    runs = (
+        (run, facts.schedule.name)
+        for facts in known
+        if not facts.invalid and (run := facts.next_run) is not None and not facts.due
+    )
+    run, name = min(runs, default=(None, ""))
+    return f"{name} in {humanize.duration(run - render.now)}" if run is not None else ""
 
 
 def ways_out(focus: ViewScope) -> list[Line]:

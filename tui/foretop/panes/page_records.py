@@ -11,13 +11,14 @@ from typing import Any
 import msgspec
 
 from foretop.bindings import ACTIONS, check_letters
+from foretop.panes.empty_state import NO_SCHEDULES, empty_queue
 from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane, nonadmin_steps
 from foretop.panes.pod_pane import pod_pane
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_pane, schedule_runs
+from foretop.panes.schedule_pane import schedule_pane, schedule_runs, strip_signs
 from foretop.panes.storage_pane import place_pane
 from foretop.panes.triage_pane import calm, finding_pane
 from foretop.widgets.column_layout import ColumnPriorities, sort_keys
@@ -79,6 +80,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the pane ends with the keys that act on the row."""
     tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
     """What a pane of so many cells says below, where it stands beside the table."""
+    explains: Callable[[Any, RenderContext], tuple[Paragraph, ...]] | None = None
+    """The signs in its row, which a pane below the table says after its first sentence."""
     named_keys: Callable[[Any], Collection[str]] = lambda entry: ()
     """The actions that the pane of a row names: their keys come first."""
 
@@ -106,8 +109,10 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(entry, UnreadableRow):
             return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
         render = rows.render_context(key, entry)
-        more = self.tells_more(entry, render, cells) if self.tells_more is not None and cells is not None else ()
-        return *self.tells(entry, render), *more
+        said = self.tells(entry, render)
+        if cells is None:
+            return *said[:1], *(self.explains(entry, render) if self.explains is not None else ()), *said[1:]
+        return *said, *(self.tells_more(entry, render, cells) if self.tells_more is not None else ())
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
@@ -130,7 +135,8 @@ _RECORDS = (
         id="schedules",
         tells=schedule_pane,
         tells_more=schedule_runs,
-        empty="No schedules.",
+        explains=strip_signs,
+        empty=NO_SCHEDULES,
         signs=(
             *_status(
                 healthy="runs as it should",
@@ -152,7 +158,7 @@ _RECORDS = (
         id="nonadmin",
         tells=nonadmin_pane,
         tells_more=nonadmin_steps,
-        empty="No non-admin backups or restores.",
+        empty="No non-admin backups or restores. Tenants make them in their own namespaces.",
         signs=(
             *_status(
                 healthy="Velero's object completed",
@@ -171,7 +177,7 @@ _RECORDS = (
     ScreenPage(
         id="queue",
         tells=queue_pane,
-        empty="The queue is empty.",
+        empty=empty_queue,
         signs=(
             *_RUNS,
             _RESTORE,
@@ -209,19 +215,19 @@ _RECORDS = (
     ScreenPage(
         id="backups",
         tells=backup_pane,
-        empty="No backups.",
+        empty="No backups. One is made when a schedule runs, or by hand on its row.",
         signs=(*_RUNS, Sign("E W", "errors and warnings")),
     ),
     ScreenPage(
         id="restores",
         tells=restore_pane,
-        empty="No restores.",
+        empty="No restores. One is made from a backup, on the pages Backups and Protection.",
         signs=(*_RUNS, Sign("E W", "errors and warnings")),
     ),
     ScreenPage(
         id="storage",
         tells=place_pane,
-        empty="No storage locations.",
+        empty="No storage locations. Velero needs one to write to: velero backup-location create, or OADP's DPA.",
         least_with_pane=_ANY_LINES,
         signs=_status(
             healthy="available",
@@ -233,7 +239,7 @@ _RECORDS = (
     ScreenPage(
         id="pods",
         tells=pod_pane,
-        empty="No Velero pods.",
+        empty="No Velero pods. The server, the node agents and maintenance jobs are listed while they exist.",
         signs=_status(
             healthy="ready", waiting="starting", look="not ready", broken="failing or restarting", unset="has ended"
         ),
@@ -241,7 +247,7 @@ _RECORDS = (
     ScreenPage(
         id="movements",
         tells=movement_pane,
-        empty="No data movements.",
+        empty="No data movements. One is listed while a volume is copied to storage or back.",
         signs=(
             *_status(
                 healthy="completed",
@@ -264,7 +270,7 @@ _RECORDS = (
     ScreenPage(
         id="protection",
         tells=protection_pane,
-        empty="No namespaces with backups or schedules.",
+        empty="No namespaces with backups or schedules. One is listed when a schedule covers it or a backup has it.",
         signs=(
             *_status(
                 healthy="a good copy, as new as promised",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from foretop.widgets.paragraphs import Paragraph, Span, span
@@ -9,36 +10,24 @@ from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import usual_length
-from foretop_core.rules.facts.schedule_runs import NOT_MADE, PAUSED, RUN_WORDS
+from foretop_core.rules.facts.schedule_runs import PAUSED, RUN_WORDS
+from foretop_core.tables.engine.drawings import RUN_SIGNS, SIGN_TONES
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.schedules import ScheduleRow, expected_runs
 from foretop_core.tables.text.run_chart import ChartBar, ChartPiece, bars_that_fit, run_chart
 
-_TONES = {
-    ".": Tone.GOOD,
-    "w": Tone.WARN,
-    "P": Tone.WARN,
-    "F": Tone.BAD,
-    "V": Tone.BAD,
-    NOT_MADE: Tone.BAD,
-    "o": Tone.WAITING,
-    "~": Tone.RUNNING,
-    PAUSED: Tone.PAUSED,
-}
-_GOOD = "."
-_SIGNS = {_GOOD: "", NOT_MADE: "×", "o": "○", "~": "◐"}
-"""On the axis of a chart, where they are not the letter itself."""
-
 
 def run_chart_lines(entry: ScheduleRow, render: RenderContext, cells: int, rows: int) -> tuple[Paragraph, ...]:
     """As many of its last runs as the line has room for; nothing where none has a length."""
     runs = expected_runs(entry, render, bars_that_fit(cells))
-    bars = [ChartBar(_length(run.backup, render), _SIGNS.get(run.letter, run.letter)) for run in runs]
-    lines = run_chart(bars, rows)
+    signs = [RUN_SIGNS.get(run.letter, "") for run in runs]
+    lines = run_chart(
+        [ChartBar(_length(run.backup, render), sign) for run, sign in zip(runs, signs, strict=True)], rows
+    )
     if not lines:
         return ()
-    tones = [_TONES[run.letter] for run in runs]
+    tones = [SIGN_TONES.get(sign, Tone.GOOD) for sign in signs]
 
     def painted(piece: ChartPiece) -> Span:
         return Span(piece.text, DIM if piece.run is None else style_of(tones[piece.run]))
@@ -46,16 +35,23 @@ def run_chart_lines(entry: ScheduleRow, render: RenderContext, cells: int, rows:
     usual = usual_length(entry.runs)
     count = humanize.count(sum(run.letter != PAUSED for run in runs), "run")
     told = f"  the last {count}, oldest first{f'; usual {humanize.duration(usual)}' if usual else ''}"
-    words = [
-        span(f"{_SIGNS.get(sign, sign)} {word}   ", _TONES[sign])
-        for sign, word in RUN_WORDS.items()
-        if sign != _GOOD and any(run.letter == sign for run in runs)
-    ]
     return (
         Paragraph((Span("RUNS", BOLD), Span(told, DIM))),
         *(Paragraph(tuple(map(painted, line))) for line in lines),
-        *((Paragraph(tuple(words), in_items=True),) if words else ()),
+        *signs_in_words(run.letter for run in runs),
     )
+
+
+def signs_in_words(letters: Iterable[str], label: str = "") -> tuple[Paragraph, ...]:
+    """The signs of runs that are not good among these, in one line; nothing where all are good."""
+    shown = set(letters)
+    spans = [
+        part
+        for letter, sign in RUN_SIGNS.items()
+        if letter in shown
+        for part in (span(sign, SIGN_TONES[sign], bold=True), Span(f" {RUN_WORDS[letter]}   ", DIM))
+    ]
+    return (Paragraph(tuple(spans), label, in_items=True),) if spans else ()
 
 
 def _length(backup: Backup | None, render: RenderContext) -> timedelta | None:

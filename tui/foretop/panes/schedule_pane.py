@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import takewhile
 
-from foretop.panes.run_chart_pane import run_chart_lines
-from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop.panes.run_chart_pane import run_chart_lines, signs_in_words
+from foretop.widgets.paragraphs import Paragraph, beside, paragraph, span
 from foretop_core.cron import quoted
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
+from foretop_core.rules.facts.schedule_runs import SHOWN_RUNS
+from foretop_core.rules.phases import ENDED
 from foretop_core.rules.triage.runs import OUTCOMES
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark, severity_mark
-from foretop_core.tables.resources.schedules import ScheduleRow
+from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
 from foretop_core.tables.text import times
 
 _CHART_ROWS, _LAST_RUNS = 5, 14
+_PAGE_CHART_ROWS, _WIDE_PAGE_CHART_ROWS = 4, 6
 _ROOM_FOR_RUNS = 60
 """Cells from which on a pane lists the last runs too."""
 
@@ -29,6 +33,44 @@ def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph,
     return *_statement(facts, render), *body, *_last(facts, render), *_set_up(facts)
 
 
+def schedule_page(entry: ScheduleRow, render: RenderContext, cells: int, *, is_wide: bool) -> tuple[Paragraph, ...]:
+    """The sentence, what happens, how it is set up and the chart of its runs; the table of them stands below it."""
+    facts = render.schedule_facts(entry)
+    head = _statement(facts, render) or _good_ones(facts)
+    body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
+    happens = (*body, *_last_in_table(facts, render))
+    if not is_wide:
+        chart = run_chart_lines(entry, render, cells, _PAGE_CHART_ROWS)
+        return *head, *happens, *_set_up_briefly(facts), *chart
+    made = entry.schedule.created
+    set_up = (*_set_up(facts), *((paragraph(render.time(made, entry.schedule), label="Made"),) if made else ()))
+    chart = run_chart_lines(entry, render, cells, _WIDE_PAGE_CHART_ROWS)
+    gap = paragraph("")
+    return *head, *((gap,) if head else ()), *beside(happens, set_up, cells), gap, *chart, *((gap,) if chart else ())
+
+
+def _last_in_table(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
+    """What the table of runs does not tell of the last one: why it failed, or why there is none."""
+    last = facts.last_backup
+    if last is None:
+        return _last(facts, render)
+    return (paragraph(why, Tone.BAD, label="Why", yields=True),) if (why := _reason(last)) else ()
+
+
+def _reason(run: Backup) -> str:
+    return run.status.failure_reason or "; ".join(run.status.validation_errors)
+
+
+def _good_ones(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
+    """How many of its last runs went well, where nothing else is to be said first."""
+    ended = [run.phase for run in facts.runs if run.phase in ENDED]
+    good = sum(1 for _ in takewhile("Completed".__eq__, ended))
+    if not good or facts.severity is not None:
+        return ()
+    told = f"Its last {good} runs were good." if good > 1 else "Its last run was good."
+    return (paragraph(told, Tone.GOOD, bold=True),)
+
+
 def schedule_runs(entry: ScheduleRow, render: RenderContext, cells: int) -> tuple[Paragraph, ...]:
     """What a pane beside the table has room for besides: the chart of its runs, and in a wide one the last of them."""
     chart = run_chart_lines(entry, render, cells, _CHART_ROWS)
@@ -36,6 +78,11 @@ def schedule_runs(entry: ScheduleRow, render: RenderContext, cells: int) -> tupl
         return ()
     table = _run_table(entry, render) if cells >= _ROOM_FOR_RUNS else ()
     return (paragraph(""), *chart, *table)
+
+
+def strip_signs(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    """The signs in the strip of its row, where the strip has as many runs as beside a narrow table."""
+    return signs_in_words(last_runs(entry, render)[-SHOWN_RUNS:], label="Runs")
 
 
 def _statement(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -55,19 +102,40 @@ def _statement(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, 
 
 def _set_up(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
     """How it is set up; what the rows above need goes first where there is no room."""
-    template, usual = facts.schedule.spec.template, usual_length(facts.runs)
-    names = template.included_namespaces
-    taken = "all namespaces" if not names or "*" in names else humanize.join(names, 3)
-    kept = humanize.duration_setting(template.ttl)
-    skip = facts.schedule.spec.skip_immediately
+    usual, skip = usual_length(facts.runs), facts.schedule.spec.skip_immediately
+    place, kept = _kept(facts)
     lines = (
         ("Usual", humanize.duration(usual) if usual else ""),
-        ("Cron", f"{facts.schedule.spec.schedule}, {_meaning(facts)}" if facts.parsed else _meaning(facts)),
-        ("Takes", taken),
-        ("Storage", f"{template.storage_location or 'the default location'}, kept {kept}"),
+        ("Cron", _cron(facts)),
+        ("Takes", _taken(facts)),
+        ("Storage", f"{place}, {kept}"),
         ("Skip", "the server's default" if skip is None else "yes" if skip else "no"),
     )
     return tuple(paragraph(text, label=label) for label, text in lines if text)
+
+
+def _set_up_briefly(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
+    """The same in two lines, above a chart that says what is usual."""
+    place, kept = _kept(facts)
+    return (
+        paragraph(_cron(facts), label="Cron"),
+        paragraph(f"{_taken(facts)}; to {place}, {kept}", label="Takes"),
+    )
+
+
+def _cron(facts: ScheduleFacts) -> str:
+    return f"{facts.schedule.spec.schedule}, {_meaning(facts)}" if facts.parsed else _meaning(facts)
+
+
+def _taken(facts: ScheduleFacts) -> str:
+    names = facts.schedule.spec.template.included_namespaces
+    return "all namespaces" if not names or "*" in names else humanize.join(names, 3)
+
+
+def _kept(facts: ScheduleFacts) -> tuple[str, str]:
+    """Where its backups are written to, and how long they are kept."""
+    template = facts.schedule.spec.template
+    return template.storage_location or "the default location", f"kept {humanize.duration_setting(template.ttl)}"
 
 
 def _run_table(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -180,6 +248,5 @@ def _last(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
     status = last.status
     faults = f", {humanize.count(status.errors, 'error')}" if status.errors else ""
     warned = f", {humanize.count(status.warnings, 'warning')}" if status.warnings else ""
-    reason = status.failure_reason or "; ".join(status.validation_errors)
-    why = f": {reason}" if reason else ""
+    why = f": {reason}" if (reason := _reason(last)) else ""
     return (paragraph(f"Last backup {last.name}: {last.phase or 'New'}{faults}{warned}{why}"),)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from foretop.bindings import key_name, page_key
-from foretop.panes.empty_state import coming_in, why_lost
+from foretop.panes.empty_state import coming_in, coming_run, why_lost
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.state import DashboardState
@@ -18,9 +18,12 @@ from foretop_core.rules.triage import Acknowledgement, Finding, ungathered
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
-from foretop_core.tables.resources.findings import subject_text
+from foretop_core.tables.resources.findings import subject_and_what
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 
+_DAY = timedelta(days=1)
+_LABEL = 11
+"""Cells for the label of a line, where nothing is wrong."""
 _RETRY = ("relist", "retries now")
 _KEYS_FOR = {
     "velero-signed-out": (("sign_in", "signs in in the terminal, if your exec plugin can prompt you"), _RETRY),
@@ -34,7 +37,7 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
     """What is wrong in the colour of its state, then what to do; what does not fit gives up its end."""
     cause = finding.because if finding.because is not None and not finding.because.members else None
     because = (
-        (paragraph(f"{subject_text(cause)}: {render.text(cause.what)}", label="Cause"),) if cause is not None else ()
+        (paragraph(f"{subject_and_what(cause, render.text(cause.what))}", label="Cause"),) if cause is not None else ()
     )
     known = finding.acknowledged
     acknowledged = (
@@ -130,12 +133,14 @@ def calm(state: DashboardState) -> list[Line]:
     )
     if any(state.pauses(context).needs_attention for context in state.contexts):
         head = (StatusGlyph.PAUSED, "Paused and overdue:")
-    lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], bold=True)), ()]
+    lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], bold=True))]
     for context in state.contexts:
-        lines += [(span(text),) for text in _healthy(state, context)]
+        lines += [(), *([(span(context, bold=True),)] if len(state.contexts) > 1 else ())]
+        lines += [(Span(f"{label:<{_LABEL}}", DIM), span(text)) for label, text in _healthy(state, context)]
         besides = visibility_findings(context, state.health(context), state.clock(context))
         lines += [(span(state.render_context_of(gap).text(gap.evidence), Tone.WARN),) for gap in besides]
-    return lines
+    keys = ((page_key("calendar"), "the night ahead"), (key_name("handover"), "hand-over"))
+    return [*lines, (), tuple(part for key, word in keys for part in (Span(key, BOLD), Span(f" {word}   ", DIM)))]
 
 
 def _not_visible(state: DashboardState) -> list[Line]:
@@ -155,32 +160,49 @@ def _is_asleep(snapshot: ClusterSnapshot) -> bool:
     return bool(snapshot.schedules) and all(schedule.spec.paused for schedule in snapshot.schedules)
 
 
-def _healthy(state: DashboardState, context: str) -> list[str]:
+def _healthy(state: DashboardState, context: str) -> list[tuple[str, str]]:
+    """What is well and what comes next in one cluster, each with its label."""
     render = state.render_context(context)
-    snapshot, now = render.snapshot, render.now
-    pauses = state.pauses(context)
-    known = [render.schedule(item) for item, _ in snapshot.read_schedules if not item.spec.paused]
-    active = [facts for facts in known if not facts.invalid]
-    coming = min(
-        ((run, facts.schedule.name) for facts in active if (run := facts.next_run) is not None and not facts.due),
-        default=None,
-    )
-    name = f"{context}: " if len(state.contexts) > 1 else ""
+    snapshot, now, pauses = render.snapshot, render.now, state.pauses(context)
+    active = sum(not item.spec.paused and not render.schedule(item).invalid for item, _ in snapshot.read_schedules)
     late = f", {pauses.overdue} overdue" if pauses.overdue else ""
-    also = f", {pauses.paused} paused{late}" if pauses.paused else ""
-    healthy = f"{name}{humanize.count(len(active), 'schedule')} healthy{also}"
+    schedules = f"{active:,} healthy{f', {pauses.paused} paused{late}' if pauses.paused else ''}"
     if _is_asleep(snapshot):
-        healthy = f"{name}all schedules are paused ({pauses.paused}, {pauses.overdue} overdue)"
-        healthy = f"{healthy}; {page_key('schedules')} opens them"
-    if coming is not None:
-        healthy = f"{healthy}; next {coming[1]} in {humanize.duration(coming[0] - now)}"
+        schedules = f"all schedules are paused ({pauses.paused}, {pauses.overdue} overdue)"
+        schedules = f"{schedules}; {page_key('schedules')} opens them"
     runs: tuple[Run, ...] = (*snapshot.backups, *snapshot.restores)
     waiting = sum(not has_ended(run) for run in runs)
-    queue = "queue empty" if not waiting else f"{humanize.count(waiting, 'run')} in the queue"
+    queue = "empty" if not waiting else humanize.count(waiting, "run")
     signs = [sign.at for namespace in snapshot.velero_namespaces if (sign := render.server(namespace).sign) is not None]
     pulse = (
         f"Velero was last active {humanize.duration(max(timedelta(), now - max(signs)))} ago"
         if signs
         else "no sign of activity from Velero"
     )
-    return [f"{healthy}.", f"{queue[0].upper()}{queue[1:]}; {pulse}."]
+    coming = coming_run(render)
+    return [
+        ("Schedules", schedules),
+        *([("Next", coming)] if coming else []),
+        ("Last 24h", _last_day(snapshot, now)),
+        ("Queue", f"{queue}; {pulse}"),
+        ("Checked", _checked(snapshot)),
+    ]
+
+
+def _last_day(snapshot: ClusterSnapshot, now: datetime) -> str:
+    ends = [run.phase for run in snapshot.backups if (end := run.status.completion_timestamp) and now - end < _DAY]
+    good = ends.count("Completed")
+    if not ends:
+        return "no backup has ended"
+    return f"{humanize.count(len(ends), 'backup')}, {'all good' if good == len(ends) else f'{good:,} good'}"
+
+
+def _checked(snapshot: ClusterSnapshot) -> str:
+    tenants = len(snapshot.nabs) + len(snapshot.nars)
+    counts = (
+        humanize.count(len(snapshot.backups), "backup"),
+        humanize.count(len(snapshot.restores), "restore") if snapshot.restores else "",
+        f"{tenants:,} NAB and NAR" if tenants else "",
+        humanize.count(len(snapshot.storage), "storage location"),
+    )
+    return ", ".join(filter(None, counts))

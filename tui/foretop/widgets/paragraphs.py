@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 import msgspec
 from rich.style import Style
@@ -16,6 +17,8 @@ from foretop_core.tables.text.terminal_text import clean, cut_end, width
 LABEL = 9
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WORD_OR_SPACES = re.compile(r" +|[^ ]+")
+_BETWEEN = 3
+"""Cells between two columns of paragraphs."""
 _KEPT_FOLDED = 512
 """Paragraphs, with the width that they were folded to."""
 
@@ -72,6 +75,17 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) 
     for (_, folded), fewer in zip(parts, given, strict=True):
         shown += _without_end(folded, fewer) if fewer else folded
     return shown
+
+
+def beside(left: Iterable[Paragraph], right: Iterable[Paragraph], cells: int) -> tuple[Paragraph, ...]:
+    """Two columns of paragraphs, a paragraph for each line; the left one has the larger half."""
+    room = (cells * 4 // 7, cells - cells * 4 // 7 - _BETWEEN)
+    columns = [wrap(paragraphs, size) for paragraphs, size in zip((left, right), room, strict=True)]
+    lines = []
+    for one, other in zip_longest(*columns, fillvalue=()):
+        gap = room[0] + _BETWEEN - sum(width(piece.text) for piece in one)
+        lines.append(Paragraph((*one, Span(" " * gap), *other)))
+    return tuple(lines)
 
 
 def _without_end(folded: tuple[Line, ...], lines: int) -> list[Line]:

@@ -70,6 +70,7 @@ class Table(TableBase, can_focus=True):
             self.cursor = next((key for key, _ in self.rows.ordered()), None)
             self._top = 0
         self._follow(keep_line=False)
+        self._asked_top = self._top
         self._paint(whole=True)
         self.post_message(self.CursorMoved())
 
@@ -87,6 +88,7 @@ class Table(TableBase, can_focus=True):
             fits_at_top = self._top == 0 and found < self.height
             if keep_line and not fits_at_top:
                 self._top += found - before
+                self._asked_top += found - before
         self._scroll()
 
     def _scroll(self) -> None:
@@ -130,6 +132,7 @@ class Table(TableBase, can_focus=True):
         self._place = self._beside_sections(place)
         self._set_cursor(self.rows.lines.key_at(self._place))
         self._scroll()
+        self._asked_top = self._top
         if self._top != top:
             self._paint(whole=True)
         elif old != self._place:
@@ -251,6 +254,8 @@ class Table(TableBase, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         if self.rows is not None and self.size.height:
             self.rows.pump()
+            # A table that is small for a moment comes back as a person left it.
+            self._top = self._asked_top
             self._follow()
             self._paint(whole=True)
             self.post_message(self.Resized())

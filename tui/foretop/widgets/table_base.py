@@ -160,13 +160,15 @@ class TableBase(Widget):
         self._usual_order = ("", False)
         """A column that it is sorted by from the start needs no room of its own."""
         self._place = 0
-        self._top = 0
+        self._top = self._asked_top = 0
+        """The first line in sight, and the one that was when a person last moved."""
         self._window: list[Row] = []
         self._widths = ColumnWidths()
         self._slots: tuple[ColumnSlot, ...] = ()
         self._shortened: dict[int, int] = {}
         self._lit: dict[ObjectRef, frozenset[int]] = {}
         self._empty: tuple[Line, ...] = ()
+        self._below: tuple[Row, ...] = ()
 
     def explain(self, lines: Sequence[Line]) -> None:
         """Set the text in place of rows where there are none."""
@@ -174,6 +176,12 @@ class TableBase(Widget):
             self._empty = tuple(lines)
             if not self._window:
                 self.refresh()
+
+    def show_below(self, rows: Sequence[Row]) -> None:
+        """What stands below the last row, after an empty line, as far as there is room."""
+        if tuple(rows) != self._below:
+            self._below = tuple(rows)
+            self.refresh()
 
     @property
     def is_configured(self) -> bool:
@@ -319,7 +327,13 @@ class TableBase(Widget):
             return self._explanation(y)
         if y == 0:
             return self._head()
-        return self._row(self._window[y - 1]) if y - 1 < len(self._window) else Strip.blank(self.size.width, PLAIN)
+        place = y - 1 - len(self._window)
+        if place < 0:
+            return self._row(self._window[y - 1])
+        # An empty line parts it from the rows.
+        return (
+            self._row(self._below[place - 1]) if 0 < place <= len(self._below) else Strip.blank(self.size.width, PLAIN)
+        )
 
     def _explanation(self, y: int) -> Strip:
         return explanation_strip(self._empty, y, self.size, self._ascii)

@@ -41,6 +41,7 @@ class HeaderState(msgspec.Struct, frozen=True):
     sorted_by: str
     reversed: bool
     selected: str
+    can_sort: bool = True
 
 
 class RowState(msgspec.Struct, frozen=True):
@@ -72,7 +73,7 @@ def head_strip(
     columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], heading: HeaderState, cells: int, ascii: bool
 ) -> Strip:
     """The titles; the letter that sorts by a column is underlined, the sorted one has an arrow."""
-    by_place = {place: letter for letter, place in sort_keys(columns).items()}
+    by_place = {place: letter for letter, place in sort_keys(columns).items()} if heading.can_sort else {}
     pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
     x = 0
     for slot in slots:

@@ -53,6 +53,7 @@ __all__ = [
     "run_facts",
     "time_left",
     "usual_length",
+    "waited",
     "was_seen_moving",
 ]
 
@@ -454,3 +455,12 @@ def was_seen_moving(snapshot: ClusterSnapshot, run: Run) -> bool:
     seen = snapshot.seen
     keys = (snapshot.ref(item) for item in (run, *snapshot.movements_of(run)))
     return any(key in seen.moved and key not in seen.unmoved for key in keys)
+
+
+def waited(run: Run) -> timedelta | None:
+    """How long it stood in the queue before it started; None where it has not, or where that is not known.
+
+    One that was synced from storage was created here long after it started.
+    """
+    created, started = run.created, run.status.start_timestamp
+    return started - created if created is not None and started is not None and started >= created else None

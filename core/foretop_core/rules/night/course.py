@@ -14,6 +14,7 @@ from random import Random
 
 import msgspec
 
+from foretop_core.rules.night.arrivals import Arrival, DrawnArrivals
 from foretop_core.rules.night.lengths import LONG_QUEUE, LateShares
 
 PASS = 60.0
@@ -68,6 +69,8 @@ class CourseStart(msgspec.Struct, frozen=True):
     """Nothing is submitted after this; what was submitted before is played to its end."""
     has_arrival: bool = False
     """A waiting backup has just been made: the server looks at its queue at once."""
+    has_end: bool = False
+    """A backup has just ended: the server is about to hand its slot over, or is late with it."""
     stopped: tuple[float, float] | None = None
     """Velero does not run from the first moment to the second."""
 
@@ -85,6 +88,8 @@ class Draw(msgspec.Struct):
     """When the server looks first; up to some seconds ago where what that look does may not be seen yet."""
     late: LateShares
     random: Random | None = None
+    tenants: DrawnArrivals = DrawnArrivals()
+    """The backups that tenants ask for meanwhile."""
 
 
 class PlayedRun(msgspec.Struct):
@@ -108,9 +113,11 @@ class Course(msgspec.Struct):
     waiting: list[PlayedRun]
     finishing: list[PlayedRun]
     made: list[list[PlayedRun]]
+    arrived: list[PlayedRun]
+    """Those that tenants asked for."""
 
 
-_END, _SUBMIT, _LOOK, _RESTART = range(4)
+_END, _SUBMIT, _LOOK, _RESTART, _ARRIVAL = range(5)
 
 
 class _Waiting(msgspec.Struct):
@@ -145,6 +152,8 @@ class _Server:
         self.next_due = [schedule.due[0] if schedule.due else schedule.first for schedule in state.schedules]
         self.queues: dict[int, deque[_Waiting]] = {}
         """By claim, those that wait, in order: of each claim only the first may start, for they share namespaces."""
+        self.firsts: list[tuple[int, int]] = []
+        """Of each of these lines the number of its first, with the claim, as a heap."""
         self.queued = self.arrived = 0
         self.pass_pending = False
         self.course = Course(
@@ -152,7 +161,11 @@ class _Server:
             [PlayedRun(-1.0, 0.0) for _ in state.waiting],
             [PlayedRun(-1.0, 0.0, 0.0) for _ in state.finishing],
             [[] for _ in state.schedules],
+            [],
         )
+        self.arrivals = iter(draw.tenants.arrivals)
+        self.coming: Arrival | None = None
+        self.tenants_waiting = 0
 
     def push(
         self, at: float, kind: int, schedule: int = NO_SCHEDULE, run: PlayedRun | None = None, claim: int = 0
@@ -168,9 +181,12 @@ class _Server:
         heappush(self.events, (at, tie, self.counter, kind, schedule, run, claim))
 
     def look_after(self, at: float) -> float:
-        """The first look of the server at or after a moment; what one of a moment ago does is still to come."""
+        """The first look of the server at or after a moment; what one of a moment ago does is still to come.
+
+        Moments are whole microseconds: a run due in the very second of a look is not late by an error of floats.
+        """
         first = self.draw.look
-        look = max(0.0, first + math.ceil(max(0.0, at - first) / PASS) * PASS)
+        look = max(0.0, first + math.ceil(round(max(0.0, at - first), 6) / PASS) * PASS)
         stopped = self.state.stopped
         if stopped is not None and stopped[0] <= look < stopped[1]:
             return stopped[1]
@@ -193,10 +209,12 @@ class _Server:
             )
         for index in range(len(state.schedules)):
             self.plan(index)
+        self.await_arrival()
         if state.stopped is not None:
             self.push(state.stopped[0], _RESTART)
         if self.queued and self.free > 0:
-            self.push(0.0 if state.has_arrival else max(0.0, draw.look), _LOOK)
+            is_at_once = state.has_arrival or (state.has_end and not self.is_handover_late())
+            self.push(0.0 if is_at_once else max(0.0, draw.look), _LOOK)
         going = {id(run) for run in (*course.running, *course.waiting)}
         while self.events and (going or not self.only_open):
             at, _, _, kind, schedule, run, claim = heappop(self.events)
@@ -208,9 +226,36 @@ class _Server:
             elif kind == _LOOK:
                 self.pass_pending = False
                 self.look(at)
+            elif kind == _ARRIVAL:
+                self.admit(at)
             else:
                 self.stop(at)
         return course
+
+    def await_arrival(self) -> None:
+        self.coming = next(self.arrivals, None)
+        if self.coming is not None:
+            self.push(self.coming.at, _ARRIVAL)
+
+    def admit(self, at: float) -> None:
+        """The backup of a tenant has come."""
+        assert self.coming is not None
+        if self.tenants_waiting < self.draw.tenants.most_waiting:
+            self.ask(at, self.coming)
+        self.await_arrival()
+
+    def ask(self, at: float, arrival: Arrival) -> None:
+        run = PlayedRun(-1.0, at)
+        self.course.arrived.append(run)
+        self.arrive(run, arrival.claim, NO_SCHEDULE, arrival.length, False)
+        if self.free > 0:
+            self.look(at)
+
+    def ask_again(self, at: float) -> None:
+        """Keeps as many backups of tenants waiting as of late: whose backup has started asks for the next."""
+        tenants, random = self.draw.tenants, self.draw.random
+        while random is not None and at < tenants.keep_until and self.tenants_waiting < tenants.fewest_waiting:
+            self.ask(at, random.choice(tenants.arrivals))
 
     def plan(self, index: int) -> None:
         """Puts the next look that finds a schedule due on the list."""
@@ -256,16 +301,18 @@ class _Server:
         taken, free = 0, self.free
         for claim in self.at_work:
             taken |= bits[claim]
-        first = [(waiting[0].number, key) for key, waiting in self.queues.items()]
-        heapify(first)
-        while first and free > 0:
-            _, key = heappop(first)
+        held: list[tuple[int, int]] = []
+        while self.firsts and free > 0:
+            first = heappop(self.firsts)
+            key = first[1]
             waiting = self.queues[key][0]
             if state.has_queue and conflicts[waiting.claim] & taken:
                 taken |= bits[waiting.claim]
+                held.append(first)
                 continue
             self.queues[key].popleft()
             self.queued -= 1
+            self.tenants_waiting -= waiting.schedule == NO_SCHEDULE
             run = waiting.run
             run.start = at
             if waiting.is_refused:
@@ -281,12 +328,15 @@ class _Server:
                     self.holding[waiting.schedule] += 1
                 self.push(at + waiting.length, _END, waiting.schedule, run, waiting.claim)
             if self.queues[key]:
-                heappush(first, (self.queues[key][0].number, key))
+                heappush(self.firsts, (self.queues[key][0].number, key))
             else:
                 del self.queues[key]
+        for first in held:
+            heappush(self.firsts, first)
         if self.queued and self.free > 0 >= free:
             # A refused one has taken its slot for this look only: its end makes nobody look again.
             self.await_pass(at)
+        self.ask_again(at)
 
     def end(self, at: float, schedule: int, run: PlayedRun, claim: int) -> None:
         run.end = at
@@ -295,18 +345,20 @@ class _Server:
         if not self.at_work[claim]:
             del self.at_work[claim]
         self.release(at, schedule, refused=False)
-        if not self.queued:
+        # Of several that end at one moment, the last makes it look: all of their slots and namespaces are free.
+        is_last = not self.events or self.events[0][0] != at or self.events[0][5] is None
+        if not self.queued or not is_last:
             return
-        random = self.draw.random
-        if (
-            self.state.has_queue
-            and random is not None
-            and random.random()
-            < (self.draw.late.long_queue if self.queued >= LONG_QUEUE else self.draw.late.short_queue)
-        ):
+        if self.is_handover_late():
             self.await_pass(at)
         else:
             self.look(at)
+
+    def is_handover_late(self) -> bool:
+        random, late = self.draw.random, self.draw.late
+        if random is None or not self.state.has_queue:
+            return False
+        return random.random() < (late.long_queue if self.queued >= LONG_QUEUE else late.short_queue)
 
     def release(self, at: float, schedule: int, *, refused: bool) -> None:
         """A schedule whose backup no longer holds it is looked at again at the next pass."""
@@ -326,9 +378,12 @@ class _Server:
     def arrive(self, run: PlayedRun, claim: int, schedule: int, length: float, is_refused: bool) -> None:
         self.queued += 1
         self.arrived += 1
+        self.tenants_waiting += schedule == NO_SCHEDULE
         # Without a queue namespaces do not count: all wait in one line.
         key = claim if self.state.has_queue else 0
         line = self.queues.setdefault(key, deque())
+        if not line:
+            heappush(self.firsts, (self.arrived, key))
         line.append(_Waiting(self.arrived, run, claim, schedule, length, is_refused))
 
     def take(self, claim: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from heapq import nlargest
@@ -17,6 +17,7 @@ import msgspec
 
 from foretop_core.models import Backup
 from foretop_core.rules import phases
+from foretop_core.rules.night.arrivals import TenantRuns, tenant_runs
 from foretop_core.rules.queue.namespace_claims import Claim, claim
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run
@@ -163,7 +164,7 @@ class RunHistory:
     def __init__(self, runs: Callable[[], Iterable[Run]], runs_of: Callable[[Owner], Iterable[Run]] | None = None):
         self._runs, self._runs_of = runs, runs_of
         self._lengths: dict[tuple[Owner, Claim | None], Lengths] = {}
-        self._late: dict[int, LateHandovers] = {}
+        self._late: dict[tuple[int, int | None], LateHandovers] = {}
 
     @cached_property
     def _every(self) -> tuple[Run, ...]:
@@ -225,15 +226,20 @@ class RunHistory:
             return own
         return max(own, known_lengths(team), key=len)
 
-    def late(self, slots: int) -> LateHandovers:
-        found = self._late.get(slots)
+    @cached_property
+    def tenants(self) -> TenantRuns:
+        return tenant_runs(run for run in self._every if not was_synced(run))
+
+    def late(self, slots: int, second: int | None) -> LateHandovers:
+        found = self._late.get((slots, second))
         if found is None:
             backups = [run for run in self._every if isinstance(run, Backup)]
-            found = self._late[slots] = late_handovers(backups, slots)
+            found = self._late[slots, second] = late_handovers(backups, slots, second)
         return found
 
 
-_AT_ONCE = timedelta(seconds=2)
+AT_ONCE = timedelta(seconds=2)
+"""A hand-over that is not late takes less, and objects have whole seconds."""
 _PRIOR_LATE, _PRIOR = 1.0, 6.0
 """Before any was seen: one hand-over in six is late, as on the servers that were watched."""
 _SHRINKS = 4.0
@@ -269,8 +275,12 @@ class LateHandovers(msgspec.Struct, frozen=True):
         return LateShares(*(random.betavariate(late, seen - late) for late, seen in (short, long)))
 
 
-def late_handovers(runs: Sequence[Backup], slots: int) -> LateHandovers:
-    """Learned from the server's own runs: when a slot was free, who waited, and when the next one started."""
+def late_handovers(runs: Sequence[Backup], slots: int, second: int | None = None) -> LateHandovers:
+    """Learned from the server's own runs: when a slot was free, who waited, and when the next one started.
+
+    A late start falls on a submission or on a pass of the server, which comes at this second of the minute. One that
+    falls on neither, nor on an end, followed a backup that is deleted by now: what was before is not known.
+    """
     known = (
         (run.status.start_timestamp, run.created, run.status.completion_timestamp)
         for run in runs
@@ -287,21 +297,28 @@ def late_handovers(runs: Sequence[Backup], slots: int) -> LateHandovers:
             moves.append((ended, _ENDED, created))
     moves.sort(key=lambda move: move[:2])
     at_work = waiting = behind = 0
-    free_since: datetime | None = None
+    free_since = last_end = last_made = datetime.min.replace(tzinfo=UTC)
     seen, late = [0, 0], [0, 0]
     for at, what, created in moves:
         if what == _CREATED:
             waiting += 1
+            last_made = at
         elif what == _ENDED:
             at_work -= 1
+            last_end = at
             if at_work == slots - 1:
                 free_since, behind = at, waiting
         else:
-            if at - created > _AT_ONCE:
-                was_free = at_work < slots and free_since is not None and at - max(free_since, created) > _AT_ONCE
-                is_long = (behind if was_free else waiting) >= LONG_QUEUE
-                seen[is_long] += 1
-                late[is_long] += was_free
+            if at - created > AT_ONCE:
+                # Where its namespaces were taken, the end of that backup is what it waited for.
+                is_late = at_work < slots and at - max(free_since, last_end, created) > AT_ONCE
+                is_on_pass = second is None or (at.second - second + 2) % 60 <= 4
+                if is_late and at - last_made > AT_ONCE and not is_on_pass:
+                    seen, late = [0, 0], [0, 0]
+                else:
+                    is_long = (behind if is_late else waiting) >= LONG_QUEUE
+                    seen[is_long] += 1
+                    late[is_long] += is_late
             at_work += 1
             waiting -= 1
     return LateHandovers((seen[0], seen[1]), (late[0], late[1]))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
+from functools import cached_property
 from typing import assert_never
 
 import msgspec
@@ -39,6 +41,7 @@ __all__ = [
     "Range",
     "RunSpan",
     "at_work_forecasts",
+    "foresight",
     "likely_night",
     "night",
     "open_forecasts",
@@ -247,9 +250,12 @@ class Foresight:
         if self._silence:
             return
         known = history or history_of(snapshot, namespace)
+        model = server_model(snapshot, namespace, now, now + length, zone, known)
         self._begin(
-            server_model(snapshot, namespace, now, now + length, zone, known),
-            open_forecasts(server_model(snapshot, namespace, now, now + _OPEN_HORIZON, zone, known)),
+            model,
+            lambda: (
+                server_model(snapshot, namespace, now, now + _OPEN_HORIZON, zone, known) if model.waiting else model
+            ),
             seed,
         )
 
@@ -259,14 +265,21 @@ class Foresight:
         made = cls.__new__(cls)
         made._silence, made._namespace, made._now = "", model.namespace, model.now
         made._length = timedelta(seconds=model.state.until)
-        made._begin(model, open_forecasts(model), seed)
+        made._begin(model, lambda: model, seed)
         return made
 
-    def _begin(self, model: ServerModel, open_runs: Mapping[str, RunForecast], seed: int) -> None:
-        self.model, self._open = model, open_runs
+    def _begin(self, model: ServerModel, open_model: Callable[[], ServerModel], seed: int) -> None:
+        self.model, self._open_model, self._seed = model, open_model, seed
         self._drawing = Drawing(model, seed)
-        self._likely: Course | None = None
         self._courses = []
+
+    def undrawn(self) -> Foresight:
+        """The same before any draw; what is known of the likely course is shared."""
+        made = copy(self)
+        made._courses = []
+        if not self._silence:
+            made._drawing = Drawing(self.model, self._seed)
+        return made
 
     @property
     def draws(self) -> int:
@@ -280,25 +293,42 @@ class Foresight:
 
     def likely(self) -> Night:
         """The night from the likely course alone."""
-        return self._night(())
+        return self._likely_night
 
     def night(self) -> Night:
-        """The night from all courses that were played."""
-        return self._night(self._courses)
+        """The night from all courses that were played; its open runs as every surface tells them."""
+        if self._silence:
+            return self._likely_night
+        return _foresee(self.model, self._courses, self._likely, open_forecasts(self._open_model()))
 
-    def _night(self, draws: Sequence[Course]) -> Night:
+    @cached_property
+    def _likely(self) -> Course:
+        return play(self.model.state, self._drawing.likely())
+
+    @cached_property
+    def _likely_night(self) -> Night:
         if self._silence:
             return Night(self._namespace, self._now, self._now + self._length, unknown=self._silence)
-        if self._likely is None:
-            self._likely = play(self.model.state, self._drawing.likely())
-        return _foresee(self.model, draws, self._likely, self._open)
+        return _foresee(self.model, (), self._likely, open_forecasts(self.model, 0))
 
 
 def likely_night(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Night:
-    """The coming day of one server by its likely course alone, worked out once a minute and for each change of it.
+    """The coming day of one server by its likely course alone.
 
     Fewer hours where its schedules run very often: rules ask for it while somebody waits.
     """
+    often = max(1, runs_a_day(snapshot, namespace))
+    length = max(_SHORTEST_LIKELY, min(DAY, DAY * _LIKELY_RUNS / often))
+    return _shared(snapshot, namespace, now, length).likely()
+
+
+def foresight(snapshot: ClusterSnapshot, namespace: str, now: datetime, length: timedelta = DAY) -> Foresight:
+    """The coming hours of one server before any draw, with the likely course that the rules have asked for."""
+    return _shared(snapshot, namespace, now, length).undrawn()
+
+
+def _shared(snapshot: ClusterSnapshot, namespace: str, now: datetime, length: timedelta) -> Foresight:
+    """Worked out once a minute and for each change of the server."""
     schedules = snapshot.schedules_by_namespace.get(namespace, ())
     seen = (
         int(now.timestamp() // 60),
@@ -313,30 +343,21 @@ def likely_night(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Ni
         tuple((one.name, one.status.phase) for one in snapshot.storage if one.namespace == namespace),
         snapshot.server(namespace),
     )
-    server = (snapshot.context, namespace)
+    server = (snapshot.context, namespace, length)
     held = _LIKELY.get(server)
     if held is not None and held[0] == seen:
         return held[1]
-    found = _likely_night(snapshot, namespace, now)
+    found = Foresight(snapshot, namespace, now, length)
     while len(_LIKELY) >= _MOST_LIKELY:
         del _LIKELY[next(iter(_LIKELY))]
     _LIKELY[server] = seen, found
     return found
 
 
-_LIKELY: dict[tuple[str, str], tuple[object, Night]] = {}
-"""By server, what its likely night was worked out from, and the night: rules ask again and again."""
+_LIKELY: dict[tuple[str, str, timedelta], tuple[object, Foresight]] = {}
+"""By server, what its night was worked out from, and the night: rules and the calendar ask again and again."""
 _MOST_LIKELY = 16
 _LIKELY_RUNS, _SHORTEST_LIKELY = 1000, timedelta(hours=2)
-
-
-def _likely_night(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Night:
-    beat = snapshot.heartbeat(namespace)
-    if beat.silence(now):
-        return Night(namespace, now, now + DAY, unknown=f"Velero is {beat.silence_word(now)}")
-    length = max(_SHORTEST_LIKELY, min(DAY, DAY * _LIKELY_RUNS / max(1, runs_a_day(snapshot, namespace))))
-    model = server_model(snapshot, namespace, now, now + length)
-    return _foresee(model, (), play(model.state, Drawing(model, SEED).likely()), open_forecasts(model, 0))
 
 
 def night(
@@ -478,6 +499,7 @@ def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
     for schedule, runs in zip(model.schedules, course.made, strict=True):
         owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
         found += [span(run, owner, "", at(run.due)) for run in runs if run.end < NEVER]
+    found += [span(run, Owner(OwnerKind.NAB), "", None) for run in course.arrived if run.end < NEVER]
     return tuple(found)
 
 

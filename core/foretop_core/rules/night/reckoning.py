@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup
 from foretop_core.models.wire import Time
+from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.night.night import Range
 from foretop_core.rules.night.outlook import Outlook
 from foretop_core.rules.schedule_history import submitted
@@ -101,7 +103,19 @@ def reckon(snapshot: ClusterSnapshot, namespace: str, now: datetime, told: Itera
 
 
 def _made(snapshot: ClusterSnapshot, one: ToldRun) -> Backup | None:
-    """The first backup of the schedule that was submitted after the run fell due."""
+    """The first backup of the schedule that was submitted after the run fell due, and before the next one did.
+
+    Any later one is another run's: that of this run was deleted meanwhile, or never made.
+    """
     runs = snapshot.backups_by_schedule.get((one.namespace, one.schedule), ())
-    after = [run for run in runs if one.due <= submitted(run) < one.due + _MADE_WITHIN]
+    until = min(one.due + _MADE_WITHIN, _next_due(snapshot, one) or datetime.max.replace(tzinfo=UTC))
+    after = [run for run in runs if one.due <= submitted(run) < until]
     return min(after, key=submitted, default=None)
+
+
+def _next_due(snapshot: ClusterSnapshot, one: ToldRun) -> datetime | None:
+    for schedule in snapshot.schedules_by_namespace.get(one.namespace, ()):
+        if schedule.name == one.schedule and (dialect := snapshot.dialect(schedule)) is not None:
+            parsed = expression(schedule.spec.schedule, dialect)
+            return parsed.next(one.due) if isinstance(parsed, CronSchedule) and not parsed.never_fires else None
+    return None

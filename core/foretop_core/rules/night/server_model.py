@@ -16,8 +16,9 @@ from foretop_core.rules import phases
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.forecast import base_time, invalid
 from foretop_core.rules.heartbeat import LOOK_LASTS
+from foretop_core.rules.night.arrivals import Arrivals, arrivals_before
 from foretop_core.rules.night.course import NO_SCHEDULE, CourseStart, Draw, OpenRun, PlannedSchedule
-from foretop_core.rules.night.lengths import LateHandovers, Lengths, RunHistory, Source, by_items
+from foretop_core.rules.night.lengths import AT_ONCE, LateHandovers, Lengths, RunHistory, Source, by_items
 from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
@@ -100,6 +101,8 @@ class ServerModel(msgspec.Struct, frozen=True):
     left_out: Mapping[str, str] = msgspec.field(default_factory=dict)
     bounded: tuple[str, ...] = ()
     """The schedules of which not all runs are played."""
+    arrivals: Arrivals = Arrivals()
+    """The backups of tenants so far: more will come."""
 
     @property
     def open(self) -> tuple[OpenBackup, ...]:
@@ -117,6 +120,7 @@ class Drawing:
         self.model, self.seed, self.drawn = model, seed, 0
         self._schedules = [self._stream(f"schedule {schedule.name}") for schedule in model.schedules]
         self._open = {one.run.name: self._stream(f"backup {one.run.name}") for one in model.open}
+        self._arrivals = self._stream("arrivals")
 
     def _stream(self, name: str) -> Random:
         return Random(crc32(name.encode(errors="replace")) ^ self.seed)
@@ -154,6 +158,7 @@ class Drawing:
             look=random.uniform(0.0, 60.0) if model.look is None else model.look,
             late=model.late.shares(random),
             random=random,
+            tenants=model.arrivals.draw(self._arrivals, model.state.until),
         )
 
 
@@ -183,14 +188,21 @@ def server_model(
     planned: list[tuple[Schedule, PlannedSchedule]] = []
     room = MOST_RUNS_OF_ALL
     schedules = snapshot.schedules_by_namespace.get(namespace, ()) if until is not None else ()
-    for schedule in sorted(schedules, key=lambda item: item.name):
+    played = list[Schedule]()
+    for schedule in schedules:
         if why := _left_out(snapshot, schedule):
             left_out[schedule.name] = why
-            continue
-        found = _planned(snapshot, schedule, claims, now, until or now, zone, min(MOST_RUNS, room))
+        else:
+            played.append(schedule)
+    # Where there is not room for all runs, those that run often give way to those that do not.
+    played.sort(key=lambda schedule: (_runs_a_day(snapshot, schedule), schedule.name))
+    for place, schedule in enumerate(played):
+        most = min(MOST_RUNS, max(1, room // (len(played) - place)))
+        found = _planned(snapshot, schedule, claims, now, until or now, zone, most)
         if found is not None:
             planned.append((schedule, found))
             room -= len(found.due)
+    planned.sort(key=lambda one: one[0].name)
     index = {schedule.name: place for place, (schedule, _) in enumerate(planned)}
 
     def opened(run: Backup) -> OpenRun:
@@ -200,6 +212,7 @@ def server_model(
         holds = run.phase in phases.HOLDS_SCHEDULE or run.phase in phases.HOLDS_SLOT
         return OpenRun(claims.of(claim(run)), place, refused, holds)
 
+    arrivals = Arrivals() if until is None else arrivals_before(known.tenants, now, claims.of)
     state = CourseStart(
         slots=slots,
         has_queue=has_queue,
@@ -210,8 +223,10 @@ def server_model(
         conflicts=claims.conflicts(),
         until=((until or now) - now).total_seconds(),
         has_arrival=any(_has_just_come(run, now) for run in waiting),
+        has_end=bool(waiting) and len(running) < slots and _has_just_ended(snapshot, namespace, now),
     )
-    look = snapshot.heartbeat(namespace).coming_look(now)
+    beat = snapshot.heartbeat(namespace)
+    look = beat.coming_look(now)
     prospects = {run.name: open_backup(snapshot, run, now, known) for run in open_runs}
     return ServerModel(
         namespace=namespace,
@@ -223,28 +238,28 @@ def server_model(
         waiting=tuple(prospects[run.name] for run in waiting),
         finishing=tuple(prospects[run.name] for run in finishing),
         look=None if look is None else (look - now).total_seconds(),
-        late=known.late(slots) if waiting or until is not None else LateHandovers(),
+        late=known.late(slots, beat.second) if waiting or until is not None else LateHandovers(),
         left_out=left_out,
-        bounded=tuple(
-            schedule.name for schedule, plan in planned if plan.due and len(plan.due) >= min(plan.most, MOST_RUNS)
-        ),
+        bounded=tuple(schedule.name for schedule, plan in planned if plan.due and len(plan.due) >= plan.most),
+        arrivals=arrivals,
     )
 
 
 def runs_a_day(snapshot: ClusterSnapshot, namespace: str) -> int:
     """About how many runs the schedules of a server have on a busy day."""
-    total = 0
-    for schedule in snapshot.schedules_by_namespace.get(namespace, ()):
-        dialect = None if schedule.spec.paused else snapshot.dialect(schedule)
-        parsed = None if dialect is None else expression(schedule.spec.schedule, dialect)
-        if not isinstance(parsed, CronSchedule):
-            continue
-        if parsed.every is not None:
-            total += int(timedelta(days=1) / max(timedelta(seconds=60), parsed.every))
-        else:
-            fields = None if parsed.never_fires else parsed.fields
-            total += 1440 if fields is None else fields.minute.bit_count() * fields.hour.bit_count()
-    return total
+    schedules = snapshot.schedules_by_namespace.get(namespace, ())
+    return sum(_runs_a_day(snapshot, schedule) for schedule in schedules)
+
+
+def _runs_a_day(snapshot: ClusterSnapshot, schedule: Schedule) -> int:
+    dialect = None if schedule.spec.paused else snapshot.dialect(schedule)
+    parsed = None if dialect is None else expression(schedule.spec.schedule, dialect)
+    if not isinstance(parsed, CronSchedule):
+        return 0
+    if parsed.every is not None:
+        return int(timedelta(days=1) / max(timedelta(seconds=60), parsed.every))
+    fields = None if parsed.never_fires else parsed.fields
+    return 1440 if fields is None else fields.minute.bit_count() * fields.hour.bit_count()
 
 
 def restores_model(
@@ -339,6 +354,16 @@ def _has_just_come(run: Backup, now: datetime) -> bool:
     """Whether Velero is about to see it for the first time, which makes it look at its queue."""
     made = run.created
     return run.phase in ("", "New") and made is not None and now - made <= LOOK_LASTS
+
+
+def _has_just_ended(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> bool:
+    """Whether a backup has left its slot within the time of a hand-over that is not late."""
+    return any(
+        run.phase in phases.FINISHING - phases.MOVES_DATA
+        if run.status.completion_timestamp is None
+        else abs(now - run.status.completion_timestamp) <= AT_ONCE
+        for run in snapshot.backups_by_namespace.get(namespace, ())
+    )
 
 
 def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:

@@ -247,6 +247,10 @@ class View(TableView[E]):
         """The sentence after the title of a section of one server."""
         return ""
 
+    def below(self, render: RenderContext) -> tuple[str, Sequence[E]]:
+        """What a wide screen shows below the rows, and the line above it; none of it is a row of the table."""
+        return "", ()
+
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """The rows that may look different after a change of any watched object."""
         return (key,)

@@ -18,7 +18,7 @@ from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
-from foretop_core.tables.engine.view import Column, TableView
+from foretop_core.tables.engine.view import Column, TableView, plain
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
@@ -30,6 +30,7 @@ _WORDS = {
 }
 _NOBODY = {"velero-": "velero", "window-": "window"}
 """What a finding is about that has no object, by how its code begins; the rest are about a queue."""
+_STATES_OF_SERVER = ("down:", "silent:")
 _SHORT = {kind.name: kind.short[0] for kind in KINDS if kind.short}
 
 
@@ -88,6 +89,13 @@ def subject_text(finding: Finding) -> str:
     return f"{word} {place}".strip()
 
 
+def subject_and_what(finding: Finding, what: str) -> str:
+    """`schedule velero/etcd: its last run failed`; a server that is down or silent has a sentence of its own."""
+    if finding.code.startswith("velero-") and not finding.members and what.startswith(_STATES_OF_SERVER):
+        return f"Velero in {finding.subject.namespace} is {what}"
+    return f"{subject_text(finding)}: {what}"
+
+
 def finding_item(finding: Finding, now: datetime) -> Item:
     """In UTC, whatever a screen shows."""
     return {
@@ -143,6 +151,7 @@ COLUMNS: tuple[Column[Finding], ...] = (
         ticks=True,
     ),
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
+    plain("namespace", "NAMESPACE", lambda found: found.subject.home, wide=True, cells=16, most=16),
     Column("what", "WHAT", lambda found, render: render.text(found.what), lambda found: sort_key(found.what)),
 )
 

@@ -10,22 +10,25 @@ from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, order, owner_of
+from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, order, owner_of, waited
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.rules.phases import WAITING as WAITING_PHASES
 from foretop_core.store import Store
 from foretop_core.tables.engine.drawings import Drawing, TimeBar
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, run_mark
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, phase_tone, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
-from foretop_core.tables.resources.runs import FROM, PHASE, percent, progress_bar, progress_text
+from foretop_core.tables.resources.runs import FROM, PHASE, percent, progress_bar, progress_text, took
 from foretop_core.tables.text import times
 
 _RUNS = "▶"
 RUNNING, WAITING, RESTORES = "RUNNING", "WAITING", "RESTORES"
 """The sections of the queue."""
+ENDED = "ENDED IN THE LAST HOUR"
+_LATELY, _MOST_ENDED = timedelta(hours=1), 20
+_WORTH_TELLING = timedelta(seconds=1)
 
 
 class QueueView(View[Run]):
@@ -76,6 +79,18 @@ class QueueView(View[Run]):
         """`3 of 3 slots, the next is free about 02:30:17`."""
         return _section_words(title, entries, render)
 
+    def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:
+        """What has ended in the last hour: what did not end well, then the rest, the newest first."""
+        runs: Iterable[Run] = (*render.snapshot.backups, *render.snapshot.restores)
+        lately = [
+            (end, run)
+            for run in runs
+            if (end := run.status.completion_timestamp) and render.now - end < _LATELY and has_ended(run)
+        ]
+        lately.sort(key=lambda found: (found[1].phase != "Completed", found[0]), reverse=True)
+        ended = [run for _, run in lately]
+        return f"{ENDED}: {_ended_words(ended)}", ended[:_MOST_ENDED]
+
     def item(self, entry: Run, render: RenderContext) -> Item:
         facts = render.facts(entry)
         if facts.item is not None:
@@ -86,7 +101,7 @@ class QueueView(View[Run]):
 
 def _position(run: Run, render: RenderContext) -> str:
     """Those at work have a sign, those that wait their place among them."""
-    return str(render.facts(run).waiting_place or _RUNS)
+    return "" if has_ended(run) else str(render.facts(run).waiting_place or _RUNS)
 
 
 def _name(run: Run) -> str:
@@ -181,6 +196,14 @@ def _section_words(title: str, runs: Sequence[Run], render: RenderContext) -> st
     return ", ".join(told)
 
 
+def _ended_words(runs: Sequence[Run]) -> str:
+    """`14 good, 1 not`, and the longest wait for a slot."""
+    good = sum(run.phase == "Completed" for run in runs)
+    bad = f", {len(runs) - good:,} not" if good < len(runs) else ""
+    longest = max((length for run in runs if (length := waited(run)) is not None), default=timedelta())
+    return f"{good:,} good{bad}{f', waited up to {times.took(longest)}' if longest >= _WORTH_TELLING else ''}"
+
+
 def _running_words(runs: Sequence[Run], render: RenderContext) -> str:
     line = render.line(runs[0].namespace)
     slots = line.server.slots
@@ -193,7 +216,9 @@ def _running_words(runs: Sequence[Run], render: RenderContext) -> str:
 
 
 def _in(run: Run, render: RenderContext) -> str:
-    """How long until it starts, or until it ends where it has started."""
+    """How long until it starts, or until it ends where it has started; of one that has ended how long it took."""
+    if has_ended(run):
+        return took(run, render.now)
     facts = render.facts(run)
     at = facts.expected_start if facts.state is RunState.WAITS else facts.expected_end
     return times.countdown(max(at - render.now, timedelta())) if at is not None else ""
@@ -201,6 +226,9 @@ def _in(run: Run, render: RenderContext) -> str:
 
 def _at(run: Run, render: RenderContext) -> str:
     """When that is: about, where it has yet to start."""
+    if has_ended(run):
+        ended = run.status.completion_timestamp
+        return render.minute(ended, run) if ended is not None else ""
     facts = render.facts(run)
     if facts.state is RunState.WAITS:
         return f"~{render.estimate(facts.expected_start, run)}" if facts.expected_start is not None else "?"
@@ -211,14 +239,16 @@ def _at(run: Run, render: RenderContext) -> str:
 
 
 def _at_tone(run: Run, render: RenderContext) -> Tone:
-    return Tone.BRIGHT if render.facts(run).state is RunState.RUNS else Tone.PLAIN
+    return Tone.PLAIN if has_ended(run) or render.facts(run).state is not RunState.RUNS else Tone.BRIGHT
 
 
 _HELD = (RunState.NOT_KNOWN, RunState.SERVER_SILENT, RunState.STORAGE_HANGS, RunState.STALLED, RunState.REFUSED)
 
 
 def _progress(run: Run, render: RenderContext) -> str:
-    """How far it is; of one that does not get on, for how long."""
+    """How far it is; of one that does not get on, for how long; how it ended, where that was not well."""
+    if has_ended(run):
+        return "" if run.phase == "Completed" else run.phase
     facts = render.facts(run)
     if facts.state in _HELD:
         return run_eta(run, render)
@@ -226,6 +256,8 @@ def _progress(run: Run, render: RenderContext) -> str:
 
 
 def _progress_tone(run: Run, render: RenderContext) -> Tone:
+    if has_ended(run):
+        return phase_tone(run.phase)
     match render.facts(run).state:
         case RunState.STALLED | RunState.REFUSED | RunState.STORAGE_HANGS | RunState.SERVER_SILENT:
             return Tone.WARN
@@ -236,6 +268,8 @@ def _progress_tone(run: Run, render: RenderContext) -> Tone:
 
 
 def _progress_drawing(run: Run, render: RenderContext) -> Drawing | None:
+    if has_ended(run):
+        return None
     facts = render.facts(run)
     if facts.state in _HELD:
         return None
@@ -276,5 +310,7 @@ _COLUMNS: tuple[Column[Run], ...] = (
     Column("in", "IN", _in, _kind_first, right=True, cells=5, most=6, ticks=True),
     Column("at", "AT", _at, _kind_first, _at_tone, right=True, cells=6, most=7),
     Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone, ticks=True),
-    Column("waits", "WAITS FOR", lambda run, render: render.facts(run).waits_for, _kind_first),
+    Column(
+        "waits", "WAITS FOR", lambda run, render: "" if has_ended(run) else render.facts(run).waits_for, _kind_first
+    ),
 )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar, assert_never
+
+import msgspec
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.models.velero import ItemProgress
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import DataProgress, OwnerKind, Run, has_ended, owner_of
+from foretop_core.rules.facts.run_facts import DataProgress, OwnerKind, Run, has_ended, owner_of, waited
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
 from foretop_core.store import Store
@@ -22,6 +24,8 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, phase_briefs, 
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
+
+_WORTH_TELLING = timedelta(seconds=1)
 
 
 class BackupsView(View[Backup]):
@@ -188,7 +192,8 @@ def _without_share(data: DataProgress) -> str:
     return "data 0 B" if data.moving else "data waits" if data.is_open else "data moves"
 
 
-def _took(run: Run, now: datetime) -> str:
+def took(run: Run, now: datetime) -> str:
+    """How long it took, or has run so far."""
     start, end = run.status.start_timestamp, run.status.completion_timestamp
     return times.took((end or now) - start) if start else ""
 
@@ -236,6 +241,28 @@ def _started(run: Run, render: RenderContext) -> str:
     return render.time_of_day(run.status.start_timestamp, run)
 
 
+def _day_and_minute(run: Run, render: RenderContext) -> str:
+    """`15 Nov 01:35`, in another year `15 Nov 2025`."""
+    at = run.status.start_timestamp
+    if at is None:
+        return "not started"
+    zone = render.zone_of(run)
+    local, today = at.astimezone(zone), render.now.astimezone(zone)
+    return f"{local.day:>2} {local:%b %H:%M}" if local.year == today.year else f"{local.day:>2} {local:%b %Y}"
+
+
+def _waited(run: Run) -> str:
+    """`+2m`: how long it stood in the queue before it started; nothing for one that started at once."""
+    length = waited(run)
+    return f"+{times.short(length)}" if length is not None and length >= _WORTH_TELLING else ""
+
+
+def _items_taken(run: Run) -> str:
+    """`411`, and where not all were taken `409/412`."""
+    progress = run.status.progress
+    return f"{progress.total_items}" if progress and progress.done == progress.total_items else items_done(run)
+
+
 FROM: Column[Run] = Column(
     "from",
     "FROM",
@@ -246,7 +273,7 @@ FROM: Column[Run] = Column(
 )
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
 _TOOK: Column[Run] = Column(
-    "took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True, cells=6, ticks=True
+    "took", "TOOK", lambda run, render: took(run, render.now), _length, right=True, cells=6, ticks=True
 )
 PHASE: Column[Run] = plain(
     "phase",
@@ -256,8 +283,7 @@ PHASE: Column[Run] = plain(
     cells=11,
     briefs=lambda run: ("Refused",) if run.phase == "FailedValidation" else phase_briefs(run.phase),
 )
-_STATE: tuple[Column[Run], ...] = (
-    PHASE,
+_FAULTS: tuple[Column[Run], ...] = (
     Column(
         "errors",
         "E",
@@ -274,7 +300,22 @@ _STATE: tuple[Column[Run], ...] = (
         right=True,
         cells=2,
     ),
+)
+_STATE: tuple[Column[Run], ...] = (
+    PHASE,
+    *_FAULTS,
     Column("started", "STARTED", _started, newest_first, right=True, falls=True, cells=9),
+)
+_EXPIRES: Column[Backup] = Column(
+    "expires",
+    "EXPIRES",
+    lambda run, render: _expires(run, render.now),
+    expiration,
+    briefs=lambda run, render: (_expires(run, render.now).removeprefix("in "),),
+    briefly=True,
+    cells=7,
+    most=7,
+    ticks=True,
 )
 
 _BACKUPS: tuple[Column[Backup], ...] = (
@@ -282,17 +323,7 @@ _BACKUPS: tuple[Column[Backup], ...] = (
     plain("name", "BACKUP", lambda run: run.name, from_middle=True),
     *_STATE,
     _TOOK,
-    Column(
-        "expires",
-        "EXPIRES",
-        lambda run, render: _expires(run, render.now),
-        expiration,
-        briefs=lambda run, render: (_expires(run, render.now).removeprefix("in "),),
-        briefly=True,
-        cells=7,
-        most=7,
-        ticks=True,
-    ),
+    _EXPIRES,
     FROM,
     plain("storage", "LOCATION", lambda run: run.spec.storage_location, from_middle=True),
     Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, wide=True),
@@ -307,3 +338,16 @@ _RESTORES: tuple[Column[Restore], ...] = (
     _TOOK,
     FROM,
 )
+
+RUNS_OF_SCHEDULE: tuple[Column[Backup], ...] = (
+    Column("started", "STARTED", _day_and_minute, newest_first, cells=12),
+    msgspec.structs.replace(PHASE, cells=15),
+    _TOOK,
+    Column("waited", "WAITED", lambda run, _: _waited(run), waited, right=True, cells=6),
+    Column("items", "ITEMS", lambda run, _: _items_taken(run), _done, right=True, cells=8),
+    *_FAULTS,
+    msgspec.structs.replace(_EXPIRES, right=True),
+    plain("backup", "BACKUP", lambda run: run.name, from_middle=True),
+)
+"""The columns of the runs on the page of a schedule."""
+RUNS_RANK = ("started", "phase", "took", "errors", "warnings", "waited", "items", "expires", "backup")

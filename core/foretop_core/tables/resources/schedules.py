@@ -11,7 +11,7 @@ from foretop_core.cron import CronError, shown
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.facts.run_facts import usual_length
+from foretop_core.rules.facts.run_facts import usual_length, waited
 from foretop_core.rules.facts.schedule_facts import (
     SEVERITIES,
     Choice,
@@ -42,6 +42,7 @@ from foretop_core.tables.text import times
 _MARKS = {Severity.ERROR: StatusGlyph.BROKEN, Severity.WARNING: StatusGlyph.LOOK}
 
 
+_WORTH_TELLING = timedelta(seconds=1)
 MOST_RUNS = 30
 """So many runs a strip in the table has at most."""
 
@@ -52,6 +53,8 @@ class ScheduleRow(LastingFacts, frozen=True, kw_only=True):
     past: tuple[tuple[str, timedelta | None], ...]
     usual: timedelta | None
     """How long its runs take; None where they are too few to say."""
+    wait: timedelta | None
+    """How long the half of its last runs that waited least waited for a slot at most; None where none is known."""
 
     @property
     def letters(self) -> str:
@@ -64,8 +67,8 @@ class SchedulesView(View[ScheduleRow]):
     watched = frozenset({SCHEDULE.name, BACKUP.name, *VERSION_KINDS})
     context_kinds = frozenset({STORAGE.name})
     order = "name"
-    rank = ("next", "last", "at", "namespace", "runs", "cron", "usual", "to", "meaning")
-    least: ClassVar[Mapping[str, int]] = {"name": 20, "namespace": 10, "cron": 18, "runs": 10, "to": 8}
+    rank = ("next", "last", "at", "namespace", "runs", "cron", "usual", "to", "meaning", "wait")
+    least: ClassVar[Mapping[str, int]] = {"name": 20, "namespace": 10, "cron": 18, "runs": 10, "to": 8, "meaning": 16}
     first: ClassVar[Mapping[str, int]] = {"runs": 14}
     order_words = "worst first, then next run"
     is_of_velero = True
@@ -88,6 +91,7 @@ class SchedulesView(View[ScheduleRow]):
             readings,
             past=tuple([(run.letter, _length(run.backup)) for run in past]),
             usual=usual_length(runs),
+            wait=_usual_wait(runs[:SHOWN_RUNS]),
         )
 
     def basis(self, store: Store, context: str) -> Verdicts:
@@ -305,6 +309,15 @@ def expected_runs(entry: ScheduleRow, render: RenderContext, most: int) -> tuple
     return (*past, *runs_since(render.schedule_facts(entry)))[-most:]
 
 
+def _usual_wait(runs: Iterable[Backup]) -> timedelta | None:
+    lengths = sorted(length for run in runs if (length := waited(run)) is not None)
+    return lengths[(len(lengths) - 1) // 2] if lengths else None
+
+
+def _wait(entry: ScheduleRow) -> str:
+    return times.short(entry.wait) if entry.wait is not None and entry.wait >= _WORTH_TELLING else ""
+
+
 def _meaning(entry: ScheduleRow) -> str:
     if len(entry.readings) > 1:
         return "; ".join(f"{reading.releases}: {reading.meaning}" for reading in entry.readings)
@@ -347,6 +360,17 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         lambda entry: entry.next_run,
         briefs=lambda entry, render: (_at(entry, render).replace(" ", ""),),
         cells=5,
+        most=5,
+    ),
+    Column(
+        "wait",
+        "WAIT",
+        lambda entry, _: _wait(entry),
+        lambda entry: entry.wait,
+        lambda _entry, _render: Tone.DIM,
+        right=True,
+        wide=True,
+        cells=4,
         most=5,
     ),
     Column(

@@ -12,7 +12,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
-from foretop_core.tables.resources.findings import subject_text
+from foretop_core.tables.resources.findings import subject_and_what, subject_text
 
 DESCRIBED: Mapping[str, Kind] = {
     "schedule": SCHEDULE,
@@ -38,7 +38,7 @@ def ticket_text(finding: Finding, now: datetime) -> str:
         ("Finding", f"{finding.severity}: {render(finding.what, now)}"),
         ("Since", since),
         ("Known", render(acknowledgement_text(finding.acknowledged), now) if finding.acknowledged else ""),
-        ("Cause", f"{subject_text(cause)}: {render(cause.what, now)}" if cause is not None else ""),
+        ("Cause", f"{subject_and_what(cause, render(cause.what, now))}" if cause is not None else ""),
         ("Evidence", render(finding.evidence, now)),
         ("Hits", render(finding.hits, now)),
         ("Raw", finding.raw),

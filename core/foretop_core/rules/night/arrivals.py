@@ -1,0 +1,183 @@
+"""Backups of tenants that nobody has asked for yet: each course replays how they came before.
+
+None of them is foretold. They take slots and places in the queue, so the runs of schedules start later and less surely.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+from heapq import nlargest
+from random import Random
+from statistics import median
+
+import msgspec
+
+from foretop_core.models import Backup
+from foretop_core.rules.queue.namespace_claims import Claim, claim
+from foretop_core.rules.queue.owners import OwnerKind, owner_of
+from foretop_core.rules.queue.positions import Run
+
+_LOOKED_AT = 300
+_RECENT = 30
+"""The coming hour is like the time in which so many came."""
+_FEWEST = 5
+"""Fewer do not tell that more will come."""
+_LONGEST_SEEN = timedelta(days=7)
+_HOUR, _DAY = 3600.0, 86400.0
+_SHORTEST_STRETCH = 1200.0
+_SHORTEST_OF_FEW = _HOUR
+"""A few that came together a moment ago do not tell that as many come every moment."""
+_LONGEST_RECENT = 3 * _HOUR
+
+
+class TenantRun(msgspec.Struct, frozen=True):
+    """A backup that a tenant asked for: when, its namespaces, and how long it was at work."""
+
+    created: datetime
+    claim: Claim
+    seconds: float
+
+
+class TenantRuns(msgspec.Struct, frozen=True):
+    """The newest of a server, the newest first."""
+
+    runs: tuple[TenantRun, ...] = ()
+    server_since: datetime | None = None
+    """The oldest run of the server, whosever it is."""
+    fewest_waiting: int = 0
+    """Of late at least so many waited, in three quarters of the time."""
+    most_waiting: int = 0
+    """So many waited at once. Tenants do not pile up without end: they wait for one before they ask for the next."""
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """A backup that comes in one course, at this second of it."""
+
+    at: float
+    claim: int
+    length: float
+
+
+class DrawnArrivals(msgspec.Struct, frozen=True):
+    """The backups of tenants in one course."""
+
+    arrivals: tuple[Arrival, ...] = ()
+    """In order."""
+    fewest_waiting: int = 0
+    keep_until: float = 0.0
+    """Up to this second at least so many wait."""
+    most_waiting: int = 0
+    """One that finds so many waiting does not come."""
+
+
+class Arrivals(msgspec.Struct, frozen=True, dict=True):
+    """The backups of tenants that came before a moment, ready to be replayed."""
+
+    ago: tuple[float, ...] = ()
+    """The seconds since each of them came, the newest first."""
+    claims: tuple[int, ...] = ()
+    lengths: tuple[float, ...] = ()
+    server_seen: float = 0.0
+    """The seconds since the oldest run of the server."""
+    fewest_waiting: int = 0
+    most_waiting: int = 0
+
+    @cached_property
+    def _recent(self) -> float:
+        """The length of the stretch that tells of the coming hour."""
+        if len(self.ago) >= _RECENT:
+            return max(self.ago[_RECENT - 1], _SHORTEST_STRETCH)
+        return max(self.ago[-1], min(max(self.server_seen, _SHORTEST_STRETCH), _SHORTEST_OF_FEW))
+
+    def draw(self, random: Random, until: float) -> DrawnArrivals:
+        """Those of one course: first as they came of late, later as in the same hour of some earlier day.
+
+        A stretch is replayed from a moment of its own on, so that no two courses are alike.
+        """
+        found: list[Arrival] = []
+        if len(self.ago) < _FEWEST:
+            return DrawnArrivals()
+        at = keep_until = 0.0
+        while at < until:
+            stretch = back = self._recent
+            first, last = -int(-(at + _HOUR) // _DAY), int((self.ago[-1] + at) // _DAY)
+            if first <= last and (at or stretch > _LONGEST_RECENT):
+                stretch, back = _HOUR, random.randint(first, last) * _DAY - at
+            else:
+                keep_until = min(at + stretch, until)
+            turn = random.uniform(0.0, stretch)
+            came = range(bisect_right(self.ago, back - stretch), bisect_right(self.ago, back))
+            found += sorted(
+                (
+                    Arrival(at + (back - self.ago[one] + turn) % stretch, self.claims[one], self.lengths[one])
+                    for one in came
+                ),
+                key=lambda arrival: arrival.at,
+            )
+            at += stretch
+        coming = found[: bisect_left(found, until, key=lambda arrival: arrival.at)]
+        fewest = self.fewest_waiting if coming else 0
+        return DrawnArrivals(tuple(coming), fewest, keep_until, self.most_waiting)
+
+
+def tenant_runs(runs: Iterable[Run]) -> TenantRuns:
+    """Learned from the runs that a server has made itself."""
+    oldest: datetime | None = None
+    asked: list[tuple[datetime, Backup]] = []
+    for run in runs:
+        if run.created is None:
+            continue
+        oldest = run.created if oldest is None or run.created < oldest else oldest
+        if isinstance(run, Backup) and owner_of(run).kind is OwnerKind.NAB and run.phase != "FailedValidation":
+            asked.append((run.created, run))
+    newest = nlargest(_LOOKED_AT, asked, key=lambda one: one[0])
+    known = [length for _, run in newest if (length := _length(run)) is not None]
+    if not known or oldest is None:
+        return TenantRuns()
+    usual = median(known)
+    found = tuple(
+        TenantRun(at, claim(run), usual if (length := _length(run)) is None else length) for at, run in newest
+    )
+    return TenantRuns(found, oldest, *_waiting([run for _, run in newest]))
+
+
+def _length(run: Backup) -> float | None:
+    started, ended = run.status.start_timestamp, run.status.completion_timestamp
+    return None if started is None or ended is None else max(1.0, (ended - started).total_seconds())
+
+
+def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:
+    """As many as waited at least in three quarters of the recent time, and the most of all."""
+    moves: list[tuple[datetime, int]] = []
+    for run in runs:
+        if run.created is not None:
+            moves.append((run.created, 1))
+        if run.status.start_timestamp is not None:
+            moves.append((run.status.start_timestamp, -1))
+    recently = runs[_RECENT - 1].created if len(runs) >= _RECENT else None
+    most, waiting = 1, 0
+    levels: list[int] = []
+    for at, step in sorted(moves, key=lambda move: (move[0], -move[1])):
+        waiting += step
+        most = max(most, waiting)
+        if recently is not None and at >= recently:
+            levels.append(waiting)
+    return sorted(levels)[len(levels) // 4] if levels else 0, most
+
+
+def arrivals_before(known: TenantRuns, now: datetime, claim_of: Callable[[Claim], int]) -> Arrivals:
+    """Those of the last days; `claim_of` gives the index of a claim in the model."""
+    if known.server_since is None:
+        return Arrivals()
+    came = [run for run in known.runs if timedelta() <= now - run.created <= _LONGEST_SEEN]
+    return Arrivals(
+        tuple((now - run.created).total_seconds() for run in came),
+        tuple(claim_of(run.claim) for run in came),
+        tuple(run.seconds for run in came),
+        (now - known.server_since).total_seconds(),
+        known.fewest_waiting,
+        known.most_waiting,
+    )

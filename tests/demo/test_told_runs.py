@@ -1,0 +1,33 @@
+"""Forecasts of the simulated cluster, and what came of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.night import night
+from foretop_core.rules.night.outlook import outlook
+from foretop_core.rules.night.reckoning import reckon, told_runs
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from foretop_demo.scenarios import ScenarioOptions, find_scene
+from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
+
+
+def test_the_runs_of_the_busy_scene_come_inside_the_ranges_that_were_told() -> None:
+    """Its tenants keep the queue filled, so no run of a schedule starts when it is made."""
+    box = SimulatedCluster(find_scene("default"), ScenarioOptions(seed=2), FIXED_START)
+
+    def seen() -> ClusterSnapshot:
+        snapshot = assemble(box.objects(), given_versions={"": "1.18.3"})
+        return replace(snapshot, servers={"openshift-adp": VeleroInfo(concurrency=3, version="1.18.3")})
+
+    box.settle(timedelta(minutes=40))
+    told = told_runs("", outlook(night(seen(), "openshift-adp", box.clock.now(), timedelta(hours=2))))
+    box.settle(timedelta(minutes=90))
+    found = reckon(seen(), "openshift-adp", box.clock.now(), told)
+    assert found.starts >= 12
+    assert found.starts_inside / found.starts >= 0.75
+    assert found.ends_inside / found.ends >= 0.75
+    assert not found.is_hard

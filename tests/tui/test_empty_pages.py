@@ -1,0 +1,43 @@
+"""Pages without rows: what was looked at, what is next, and the key that shows all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.tui.fake_source import FilledSource, calm
+from tests.tui.pilot import screen
+
+
+async def test_where_nothing_is_wrong_it_is_told_what_was_looked_at_and_what_is_next() -> None:
+    async with screen(FilledSource(calm())) as shown:
+        await shown.settle()
+        assert "● No problems." in shown.text
+        told = [line.split()[0] for line in shown.lines if line.startswith("  ")]
+        assert told == ["●", "Schedules", "Next", "Last", "Queue", "Checked", "5"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (("slash", *"zz"), 'No row has "zz".  esc shows all '),
+        (("slash", *"phase:zz"), 'No row fits "phase:zz".  esc shows all '),
+        (("ctrl+z",), "No row has a problem.  esc shows all "),
+    ],
+)
+async def test_a_filter_that_nothing_fits_is_named_with_the_key_that_clears_it(
+    keys: tuple[str, ...], told: str
+) -> None:
+    async with screen(FilledSource(calm())) as shown:
+        await shown.press("2", *keys)
+        assert told in shown.text
+        await shown.press("escape")
+        assert told not in shown.text
+
+
+async def test_an_empty_queue_tells_which_run_is_next() -> None:
+    async with screen(FilledSource(calm())) as shown:
+        await shown.press("4")
+        assert "The queue is empty." in shown.text
+        assert re.search(r"Next: \S+ in \d+ \w+", shown.text)

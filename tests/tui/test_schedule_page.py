@@ -1,0 +1,124 @@
+"""The page of a schedule: its sentence, how it is set up, the chart, and the table of its runs with a cursor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop.pages.detail_page import DetailPage
+from foretop_core.models.kinds import BACKUP
+from foretop_core.models.wire import ObjectRef, Resource
+from tests.objects import backup, schedule
+from tests.tui.dashboard_on_box import stand
+from tests.tui.fake_source import FilledSource, meta
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
+
+
+def _run(hour: int, phase: str = "Completed", waited: int = 0, **more: Any) -> Resource:
+    return backup(
+        f"etcd-{hour:02}",
+        phase,
+        created=f"{hour:02}:00:03",
+        started=f"{hour:02}:{waited:02}:03",
+        ended=f"{hour:02}:{waited + 5:02}:03",
+        of="etcd",
+        **more,
+    )
+
+
+def _objects() -> list[Resource]:
+    return [schedule("etcd", "0 * * * *", last="02:00:03"), _run(0), _run(1, waited=2), _run(2, "Failed")]
+
+
+def _page(shown: Screen) -> DetailPage:
+    page = shown.app.main_screen.page
+    assert isinstance(page, DetailPage)
+    return page
+
+
+def _of(name: str) -> ObjectRef:
+    return ObjectRef("prod-eu", BACKUP.name, "velero", name)
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE])
+async def test_the_runs_have_a_table_with_a_cursor(size: tuple[int, int]) -> None:
+    async with screen(FilledSource(_objects()), size=size) as shown:
+        await shown.press("2", "enter")
+        head = next(line for line in shown.lines if "STARTED" in line)
+        assert [word for word in head.split() if word.isalpha()][:7] == [
+            *("STARTED", "PHASE", "TOOK", "WAITED", "ITEMS", "E", "W"),
+        ]
+        assert ("BACKUP" in head) == (size != SMALL)
+        rows = [line for line in shown.lines if " 15 Nov 0" in line]
+        assert [row.split("15 Nov ")[1].split()[:2] for row in rows] == [
+            ["02:00", "Failed"],
+            ["01:02", "Completed"],
+            ["00:00", "Completed"],
+        ]
+        assert "+2m" in rows[1]
+        assert "▌" in rows[0]
+        assert "Its last run failed, after 2 good ones." in shown.text
+        assert "Related" not in shown.text
+
+
+async def test_enter_opens_the_run_under_the_cursor_and_e_its_results() -> None:
+    async with screen(FilledSource(_objects())) as shown:
+        await shown.press("2", "enter", "down", "enter")
+        assert _page(shown).key == _of("etcd-01")
+        await shown.press("escape")
+        assert _page(shown).run_under_cursor() == _of("etcd-01")
+        await shown.press("up", "e")
+        assert (_page(shown).key, _page(shown).section) == (_of("etcd-02"), "results")
+        await shown.press("escape", "escape")
+        assert shown.app.main_screen.current == "schedules"
+
+
+async def test_a_new_run_leaves_the_cursor_on_its_run() -> None:
+    async with screen(FilledSource(_objects())) as shown:
+        await shown.press("2", "enter", "down")
+        assert _page(shown).run_under_cursor() == _of("etcd-01")
+        new = {"metadata": meta("etcd-03", created="2026-11-15T02:40:03Z", labels={"velero.io/schedule-name": "etcd"})}
+        shown.source.change(BACKUP, new)
+        await shown.tick()
+        assert _page(shown).run_under_cursor() == _of("etcd-01")
+        await shown.press("g")
+        assert _page(shown).run_under_cursor() == _of("etcd-03")
+
+
+async def test_a_schedule_without_runs_and_other_sections_have_no_table_of_them() -> None:
+    async with screen(FilledSource([schedule("etcd", "0 * * * *")])) as shown:
+        await shown.press("2", "enter")
+        assert "STARTED" not in shown.text
+        assert "enter open" not in shown.footer
+    async with screen(FilledSource(_objects())) as shown:
+        await shown.press("2", "enter", "right")
+        assert "STARTED" not in shown.text
+        assert _page(shown).run_under_cursor() is None
+
+
+async def test_from_120_columns_on_its_name_its_state_and_the_sections_are_in_the_frame() -> None:
+    async with screen(FilledSource(_objects()), size=MIDDLE) as shown:
+        await shown.press("2", "enter")
+        assert shown.lines[2].startswith("┌─ ✗ schedule velero/etcd ─")
+        assert shown.lines[2].endswith(" Overview ─ Events ─ Changes ─ Describe ─ YAML  ─┐")
+        assert shown.lines[-2] == f"└{'─' * 118}┘"
+
+
+async def test_beside_its_runs_a_capital_edits_the_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("default", tmp_path, monkeypatch) as at:
+        await at.shown.press("2", "slash", *"metrics", "enter", "enter")
+        await at.shown.until(lambda: "E edit" in at.shown.footer)
+        await at.shown.press("E")
+        await at.shown.sees("Edit metrics-hourly in")
+
+
+async def test_below_a_narrow_table_the_signs_of_the_strip_are_explained() -> None:
+    async with screen(FilledSource(_objects())) as shown:
+        await shown.press("2")
+        assert "Runs     F failed" in shown.pane
+        assert "partly failed" not in shown.pane
+    async with screen(FilledSource(_objects()[:3])) as shown:
+        await shown.press("2")
+        assert "Runs " not in shown.pane

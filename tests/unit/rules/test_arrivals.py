@@ -1,0 +1,129 @@
+"""Backups that tenants will ask for: they are not foretold, and they hold up the runs of schedules."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from random import Random
+
+from msgspec.structs import replace
+
+from foretop_core.models import Backup, Resource
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.arrivals import Arrivals
+from foretop_core.rules.night.lengths import late_handovers
+from foretop_core.rules.night.night import Night, night, open_forecasts
+from foretop_core.rules.night.server_model import server_model
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from tests.objects import NOW, at, backup, location, schedule
+
+HOUR, DAY = 3600.0, 86400.0
+FROM_TENANT = {"openshift.io/oadp-nab-origin-name": "one", "openshift.io/oadp-nab-origin-namespace": "team-a"}
+
+
+def _backup(name: str, created: datetime, started: datetime | None, ended: datetime | None, of: str = "") -> Backup:
+    return backup(
+        name,
+        "Completed" if ended else "InProgress" if started else "Queued",
+        created=created.isoformat(),
+        started=started.isoformat() if started else "",
+        ended=ended.isoformat() if ended else "",
+        of=of,
+        spec={"includedNamespaces": [of or name]},
+        annotations={} if of else FROM_TENANT,
+    )
+
+
+def _server(*objects: Resource, slots: int = 1) -> ClusterSnapshot:
+    snapshot = assemble([location(), *objects], given_versions={"": "1.18.3"})
+    return replace(snapshot, servers={"velero": VeleroInfo(concurrency=slots, version="1.18.3")})
+
+
+def _nightly() -> list[Resource]:
+    """Ten runs of a minute, one a day; the next falls due at 03:30."""
+    days = [at("03:30:07") - timedelta(days=day) for day in range(1, 11)]
+    runs = [_backup(f"nightly-{day:%d}", day, day, day + timedelta(minutes=1), "nightly") for day in days]
+    return [schedule("nightly", "30 3 * * *", last=days[0].isoformat()), *runs]
+
+
+def _tenants(every: float, lasts: float) -> list[Resource]:
+    made = [NOW - timedelta(seconds=lasts + every * number) for number in range(1, 41)]
+    return [_backup(f"nab-{n}", t, t, t + timedelta(seconds=lasts)) for n, t in enumerate(made)]
+
+
+def _start_of_nightly(ahead: Night) -> tuple[datetime, datetime]:
+    (told,) = [run for run in ahead.runs if run.owner.name == "nightly"]
+    assert told.start is not None
+    return told.start.most
+
+
+def test_a_start_is_told_to_the_second_on_a_server_that_has_nothing_else_to_do() -> None:
+    first, last = _start_of_nightly(night(_server(*_nightly()), "velero", NOW, timedelta(hours=2)))
+    assert last - first <= timedelta(seconds=1)
+
+
+def test_tenants_who_keep_the_only_slot_busy_make_the_start_of_a_schedule_uncertain() -> None:
+    snapshot = _server(*_nightly(), *_tenants(every=130, lasts=100))
+    ahead = night(snapshot, "velero", NOW, timedelta(hours=2))
+    first, last = _start_of_nightly(ahead)
+    assert last - first > timedelta(seconds=45)
+    assert {run.owner.name for run in ahead.runs} == {"nightly"}, "what nobody has asked for is not told"
+    assert len(ahead.typical) > 20, "but it takes slots"
+
+
+def test_a_few_backups_of_tenants_do_not_tell_that_more_will_come() -> None:
+    few = _tenants(every=130, lasts=100)[:4]
+    first, last = _start_of_nightly(night(_server(*_nightly(), *few), "velero", NOW, timedelta(hours=2)))
+    assert last - first <= timedelta(seconds=1)
+
+
+def test_later_hours_are_like_the_same_hours_of_earlier_days() -> None:
+    ago = sorted(day * DAY - 3 * HOUR - number * 300 for day in range(1, 6) for number in range(12))
+    known = Arrivals(tuple(ago), (0,) * len(ago), (60.0,) * len(ago), 7 * DAY, 0, 3)
+    for seed in range(20):
+        drawn = known.draw(Random(seed), DAY).arrivals
+        assert len(drawn) == 12
+        assert all(3 * HOUR <= one.at <= 4 * HOUR for one in drawn)
+        assert list(drawn) == sorted(drawn, key=lambda one: one.at)
+
+
+def _in_turn(count: int) -> list[Backup]:
+    """One slot, always taken: each run starts with the end of the one before, and waited for minutes."""
+    begins = at("01:00:13")
+    return [
+        _backup(f"run-{n}", t - timedelta(minutes=5), t, t + timedelta(seconds=47))
+        for n in range(count)
+        for t in (begins + timedelta(seconds=47 * n),)
+    ]
+
+
+def test_a_start_after_a_backup_that_was_deleted_is_no_late_hand_over() -> None:
+    runs = _in_turn(40)
+    assert late_handovers(runs, 1, second=3).late == (0, 0)
+    left = [run for place, run in enumerate(runs) if place >= 30 or place % 3 == 0]
+    found = late_handovers(left, 1, second=3)
+    assert found.late == (0, 0)
+    assert sum(found.seen) >= 8
+
+
+def test_a_start_with_the_end_of_a_backup_that_took_its_namespace_is_no_late_hand_over() -> None:
+    first = _backup("first", at("01:00:00"), at("01:00:00"), at("01:10:00"))
+    short = _backup("short", at("01:00:05"), at("01:00:05"), at("01:02:00"))
+    waits = _backup("waits", at("01:01:20"), at("01:10:00"), at("01:11:00"))
+    assert late_handovers([first, short, waits], 2).late == (0, 0)
+
+
+def test_a_hand_over_that_is_under_way_is_not_taken_for_a_late_one() -> None:
+    """The one before ended a second ago; most hand-overs take some milliseconds, and the next pass is far."""
+    ended = NOW - timedelta(seconds=1)
+    before = [
+        _backup(f"nightly-{n}", t, t, t + timedelta(minutes=1), "nightly")
+        for n in range(5)
+        for t in (ended - timedelta(minutes=1 + 30 * n),)
+    ]
+    waiting = _backup("waits", NOW - timedelta(seconds=50), None, None)
+    snapshot = _server(*before, waiting)
+    model = replace(server_model(snapshot, "velero", NOW, NOW + timedelta(hours=1)), look=40.0)
+    start = open_forecasts(model)["waits"].start
+    assert start is not None
+    assert start.likely - NOW < timedelta(seconds=2)
+    assert start.most[1] - NOW > timedelta(seconds=30), "it may be late all the same"
