@@ -93,7 +93,7 @@ def _line_of(text: str, problem: Exception) -> int:
 
 
 @cache
-def _settings_of(section: type[Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+def _settings_of(section: type[ConfigSection]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
     """The types of the fields of a section, and those fields by the names of its settings; contexts have one each."""
     names = {one.encode_name: one.name for one in msgspec.structs.fields(section)}
     return get_type_hints(section, include_extras=True), names
@@ -139,7 +139,7 @@ class _SettingsWalk:
             return self._list(node, arguments[0], path)
         return self._scalar(node, wanted, path)
 
-    def _section(self, node: yaml.Node, wanted: type[Any], path: SettingPath) -> Any:
+    def _section(self, node: yaml.Node, wanted: type[ConfigSection], path: SettingPath) -> Any:
         """A setting without a value is left at its default, unless it is a switch."""
         types, fields = _settings_of(wanted)
         values: dict[str, Any] = {}
