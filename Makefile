@@ -42,10 +42,11 @@ demo: $(INSTALLED) ## see foretop at work, without a cluster
 test: compiled   ## the tests that need nothing but Python, without the long sweeps that tour runs
 	$(BIN)/python -m pytest $(SPREAD) -m "not sweep"
 
-# The rules and models whole; of what needs a server or a screen, a file or two for each package.
-QUICK = tests/unit $(addprefix tests/wire/test_,actions.py client.py kubeconfig.py reflector.py session.py) \
+# The rules and models, but for the files that take longest; of what needs a server or a screen, a file or two for each package.
+LONG = $(addprefix --ignore tests/unit/,rules/test_triage_recordings.py test_long_strings.py test_output_ends.py test_packaging.py test_wheel.py)
+QUICK = tests/unit $(LONG) $(addprefix tests/wire/test_,actions.py client.py kubeconfig.py reflector.py session.py) \
 	$(addprefix tests/tui/test_,cursor.py deeds.py footer.py handlers.py panes.py resource_list.py)
-test-quick: compiled ## the inner loop: all unit tests, and a share of those before a server and a screen
+test-quick: compiled ## the inner loop: all unit tests but the longest, and a share of those before a server and a screen
 	$(BIN)/python -m pytest $(SPREAD) -m "not sweep" $(QUICK)
 
 test-demo: compiled ## the tests of the simulated cluster: its API server, controllers and scenes

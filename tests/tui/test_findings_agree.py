@@ -16,8 +16,7 @@ from foretop_core.rules.facts.namespace_facts import ProtectionJudge, Protection
 from foretop_core.rules.triage import Thresholds, triage
 from foretop_core.rules.triage.protection import protection_limits
 from foretop_core.session import Session
-from foretop_demo.scenarios import SCENES, ScenarioOptions
-from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
+from tests.settled_scenes import SCENE_NAMES, settled
 from tests.tui.fake_source import FilledSource
 
 _HOUR = timedelta(hours=1)
@@ -26,9 +25,8 @@ _BUSY = timedelta(minutes=11)
 
 
 def source_of(name: str, passed: timedelta) -> FilledSource:
-    box = SimulatedCluster(SCENES[name], ScenarioOptions(seed=1), FIXED_START)
-    box.settle(passed)
-    return FilledSource(box.objects(), at=box.clock.now())
+    objects, now = settled(name, passed)
+    return FilledSource([*objects], at=now)
 
 
 def printed(source: FilledSource) -> list[str]:
@@ -45,12 +43,8 @@ def shown(source: FilledSource) -> list[str]:
     return sorted(finding.id for _, finding in model.table)
 
 
-_TIMES = [
-    (name, passed)
-    for name in SCENES
-    if name != "large"
-    for passed in (timedelta(minutes=2), _BUSY if name == "default" else _HOUR)
-]
+_LATE = {name: _BUSY if name == "default" else _HOUR for name in SCENE_NAMES}
+_TIMES = [(name, passed) for name in SCENE_NAMES for passed in (timedelta(minutes=2), _LATE[name])]
 
 
 @pytest.mark.parametrize(
@@ -63,8 +57,8 @@ def test_the_command_line_prints_the_findings_that_triage_shows(name: str, passe
 
 def test_a_namespace_whose_last_copy_expires_is_a_finding_where_the_protection_page_says_so() -> None:
     said = 0
-    for name in (name for name in SCENES if name != "large"):
-        source = source_of(name, _HOUR)
+    for name, passed in _LATE.items():
+        source = source_of(name, passed)
         now, snapshot = source.clock("").now(), source.store.snapshot(source.contexts[0])
         judge = ProtectionJudge(now, protection_limits(Thresholds()), snapshot.velero_namespaces)
         rows = (row for one in snapshot.protection.names if (row := snapshot.protection.row(one)) is not None)

@@ -21,12 +21,11 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, HOLDS_SLOT, WAITING
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_tone, run_mark
-from foretop_demo.scenarios import SCENES
+from tests.settled_scenes import SCENE_NAMES
 from tests.tui.fake_source import FilledSource, calm
 from tests.tui.pilot import SMALL, Screen, screen
 from tests.tui.test_findings_agree import source_of
 
-SCENE_NAMES = [name for name in SCENES if name != "large"]
 SHORT = re.compile(r"(?<![\w.@:/=-])(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?(?![\w-])")
 LONG = re.compile(r"\b\d[\d,]* (?:second|minute|hour|day)s?\b")
 AS_WRITTEN = re.compile(r"\(\w+\)|back-off \w+ restarting")

@@ -27,8 +27,8 @@ from foretop_core.rules.sentences import Moment, Sentence, Text, render
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.resources.findings import finding_item
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
-from foretop_demo.scenarios import SCENES
 from tests.objects import backup, restore, schedule
+from tests.settled_scenes import SCENE_NAMES
 from tests.tui.fake_source import FilledSource, meta
 from tests.tui.pilot import MIDDLE, screen
 from tests.tui.test_findings_agree import source_of
@@ -112,7 +112,7 @@ def test_no_pane_changes_a_time_that_it_quotes(zone: ZoneInfo) -> None:
     assert [name for name, said in zoned.items() if _UTC_TIME.search(said.replace(QUOTE, ""))] == []
 
 
-@pytest.mark.parametrize("name", [name for name in SCENES if name != "large"])
+@pytest.mark.parametrize("name", SCENE_NAMES)
 def test_every_moment_of_every_finding_is_written_in_the_zone_that_is_asked_for(name: str) -> None:
     source = source_of(name, timedelta(minutes=2))
     state = state_of(source)

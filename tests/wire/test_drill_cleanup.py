@@ -27,6 +27,8 @@ __all__ = ["wire"]
 KINDS = ("Namespace", "ConfigMap", "Restore")
 FOREIGN = (("Namespace", ""), ("ConfigMap", HOME))
 INTO = "shop-trial"
+DEATHS = ((1, "after"), (3, "before"), (5, "after"))
+"""Made without a proof, not noted, deleted without a word: the deaths that leave most behind."""
 
 
 @pytest.fixture(autouse=True)
@@ -131,9 +133,13 @@ def test_what_only_has_the_label_is_named_with_a_line_that_a_shell_reads_and_is_
         assert not [one for one in wire.writes if one[0] != "POST" or not one[1].endswith("reviews")]
 
 
-@pytest.mark.parametrize("how", ["before", "after"])
 @pytest.mark.parametrize(
-    "place", [pytest.param(place, marks=[] if place in (1, 3, 5) else [pytest.mark.sweep]) for place in range(7)]
+    ("place", "how"),
+    [
+        pytest.param(place, how, marks=[] if (place, how) in DEATHS else [pytest.mark.sweep])
+        for place in range(7)
+        for how in ("before", "after")
+    ],
 )
 def test_a_drill_killed_at_any_write_leaves_only_what_is_proven_to_be_deleted(
     place: int,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -91,6 +92,13 @@ def _line_of(text: str, problem: Exception) -> int:
     return text.count("\n", 0, position) + 1 if isinstance(position, int) else 1
 
 
+@cache
+def _settings_of(section: type[ConfigSection]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """The types of the fields of a section, and those fields by the names of its settings; contexts have one each."""
+    names = {one.encode_name: one.name for one in msgspec.structs.fields(section)}
+    return get_type_hints(section, include_extras=True), names
+
+
 def _is_null(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and node.tag == _NULL
 
@@ -131,10 +139,9 @@ class _SettingsWalk:
             return self._list(node, arguments[0], path)
         return self._scalar(node, wanted, path)
 
-    def _section(self, node: yaml.Node, wanted: type[Any], path: SettingPath) -> Any:
+    def _section(self, node: yaml.Node, wanted: type[ConfigSection], path: SettingPath) -> Any:
         """A setting without a value is left at its default, unless it is a switch."""
-        types = get_type_hints(wanted, include_extras=True)
-        fields = {one.encode_name: one.name for one in msgspec.structs.fields(wanted)}
+        types, fields = _settings_of(wanted)
         values: dict[str, Any] = {}
         for name, key, value in self._pairs(node, path):
             if name not in fields:

@@ -15,18 +15,16 @@ from foretop_core.rules.sentences import keys_in, render, with_keys
 from foretop_core.rules.triage import Finding, aggregated, triage
 from foretop_core.rules.triage.finding import WHAT_CELLS, brief
 from foretop_core.tables.text.terminal_text import width
-from foretop_demo.scenarios import SCENES, ScenarioOptions
-from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.objects import NOW, location, schedule
+from tests.settled_scenes import SCENE_NAMES, settled
 
 
 def findings_of(scene: str, after: timedelta) -> tuple[Finding, ...]:
-    box = SimulatedCluster(SCENES[scene], ScenarioOptions(seed=1), FIXED_START)
-    box.settle(after)
-    return aggregated(triage(assemble(box.objects()), box.clock.now()).findings)
+    objects, now = settled(scene, after)
+    return aggregated(triage(assemble(objects), now).findings)
 
 
-@pytest.mark.parametrize("scene", [name for name in SCENES if name != "large"])
+@pytest.mark.parametrize("scene", SCENE_NAMES)
 def test_what_is_short_and_do_says_nothing_twice_in_every_scene(scene: str) -> None:
     for finding in findings_of(scene, timedelta(minutes=2)):
         what, told = render(finding.what, NOW), render(finding.evidence, NOW)
