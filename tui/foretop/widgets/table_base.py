@@ -178,7 +178,7 @@ class TableBase(Widget):
                 self.refresh()
 
     def show_below(self, rows: Sequence[Row]) -> None:
-        """What stands below the last row, after an empty line, as far as there is room."""
+        """Set the lines below the last row, after an empty one, as far as there is room."""
         if tuple(rows) != self._below:
             self._below = tuple(rows)
             self.refresh()
