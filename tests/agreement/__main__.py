@@ -16,7 +16,7 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     asked = options.parse_args()
     tally, chance, began = Tally(), random.Random(asked.seed), time.monotonic()
-    for situation in situations(asked.seed):
+    for _, situation in situations(asked.seed):
         tally.ask(situation, chance)
         if tally.situations % 200 == 0:
             print(f"{tally.comparisons:,} in {time.monotonic() - began:.0f} s", file=sys.stderr)

@@ -108,10 +108,11 @@ class Tally:
         ]
 
 
-def situations(seed: int) -> Iterator[Situation]:
+def situations(seed: int, helps: Callable[[int], bool] = lambda place: True) -> Iterator[tuple[int, Situation]]:
     """One after the other from each scene and recording, those more often of which little else tells the same.
 
-    A story that has ended begins anew with another seed.
+    With the place of its story among them, which is left out while it does not help, unless none does. A story that has
+    ended begins anew with another seed.
     """
     makers: list[Callable[[int], Iterator[Situation]]] = [
         *(lambda number, name=name: scene(name, number) for name in SCENE_NAMES),
@@ -123,11 +124,13 @@ def situations(seed: int) -> Iterator[Situation]:
     numbers = count(seed)
     stories = [(make, make(next(numbers))) for make in makers]
     for turn in count():
-        for place, (make, story) in enumerate(stories):
-            if not place and turn % _SELDOM:
+        helpful = [place for place in range(len(stories)) if helps(place)] or [*range(len(stories))]
+        for place in helpful:
+            if not place and turn % _SELDOM and len(helpful) > 1:
                 continue
+            make, story = stories[place]
             found = next(story, None)
             if found is None:
                 stories[place] = make, make(next(numbers))
             else:
-                yield found
+                yield place, found
