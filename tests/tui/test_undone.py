@@ -36,7 +36,7 @@ async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_i
         await at.shown.until(lambda: any("put back by argocd-controller" in text for _, text in at.shown.app.told))
         assert not at.object("Schedule", "orders-hourly")["spec"].get("paused")
         await at.shown.press("1")
-        await at.see("schedule orders-hourly put back by argocd-controller")
+        await at.see("schedule orders-hourly openshift-adp put back by argocd-controller")
         await at.shown.until(lambda: at.journal[-1].user == "argocd-controller")
         assert at.journal[-1].result == "put back by argocd-controller; foretop only saw it"
         assert at.shown.faults == []
