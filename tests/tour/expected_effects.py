@@ -206,6 +206,7 @@ _TO_AND_FRO: Mapping[str, Promise] = {
     "edge": moves,
     "column": changes_the_head,
     "scroll_pane": scrolls,
+    "scroll_text": scrolls,
     "scroll_by": scrolls,
     "by": scrolls,
     "aside": scrolls,

@@ -130,11 +130,12 @@ PICTURES = (
 LIVE = (
     Picture("unpause", "maintenance", ("2", "down", "u"), ROOMY),
     Picture("edit", "default", ("2", "e", "ctrl+u", *"47 2 * * 1-5"), ROOMY),
+    Picture("what-if", "default", ("5", *["down"] * 12, "W", "ctrl+u", *"30 5 * * *"), ROOMY, awaited=" So  "),
     Picture("pods", "dead", ("colon", *"pods", "enter"), ROOMY),
     Picture(
         "results",
         "default",
-        ("7", "/", *"phase:Part", "enter", "e", "e", "right", "enter"),
+        ("7", "/", *"phase:Part", "enter", "e", "e", "enter"),
         ROOMY,
         awaited="Fetched at",
     ),
@@ -149,7 +150,7 @@ LIVE = (
     Picture(
         "failed-restore",
         "default",
-        ("8", "/", *"phase:PartiallyFailed", "enter", "e", "e", "right", "enter"),
+        ("8", "/", *"phase:PartiallyFailed", "enter", "e", "e", "enter"),
         ROOMY,
         awaited="persistentvolumeclaims",
     ),
