@@ -8,7 +8,7 @@ from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
-from foretop_core.rules.triage import Finding, Thresholds, triage
+from foretop_core.rules.triage import Finding, Severity, Thresholds, triage
 from foretop_core.tables.text.terminal_text import width
 from tests.objects import NOW, backup, location, schedule
 
@@ -44,6 +44,16 @@ def test_runs_that_will_be_lost_are_told_with_the_way_to_try_a_change() -> None:
     assert width(said) <= 32
     assert "W on the calendar" in render(lost.remedy, NOW)
     assert "still going when the next one falls due" in render(lost.evidence, NOW)
+
+
+def test_a_few_lost_of_very_many_runs_are_a_note() -> None:
+    """The one that goes on now takes some minutes more; each after it is done before the next."""
+    half = {"totalItems": 100, "itemsBackedUp": 50}
+    going = backup("often-now", "InProgress", created="02:30:03", started="02:30:03", of="minutely", progress=half)
+    (lost,) = _coming(schedule("minutely", "*/2 * * * *", last="02:30:03"), going, *_runs("minutely", 1))
+    assert (lost.code, lost.severity) == ("runs-will-be-lost", Severity.NOTE)
+    (often,) = _coming(schedule("often", "*/10 * * * *", last="02:40:03"), *_runs("often", 25))
+    assert often.severity is Severity.WARNING
 
 
 def test_a_run_that_is_overtaken_by_the_next_is_a_note() -> None:

@@ -26,6 +26,8 @@ WINDOW_TAKEN = "window-not-free"
 COPY_OLD = "copy-will-be-old"
 _TRY = "Try a change with W on the calendar or with foretop whatif; foretop spread proposes other minutes."
 _JUST_AFTER = timedelta(seconds=1)
+_ONE_IN = 20
+"""From one run lost in so many on it is a warning."""
 
 
 def coming_losses(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -127,7 +129,8 @@ def _lost(
     assert due is not None
     return Finding(
         RUNS_LOST,
-        Severity.WARNING,
+        # Of a schedule that runs every few minutes a lost run is made up for by the next.
+        Severity.WARNING if len(lost) * _ONE_IN >= len(coming.runs) else Severity.NOTE,
         snapshot.ref(schedule),
         None,
         f"will lose {len(lost):,} of {humanize.count(len(coming.runs), 'run')}",
