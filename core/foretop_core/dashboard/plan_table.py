@@ -179,7 +179,7 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
     number = (
         f"{over}{humanize.count(misses, 'run')} {'is' if misses == 1 else 'are'} missed"
         if misses
-        else "No run is missed"
+        else f"{'no' if last.is_open else 'No'} run is missed"
     )
     open_end = "No end given: " if last.is_open else ""
     unfinished = [effect.unfinished for effect in effects if effect.unfinished is not None]
