@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 
@@ -182,3 +183,29 @@ async def test_who_may_not_list_namespaces_gets_a_sentence(tmp_path: Path, monke
             "Drill: you are not allowed to list namespaces; "
             "a drill is for administrators; a tenant restores in place with a NonAdminRestore"
         )
+
+
+async def test_an_answer_that_comes_while_the_dialog_closes_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, size=(80, 24), speed=_SPEED) as at:
+        gone = asyncio.Event()
+
+        async def answers_late(*_: object) -> tuple[()]:
+            await gone.wait()
+            return ()
+
+        monkeypatch.setattr("foretop.dialogs.drill_dialogs.quotas_of", answers_late)
+        await asked(at, "legacy")
+        await at.see("Drill legacy")
+        label = at.dialog.query_one("#wanted")
+        detach = label._detach
+
+        def detached() -> None:
+            detach()
+            gone.set()
+
+        monkeypatch.setattr(label, "_detach", detached)
+        await at.shown.press("escape")
+        await at.shown.until(lambda: gone.is_set() and not at.has_dialog)
+        assert not at.shown.faults

@@ -303,14 +303,16 @@ class ActionDialog(DialogFrame):
     async def _ask_rights(self, planned: TrackedPlan) -> None:
         """A right that is missing is named before anything is sent."""
         try:
-            self._refusal = await self.service.refusal(planned.plan)
+            self._refusal = await self.refusal(planned.plan)
         except Exception as problem:
             self._refusal = failure_line(problem)
+            self.draw()
             raise
-        finally:
-            # It may have been closed meanwhile.
-            if self.is_attached:
-                self.draw()
+        self.draw()
+
+    async def refusal(self, plan: Plan) -> str:
+        """Which right is missing for it, in a sentence; empty where none is."""
+        return await self.service.refusal(plan)
 
     def draw(self) -> None:
         """While it is sent, what was agreed to stays as it was."""

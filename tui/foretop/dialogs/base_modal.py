@@ -8,6 +8,7 @@ from typing import ClassVar, TypeVar
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
@@ -37,8 +38,13 @@ class BaseModal(ModalScreen[Answer]):
         self.set_class(ascii, "-ascii")
 
     def action_leave(self) -> None:
-        self.is_left = True
         self.dismiss(None)
+
+    def dismiss(self, result: Answer | None = None) -> AwaitComplete:
+        """Ends its workers as well: an answer that comes while it closes would be drawn into what is gone."""
+        self.is_left = True
+        self.workers.cancel_node(self)
+        return super().dismiss(result)
 
     @property
     def window_cells(self) -> int:

@@ -208,9 +208,8 @@ class RestoreDialog(ActionDialog):
             self._there = frozenset(await visible_namespaces(self.service.client(self.keys[0].context))) or None
         except ForetopError:
             self._there = None
-        finally:
-            self._is_looking = False
-            self.replan()
+        self._is_looking = False
+        self.replan()
 
 
 class CreateScheduleDialog(ActionDialog):

@@ -150,33 +150,24 @@ class DownloadScreen(BaseModal[None]):
 
     @work(exclusive=True)
     async def _fetch(self) -> None:
-        """A window that was left has nothing more to show: what ends while it closes is dropped."""
         self.download_state = DownloadState.FETCHING
-        self._redraw()
+        self.draw()
         try:
             await self.get()
         except Exception as problem:
             if not isinstance(problem, ForetopError):
                 _log.exception("fetching %s of %s failed", self.file.noun, self.key)
-            if self.is_left:
-                return
             self.download_state = DownloadState.REFUSED
             self.said = [paragraph(failure_line(problem), Tone.BAD)]
             self.draw()
             self.query_one("#cancel").focus()
-            return
-        if self.is_left:
             return
         self.download_state = DownloadState.SHOWN
         self.got()
 
     def came(self, done: int, total: int) -> None:
         self._came_in = (done, total)
-        self._redraw()
-
-    def _redraw(self) -> None:
-        if not self.is_left:
-            self.draw()
+        self.draw()
 
     # What is on the screen
 

@@ -217,12 +217,9 @@ class DrillDialog(ActionDialog):
         self._left = await leftovers(executor)
         self.draw()
 
-    @work(exclusive=True, group="rights")
-    async def _ask_rights(self, planned: TrackedPlan) -> None:
+    async def refusal(self, plan: Plan) -> str:
         """Asks also for the rights to delete: who may not do that is told before anything is made."""
-        plan = planned.plan
-        self._refusal = await self.service.refusal(plan) or await self.service.refusal(plan_later_cleanup(plan))
-        self.draw()
+        return await super().refusal(plan) or await super().refusal(plan_later_cleanup(plan))
 
     def more(self) -> list[Paragraph]:
         """Other drills are named, and left alone."""

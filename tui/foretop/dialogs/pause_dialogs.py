@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -159,11 +160,10 @@ class PauseDialog(ActionDialog):
     async def _learn_users(self) -> None:
         """Asks who acts, which is written on the schedule: nothing is shown to be written before that is known."""
         try:
-            for context in self.contexts:
-                await self.service.learn_user(context)
+            await asyncio.gather(*map(self.service.learn_user, self.contexts))
         finally:
             self.waits_for = ""
-            self.replan()
+        self.replan()
 
     def fields(self) -> Iterable[Widget]:
         reason = Prompt(placeholder="for the next shift", id="reason")
