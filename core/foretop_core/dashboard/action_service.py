@@ -66,7 +66,7 @@ class ActionService:
         self.undone: dict[ObjectRef, UndoneChange] = {}
         """What was put back since it was last written here."""
         self.unwatched: dict[ObjectRef, str] = {}
-        """What is no longer watched for that, and why."""
+        """Objects that are not watched for that any more, and why."""
         self._environ = environ
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
