@@ -80,16 +80,7 @@ class QueueView(View[Run]):
         return _section_words(title, entries, render)
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:
-        """What has ended in the last hour: what did not end well, then the rest, the newest first."""
-        runs: Iterable[Run] = (*render.snapshot.backups, *render.snapshot.restores)
-        lately = [
-            (end, run)
-            for run in runs
-            if (end := run.status.completion_timestamp) and render.now - end < _LATELY and has_ended(run)
-        ]
-        lately.sort(key=lambda found: (found[1].phase != "Completed", found[0]), reverse=True)
-        ended = [run for _, run in lately]
-        return f"{ENDED}: {_ended_words(ended)}", ended[:_MOST_ENDED]
+        return ended_lately(render)
 
     def item(self, entry: Run, render: RenderContext) -> Item:
         facts = render.facts(entry)
@@ -97,6 +88,19 @@ class QueueView(View[Run]):
             return queue_item(render.snapshot.context, facts, facts.item, render.now)
         nothing = dict.fromkeys(("position", "waitingPosition", "owner", "blockedBy", "expectedStart"))
         return {**identity(render.snapshot.context, entry), "phase": entry.phase or None, **nothing}
+
+
+def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
+    """What has ended in the last hour: what did not end well, then the rest, the newest first."""
+    runs: Iterable[Run] = (*render.snapshot.backups, *render.snapshot.restores)
+    lately = [
+        (end, run)
+        for run in runs
+        if (end := run.status.completion_timestamp) and render.now - end < _LATELY and has_ended(run)
+    ]
+    lately.sort(key=lambda found: (found[1].phase != "Completed", found[0]), reverse=True)
+    ended = [run for _, run in lately]
+    return f"{ENDED}: {_ended_words(ended)}", ended[:_MOST_ENDED]
 
 
 def _position(run: Run, render: RenderContext) -> str:
