@@ -46,6 +46,7 @@ from foretop_core.tables.timeline.lanes import (
     RepeatedCollision,
     StartLoad,
     TimelineItem,
+    lane_obstacles,
     warmer,
 )
 from foretop_core.tables.timeline.night_chart import LaneSign, SizeClass, Zoom, size_class
@@ -60,7 +61,6 @@ from foretop_core.tables.timeline.night_words import (
     night_words,
     week_words,
 )
-from foretop_core.tables.timeline.obstacles import lane_obstacles
 from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
