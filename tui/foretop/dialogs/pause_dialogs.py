@@ -177,7 +177,7 @@ class PauseDialog(ActionDialog):
         return lambda snapshot, items, now: plan_pause(snapshot, items, request, now)
 
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
-        return plan_table(plan, self._line).sentence if plan.steps else ()
+        return plan_table(plan, self.service.queue_line).sentence if plan.steps else ()
 
     def outcome(self) -> Iterator[Paragraph]:
         """Tells what was done, and the way back."""
@@ -189,9 +189,8 @@ class PauseDialog(ActionDialog):
         context = self.keys[0].context
         typed = self.query_one("#until", Prompt).value.strip()
         until = read_end(typed, self.service.now(context)) if typed else None
-        return PauseRequest(
-            self.service.user(context), self._batch, self.query_one("#reason", Prompt).value.strip(), until
-        )
+        reason = self.query_one("#reason", Prompt).value.strip()
+        return PauseRequest(self.service.user(context), self._batch, reason, until, self.service.gap)
 
 
 def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[Text]:
