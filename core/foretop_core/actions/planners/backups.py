@@ -326,6 +326,7 @@ BACK_UP_NOW = ActionRecord(
     (RequiredPermission("create", BACKUP),),
     plan_back_up_now,
     many=True,
+    planned_together=True,
     short="back up now",
     footer=LATE,
     words=("backup now", "run now"),
