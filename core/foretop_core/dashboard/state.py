@@ -14,6 +14,7 @@ from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
+from foretop_core.dashboard.told_forecasts import ToldForecasts
 from foretop_core.errors import let_through
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.logs import logger
@@ -105,8 +106,9 @@ class DashboardState:
         ticks: Callable[[], float],
         own: AcknowledgementFile | None = None,
         drills: DrillJournal | None = None,
+        told: ToldForecasts | None = None,
     ) -> None:
-        """`own` is what the person at the terminal has acknowledged for themselves, `drills` has what they drilled."""
+        """`own`, `drills` and `told` are what the person at the terminal has acknowledged, drilled and been told."""
         self.source = source
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
@@ -125,9 +127,10 @@ class DashboardState:
         self._ticks = ticks
         self._own = own
         self._drills = drills
+        self.told = told
         self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
-        self._context_factories = {context: RenderContextFactory(source.store, context) for context in source.contexts}
+        self._context_factories = {context: self._factory(context) for context in source.contexts}
         self._render_contexts: dict[str, RenderContext] = {}
         self._clocks: dict[str, datetime] = {}
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
@@ -146,10 +149,15 @@ class DashboardState:
     def take_contexts(self) -> None:
         """The session watches another context from now on."""
         new = [context for context in self.source.contexts if context not in self._context_factories]
-        self._context_factories |= {context: RenderContextFactory(self.store, context) for context in new}
+        self._context_factories |= {context: self._factory(context) for context in new}
         self._first_look.update(new)
         self._opened = self._ticks()
         self.contexts = self.source.contexts
+
+    def _factory(self, context: str) -> RenderContextFactory:
+        if self.told is None:
+            return RenderContextFactory(self.store, context)
+        return RenderContextFactory(self.store, context, self.told.of_schedule)
 
     @property
     def store(self) -> Store:
