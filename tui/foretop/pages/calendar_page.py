@@ -251,6 +251,14 @@ class CalendarPage(FilterablePage):
             self.timeline.look_at(self.state.focus)
             self.pulse()
 
+    def restore(self, place: PageAddress) -> None:
+        if place.filter is not None and place.filter != self.prompt.value:
+            self.set_class(bool(place.filter), "-filtering")
+            self.prompt.value = place.filter
+            self.narrow_to(place.filter)
+        if place.key is not None:
+            self.lanes.go_to(place.key)
+
     def take_keys(self) -> None:
         self.screen.set_focus(self.lanes, scroll_visible=False)
 
