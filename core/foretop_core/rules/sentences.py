@@ -130,7 +130,7 @@ def _flat(parts: Iterable[Text | Moment | Key | datetime | timedelta]) -> Iterat
 
 
 def names_key(text: Text, action: str) -> bool:
-    """Whether a sentence names the key of an action."""
+    """True if a sentence names the key of an action."""
     return isinstance(text, Sentence) and Key(action) in text.parts
 
 
