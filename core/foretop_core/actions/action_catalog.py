@@ -1,4 +1,4 @@
-"""All actions, found in `foretop_core.actions.planners`: there is no list of them to keep.
+"""All actions, found in `foretop_core.actions.planners`: nobody keeps a list of them.
 
 A record that lacks a part, or has one that another has too, is an error when this is imported.
 """

@@ -81,7 +81,7 @@ class DialogSpec(msgspec.Struct, frozen=True):
     together: Callable[[ClusterSnapshot, list[Any]], str] | None = None
     """The warning about what only all of them together lose: each object is planned alone."""
     current: Callable[[Any, datetime], str] | None = None
-    """How one object is now, for as long as there is no plan that tells it."""
+    """How one object is now; shown until there is a plan."""
 
 
 class CommandLine(msgspec.Struct, frozen=True):

@@ -52,6 +52,7 @@ from foretop_core.rules.drills import (
 )
 from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.copies import DrillOutcome
+from foretop_core.rules.schedule_history import run_length
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _STORAGE = "requests.storage"
@@ -214,9 +215,7 @@ class DrillRun(msgspec.Struct):
     def took(self) -> timedelta:
         """From the start of the restore to its end, as Velero wrote them."""
         restore = self._restore(self.executor.snapshot())
-        begun = restore.status.start_timestamp if restore is not None else None
-        ended = restore.status.completion_timestamp if restore is not None else None
-        return ended - begun if begun is not None and ended is not None else timedelta()
+        return (run_length(restore) if restore is not None else None) or timedelta()
 
     async def _note(self, outcome: DrillOutcome) -> str:
         """On the Backup, where it is still there; the journal has it either way."""

@@ -25,6 +25,7 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.logs import logger
 from foretop_core.models import Resource
 from foretop_core.models.wire import ObjectRef, UnreadableObject
+from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.facts.run_facts import QueueLine, queue_line
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -66,7 +67,7 @@ class ActionService:
         self.undone: dict[ObjectRef, UndoneChange] = {}
         """What was put back since it was last written here."""
         self.unwatched: dict[ObjectRef, str] = {}
-        """What is no longer watched for that, and why."""
+        """Objects that are not watched for that any more, and why."""
         self._environ = environ
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
@@ -74,6 +75,7 @@ class ActionService:
         self._queue_lines: dict[tuple[str, str], tuple[ClusterSnapshot, datetime, QueueLine]] = {}
         self.downloads = SessionDownloads()
         self.zone: tzinfo = UTC
+        self.gap = ProtectionLimits().gap
 
     def reach(self, context: str) -> bool:
         return context in self._clusters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
 from foretop_core.models import Backup, Restore, Schedule
@@ -33,6 +33,15 @@ def submitted(backup: Backup) -> datetime:
 def ended(run: Backup | Restore) -> datetime | None:
     """When it ended, well or not; what was refused has no end, so when it started or was made."""
     return run.status.completion_timestamp or run.status.start_timestamp or run.created
+
+
+def run_length(run: Backup | Restore, now: datetime | None = None) -> timedelta | None:
+    """How long it took, or has run so far where `now` is given; None where it has not started or has no end.
+
+    Nor has one a length that ended before it started.
+    """
+    started, over = run.status.start_timestamp, run.status.completion_timestamp or now
+    return over - started if started is not None and over is not None and over >= started else None
 
 
 def history(schedule: Schedule, labelled: Iterable[Backup]) -> tuple[Backup, ...]:

@@ -18,6 +18,8 @@ from tests.objects import NOW, backup, location, schedule
 
 UNTIL = NOW + timedelta(hours=2)
 
+_GAP = timedelta(minutes=30)
+
 
 def snapshot_of(*schedules: Schedule, **more: Any) -> ClusterSnapshot:
     servers = {"velero": VeleroInfo(skip_immediately=False, concurrency=1)}
@@ -54,18 +56,18 @@ def test_a_pause_misses_the_runs_until_its_end(
     cron: str, last: str, hours: int, misses: int, first: str | None
 ) -> None:
     item = schedule("x", cron, last=last)
-    effect = pause_effect(schedule_facts(snapshot_of(item), item, NOW), NOW + timedelta(hours=hours))
+    effect = pause_effect(schedule_facts(snapshot_of(item), item, NOW), NOW + timedelta(hours=hours), _GAP)
     assert effect.misses == misses
     assert (f"{effect.first_missed:%H:%M}" if effect.first_missed else None) == first
 
 
-@pytest.mark.parametrize(("minutes", "late"), [(5, False), (20, True)])
-def test_a_copy_is_late_at_the_end_of_a_pause_where_protection_would_say_so(minutes: int, late: bool) -> None:
-    """Of a schedule every five minutes a copy is recent enough for half an hour, however many runs it missed."""
+@pytest.mark.parametrize(("minutes", "gap", "late"), [(5, 30, False), (20, 30, True), (20, 60, False), (5, 10, True)])
+def test_a_copy_is_late_at_the_end_of_a_pause_where_protection_would_say_so(minutes: int, gap: int, late: bool) -> None:
+    """Of a schedule every five minutes a copy is recent enough for the gap, however many runs it missed."""
     item = schedule("x", "*/5 * * * *", last="02:20:03")
     good = backup("x-1", of="x", started="02:20:03", ended="02:21:03")
     facts = schedule_facts(snapshot_of(item, backups=(good,)), item, NOW)
-    assert pause_effect(facts, NOW + timedelta(minutes=minutes)).is_late is late
+    assert pause_effect(facts, NOW + timedelta(minutes=minutes), timedelta(minutes=gap)).is_late is late
 
 
 def test_pausing_many_is_a_table_with_what_runs_first_and_then_most_misses() -> None:

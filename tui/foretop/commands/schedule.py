@@ -103,7 +103,7 @@ async def pause(
         say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
         return DONE
     window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
-    request = PauseRequest(await at.introduce(), window, reason, end)
+    request = PauseRequest(await at.introduce(), window, reason, end, at.session.thresholds.gap)
     code = await at.run(chosen(plan_pause, request=request), wanted)
     if code == DONE and not at.options.dry_run:
         say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)

@@ -189,9 +189,8 @@ class PauseDialog(ActionDialog):
         context = self.keys[0].context
         typed = self.query_one("#until", Prompt).value.strip()
         until = read_end(typed, self.service.now(context)) if typed else None
-        return PauseRequest(
-            self.service.user(context), self._batch, self.query_one("#reason", Prompt).value.strip(), until
-        )
+        reason = self.query_one("#reason", Prompt).value.strip()
+        return PauseRequest(self.service.user(context), self._batch, reason, until, self.service.gap)
 
 
 def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[Text]:

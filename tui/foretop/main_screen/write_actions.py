@@ -349,6 +349,7 @@ class WriteActions:
         assert self.host.state is not None
         self._asked = frozenset(chosen.keys)
         self.service.zone = self.host.state.zone_of(chosen.keys[0])
+        self.service.gap = self.host.state.thresholds.gap
         self.host.app.push_screen(make_dialog(self.service, intent, chosen, ascii, self._keep_results, self.host.state))
 
     def _keep_results(self, key: ObjectRef, results: Results) -> None:

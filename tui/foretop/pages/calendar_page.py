@@ -32,7 +32,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.facts.run_facts import usual_length
+from foretop_core.rules.facts.run_facts import run_length, usual_length, usual_sample
 from foretop_core.rules.humanize import count, join
 from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
 from foretop_core.rules.night.past_runs import past_runs
@@ -47,6 +47,7 @@ from foretop_core.tables.timeline.lanes import (
     RepeatedCollision,
     StartLoad,
     TimelineItem,
+    lane_obstacles,
     warmer,
 )
 from foretop_core.tables.timeline.night_chart import LaneSign, SizeClass, Zoom, size_class
@@ -61,7 +62,6 @@ from foretop_core.tables.timeline.night_words import (
     night_words,
     week_words,
 )
-from foretop_core.tables.timeline.obstacles import lane_obstacles
 from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
@@ -362,10 +362,10 @@ class CalendarPage(FilterablePage):
         length = self._length_of(key)
         if length is None or not isinstance(schedule, Schedule):
             return ""
-        runs = [run for run in state.store.snapshot(key.context).runs(schedule) if _took(run) is not None]
-        last = _took(runs[0]) if runs else None
+        runs = state.store.snapshot(key.context).runs(schedule)
+        last = next((took for run in runs if (took := run_length(run)) is not None), None)
         said = f"; the last took {times.took(last)}" if last is not None else ""
-        return f"{times.took(length)} over {count(min(len(runs), 10), 'run')}{said}"
+        return f"{times.took(length)} over {count(usual_sample(runs), 'run')}{said}"
 
     def _obstacles_of(self, key: ObjectRef) -> LaneObstacles:
         if self.state is None or self.timeline is None:
@@ -555,11 +555,6 @@ class CalendarPage(FilterablePage):
         if text:
             self.to_first()
         self.post_message(self.Altered())
-
-
-def _took(run: Backup) -> timedelta | None:
-    started, ended = run.status.start_timestamp, run.status.completion_timestamp
-    return ended - started if started is not None and ended is not None else None
 
 
 def _waits(found: Spreading) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 
 from textual import on
@@ -28,21 +29,21 @@ class FilterablePage(Page):
     _is_other_filter = False
     """Something was typed since the field was opened."""
 
+    @abstractmethod
     def narrow_to(self, text: str) -> None:
         """Shows what fits; called for every letter."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take_keys(self) -> None:
         """At once: a key that follows on the heels of this one belongs to the rows already."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_first(self) -> None:
         """The cursor goes to the first row that fits."""
-        raise NotImplementedError
 
+    @abstractmethod
     def move(self, by: int) -> None:
         """The cursor goes to another row."""
-        raise NotImplementedError
 
     @property
     def prompt(self) -> Prompt:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 from foretop.widgets.paragraphs import Paragraph, Span, span
 from foretop.widgets.styles import BOLD, DIM, style_of
-from foretop_core.models import Backup
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import usual_length
+from foretop_core.rules.facts.run_facts import run_length, usual_length
 from foretop_core.rules.facts.schedule_runs import PAUSED, RUN_WORDS
 from foretop_core.tables.engine.drawings import RUN_SIGNS, SIGN_TONES
 from foretop_core.tables.engine.render_context import RenderContext
@@ -22,9 +20,8 @@ def run_chart_lines(entry: ScheduleRow, render: RenderContext, cells: int, rows:
     """As many of its last runs as the line has room for; nothing where none has a length."""
     runs = expected_runs(entry, render, bars_that_fit(cells))
     signs = [RUN_SIGNS.get(run.letter, "") for run in runs]
-    lines = run_chart(
-        [ChartBar(_length(run.backup, render), sign) for run, sign in zip(runs, signs, strict=True)], rows
-    )
+    lengths = [run_length(run.backup, render.now) if run.backup is not None else None for run in runs]
+    lines = run_chart(list(map(ChartBar, lengths, signs)), rows)
     if not lines:
         return ()
     tones = [SIGN_TONES.get(sign, Tone.GOOD) for sign in signs]
@@ -52,10 +49,3 @@ def signs_in_words(letters: Iterable[str], label: str = "") -> tuple[Paragraph, 
         for part in (span(sign, SIGN_TONES[sign], bold=True), Span(f" {RUN_WORDS[letter]}   ", DIM))
     ]
     return (Paragraph(tuple(spans), label, in_items=True),) if spans else ()
-
-
-def _length(backup: Backup | None, render: RenderContext) -> timedelta | None:
-    """How long it took, or has run so far; None where it was never started."""
-    if backup is None or backup.status.start_timestamp is None:
-        return None
-    return (backup.status.completion_timestamp or render.now) - backup.status.start_timestamp

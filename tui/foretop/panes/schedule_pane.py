@@ -17,8 +17,8 @@ from foretop_core.rules.phases import ENDED
 from foretop_core.rules.triage.runs import OUTCOMES
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark, severity_mark
+from foretop_core.tables.resources.runs import took
 from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
-from foretop_core.tables.text import times
 
 _CHART_ROWS, _LAST_RUNS = 5, 14
 _PAGE_CHART_ROWS, _WIDE_PAGE_CHART_ROWS = 4, 6
@@ -160,15 +160,14 @@ def _run_table(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ..
 
 def _run_line(run: Backup, render: RenderContext) -> Paragraph:
     status, mark = run.status, run_mark(run.phase)
-    began, ended = status.start_timestamp, status.completion_timestamp
+    began = status.start_timestamp
     at = render.time(began, run) if began is not None else "not started"
-    took = times.took(ended - began) if began is not None and ended is not None else ""
     return Paragraph(
         (
             span(f"{mark.value} ", mark.tone),
             span(f"{at:<20}"),
             span(f"{run.phase or 'New':<18}", mark.tone),
-            span(f"{took:>8}  {status.errors:>3}{status.warnings:>4}"),
+            span(f"{took(run, render.now):>8}  {status.errors:>3}{status.warnings:>4}"),
         )
     )
 

@@ -20,6 +20,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Resource, Schedule
 from foretop_core.models.kinds import SCHEDULE, RequiredPermission
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.facts.pause_facts import pause_effect, unpause_effect
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
@@ -37,6 +38,8 @@ class PauseRequest(msgspec.Struct, frozen=True):
     batch: str
     reason: str = ""
     until: datetime | None = None
+    gap: timedelta = ProtectionLimits().gap
+    """A good backup younger than this is recent enough; as Protection and Triage are configured."""
 
     def marks(self, at: datetime) -> dict[str, str]:
         marks = {
@@ -83,7 +86,7 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
         patch = {"metadata": {"annotations": {**left, **request.marks(now)}}, "spec": {"paused": True}}
         facts = schedule_facts(snapshot, schedule, now)
         step = _step(where, schedule, patch, render(facts.pausing, now))
-        steps.append(replace(step, effect=pause_effect(facts, request.until)))
+        steps.append(replace(step, effect=pause_effect(facts, request.until, request.gap)))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
 

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")
-"""Namespaces of the platform, which is set up anew and not restored, and the one that is empty in most clusters."""
+"""Namespaces of the platform, which is installed again and not restored, and the one that is empty in most clusters."""
 
 
 class ProtectionState(StrEnum):

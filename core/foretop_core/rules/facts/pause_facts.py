@@ -12,7 +12,6 @@ import msgspec
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.forecast import GRACE
 from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_windows, window_line
@@ -157,8 +156,11 @@ class PauseEffect(msgspec.Struct, frozen=True):
     """At the end it has no good backup since the run that its rhythm promises one for, were it not paused."""
 
 
-def pause_effect(facts: ScheduleFacts, until: datetime | None) -> PauseEffect:
-    """Count the runs that a pause from now on loses, the one that is due among them."""
+def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -> PauseEffect:
+    """Count the runs that a pause from now on loses, the one that is due among them.
+
+    A good backup younger than `gap` is recent enough, however often the schedule runs.
+    """
     end = until or facts.now + A_DAY
     good, reading = facts.newest_good, facts.by_reading[-1]
     age = end - good.started if good is not None and good.started is not None else None
@@ -175,7 +177,7 @@ def pause_effect(facts: ScheduleFacts, until: datetime | None) -> PauseEffect:
         count, interval = _runs_within(parsed, start, stop)
         count += reading.due
     missed = first if count and first is not None else None
-    promised = facts.promised_since(ProtectionLimits().gap, end)
+    promised = facts.promised_since(gap, end)
     late = promised is not None and (age is None or end - age < promised)
     return PauseEffect(end, until is None, min(count, MOST_MISSED), missed, facts.unfinished, age, interval, late)
 

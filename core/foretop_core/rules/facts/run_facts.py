@@ -15,7 +15,7 @@ import msgspec
 from foretop_core.models import Backup, DataMovement, Restore
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
-from foretop_core.rules.night.lengths import RunHistory, usual_length
+from foretop_core.rules.night.lengths import RunHistory, usual_length, usual_sample
 from foretop_core.rules.night.night import QueueForecasts, queue_forecasts
 from foretop_core.rules.night.server_model import history_of, server_has_queue
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
@@ -24,6 +24,7 @@ from foretop_core.rules.queue.positions import Run, has_ended, live_positions, o
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
 from foretop_core.rules.queue.run_forecast import RunForecast
 from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
+from foretop_core.rules.schedule_history import run_length
 from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_refusal import waiting_refusals
@@ -51,8 +52,10 @@ __all__ = [
     "queue_line",
     "rate",
     "run_facts",
+    "run_length",
     "time_left",
     "usual_length",
+    "usual_sample",
     "waited",
     "was_seen_moving",
 ]

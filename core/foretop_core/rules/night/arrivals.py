@@ -19,6 +19,7 @@ from foretop_core.models import Backup
 from foretop_core.rules.queue.namespace_claims import Claim, claim
 from foretop_core.rules.queue.owners import OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run
+from foretop_core.rules.schedule_history import run_length
 
 _LOOKED_AT = 300
 _RECENT = 30
@@ -134,19 +135,19 @@ def tenant_runs(runs: Iterable[Run]) -> TenantRuns:
         if isinstance(run, Backup) and owner_of(run).kind is OwnerKind.NAB and run.phase != "FailedValidation":
             asked.append((run.created, run))
     newest = nlargest(_LOOKED_AT, asked, key=lambda one: one[0])
-    known = [length for _, run in newest if (length := _length(run)) is not None]
+    known = [length for _, run in newest if (length := _seconds(run)) is not None]
     if not known or oldest is None:
         return TenantRuns()
     usual = median(known)
     found = tuple(
-        TenantRun(at, claim(run), usual if (length := _length(run)) is None else length) for at, run in newest
+        TenantRun(at, claim(run), usual if (length := _seconds(run)) is None else length) for at, run in newest
     )
     return TenantRuns(found, oldest, *_waiting([run for _, run in newest]))
 
 
-def _length(run: Backup) -> float | None:
-    started, ended = run.status.start_timestamp, run.status.completion_timestamp
-    return None if started is None or ended is None else max(1.0, (ended - started).total_seconds())
+def _seconds(run: Backup) -> float | None:
+    length = run_length(run)
+    return None if length is None else max(1.0, length.total_seconds())
 
 
 def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from foretop_core.rules.night.arrivals import TenantRuns, tenant_runs
 from foretop_core.rules.queue.namespace_claims import Claim, claim
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run
+from foretop_core.rules.schedule_history import run_length
 
 REMEMBERED = 20
 FEWEST_RUNS = 3
@@ -137,11 +138,11 @@ def known_lengths(runs: Iterable[Run]) -> tuple[float, ...]:
     """The lengths of the last successful runs, the newest first; a synced one is another cluster's."""
     found: list[tuple[datetime, float]] = []
     for run in runs:
-        started, ended = run.status.start_timestamp, run.status.completion_timestamp
-        if started is None or ended is None or run.phase not in phases.USABLE or was_synced(run):
+        started, length = run.status.start_timestamp, run_length(run)
+        if started is None or length is None or run.phase not in phases.USABLE or was_synced(run):
             continue
-        seconds = (ended - started).total_seconds()
-        if 0 <= seconds <= _LONGEST:
+        seconds = length.total_seconds()
+        if seconds <= _LONGEST:
             found.append((started, max(1.0, seconds)))
     return tuple(seconds for _, seconds in nlargest(REMEMBERED, found))
 
@@ -150,6 +151,11 @@ def usual_length(runs: Iterable[Run]) -> timedelta | None:
     """How long the runs of one owner take, from the last of them; None where they are too few to say."""
     known = Lengths(known_lengths(runs))
     return timedelta(seconds=known.likely) if len(known.seconds) >= FEWEST_RUNS else None
+
+
+def usual_sample(runs: Iterable[Run]) -> int:
+    """The number of runs that `usual_length` is the median of."""
+    return min(len(known_lengths(runs)), REMEMBERED // 2)
 
 
 def was_synced(run: Run) -> bool:

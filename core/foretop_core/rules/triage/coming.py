@@ -1,4 +1,8 @@
-"""Findings about the coming day, by its likely course: what will go wrong unless somebody changes something."""
+"""Findings about the coming day, by its likely course: what will go wrong unless somebody changes something.
+
+They are notes: a schedule whose runs go well is not in trouble yet, on no page. A warning is only what the operator has
+asked to be told, a window that is to be kept free, and what is wrong already, storage that refuses.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +32,6 @@ _TRY = sentence(
     "Try a change", Key("what_if"), ": foretop whatif plays the night with it, foretop spread proposes other minutes."
 )
 _JUST_AFTER = timedelta(seconds=1)
-_ONE_IN = 20
-"""From one run lost in so many on it is a warning."""
 
 
 def coming_losses(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -131,8 +133,7 @@ def _lost(
     assert due is not None
     return Finding(
         RUNS_LOST,
-        # Of a schedule that runs every few minutes a lost run is made up for by the next.
-        Severity.WARNING if len(lost) * _ONE_IN >= len(coming.runs) else Severity.NOTE,
+        Severity.NOTE,
         snapshot.ref(schedule),
         None,
         f"will lose {len(lost):,} of {humanize.count(len(coming.runs), 'run')}",
@@ -216,7 +217,7 @@ def _old_copy(
     why = next((run.reason for run in runs if run.reason), "")
     return Finding(
         COPY_OLD,
-        Severity.WARNING,
+        Severity.NOTE if refused is None else Severity.WARNING,
         snapshot.ref(schedule),
         None,
         "copy will be too old",

@@ -14,7 +14,7 @@ from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.models.velero import ItemProgress
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import DataProgress, OwnerKind, Run, has_ended, owner_of, waited
+from foretop_core.rules.facts.run_facts import DataProgress, OwnerKind, Run, has_ended, owner_of, run_length, waited
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
 from foretop_core.store import Store
@@ -194,8 +194,8 @@ def _without_share(data: DataProgress) -> str:
 
 def took(run: Run, now: datetime) -> str:
     """How long it took, or has run so far."""
-    start, end = run.status.start_timestamp, run.status.completion_timestamp
-    return times.took((end or now) - start) if start else ""
+    length = run_length(run, now)
+    return times.took(length) if length is not None else ""
 
 
 def expiration(backup: Backup) -> datetime | None:
@@ -226,11 +226,6 @@ def owner_texts(run: Run) -> tuple[str, ...]:
             team = f"{owner.kind} {owner.namespace}"
             return f"{team}/{owner.name}", team, str(owner.kind)
     assert_never(owner.kind)
-
-
-def _length(run: Run) -> float | None:
-    start, end = run.status.start_timestamp, run.status.completion_timestamp
-    return (end - start).total_seconds() if start and end else None
 
 
 def _done(run: Run) -> int | None:
@@ -273,7 +268,7 @@ FROM: Column[Run] = Column(
 )
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
 _TOOK: Column[Run] = Column(
-    "took", "TOOK", lambda run, render: took(run, render.now), _length, right=True, cells=6, ticks=True
+    "took", "TOOK", lambda run, render: took(run, render.now), run_length, right=True, cells=6, ticks=True
 )
 PHASE: Column[Run] = plain(
     "phase",

@@ -11,7 +11,7 @@ from foretop_core.cron import CronError, shown
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.facts.run_facts import usual_length, waited
+from foretop_core.rules.facts.run_facts import run_length, usual_length, waited
 from foretop_core.rules.facts.schedule_facts import (
     SEVERITIES,
     Choice,
@@ -89,7 +89,7 @@ class SchedulesView(View[ScheduleRow]):
             resource,
             runs,
             readings,
-            past=tuple([(run.letter, _length(run.backup)) for run in past]),
+            past=tuple([(run.letter, run_length(run.backup) if run.backup else None) for run in past]),
             usual=usual_length(runs),
             wait=_usual_wait(runs[:SHOWN_RUNS]),
         )
@@ -295,12 +295,6 @@ def _runs(entry: ScheduleRow, render: RenderContext) -> str:
 
 def _runs_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
     return Tone.BAD if entry.invalid or entry.never_fires else Tone.DIM
-
-
-def _length(run: Backup | None) -> timedelta | None:
-    if run is None or run.status.start_timestamp is None or run.status.completion_timestamp is None:
-        return None
-    return run.status.completion_timestamp - run.status.start_timestamp
 
 
 def expected_runs(entry: ScheduleRow, render: RenderContext, most: int) -> tuple[ExpectedRun, ...]:
