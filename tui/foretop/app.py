@@ -181,7 +181,7 @@ class Dashboard(SerialKeyApp):
             self._source = await self._opened()
             from foretop_core.actions.acknowledgement_file import acknowledgements_of
             from foretop_core.actions.forecast_file import forecasts_of
-            from foretop_core.background import keep_running
+            from foretop_core.background import beside, keep_running
             from foretop_core.dashboard.drill_journal import DrillJournal
             from foretop_core.dashboard.state import DashboardState
             from foretop_core.dashboard.told_forecasts import ToldForecasts
@@ -191,7 +191,7 @@ class Dashboard(SerialKeyApp):
             own = acknowledgements_of(os.environ)
             drills = DrillJournal(os.environ, waits=False)
             told = ToldForecasts(forecasts_of(os.environ))
-            state = DashboardState(self._source, asyncio.get_running_loop().time, own, drills, told)
+            state = DashboardState(self._source, asyncio.get_running_loop().time, own, drills, told, beside)
             self._follow_config(state)
             self.main_screen.attach(state)
         except Exception as problem:

@@ -23,6 +23,7 @@ from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.failure_record import Failure, problem_text
+from foretop_core.rules.night.night import Beside
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import (
     Acknowledgement,
@@ -40,7 +41,7 @@ from foretop_core.rules.triage import (
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
 from foretop_core.store import ContextHealth, Store
-from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory, nothing_told
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.protection import ProtectionRow, protection_row
 from foretop_core.tables.resources.visibility_findings import (
@@ -107,8 +108,12 @@ class DashboardState:
         own: AcknowledgementFile | None = None,
         drills: DrillJournal | None = None,
         told: ToldForecasts | None = None,
+        beside: Beside | None = None,
     ) -> None:
-        """`own`, `drills` and `told` are what the person at the terminal has acknowledged, drilled and been told."""
+        """`own`, `drills` and `told` are what the person at the terminal has acknowledged, drilled and been told.
+
+        `beside` is how long work is kept out of the way of a frame.
+        """
         self.source = source
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
@@ -128,6 +133,7 @@ class DashboardState:
         self._own = own
         self._drills = drills
         self.told = told
+        self._beside = beside
         self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
         self._context_factories = {context: self._factory(context) for context in source.contexts}
@@ -155,9 +161,8 @@ class DashboardState:
         self.contexts = self.source.contexts
 
     def _factory(self, context: str) -> RenderContextFactory:
-        if self.told is None:
-            return RenderContextFactory(self.store, context)
-        return RenderContextFactory(self.store, context, self.told.of_schedule)
+        told = self.told.of_schedule if self.told is not None else nothing_told
+        return RenderContextFactory(self.store, context, told, self._beside)
 
     @property
     def store(self) -> Store:

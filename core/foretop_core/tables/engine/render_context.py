@@ -30,6 +30,7 @@ from foretop_core.rules.facts.run_facts import (
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
+from foretop_core.rules.night.night import Beside
 from foretop_core.rules.night.reckoning import ToldRun, forecast_record
 from foretop_core.rules.sentences import Text, estimate, render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -46,7 +47,7 @@ ToldOfSchedule = Callable[[str, str, str], Sequence[ToldRun]]
 """By context, namespace and name, what was foretold of a schedule."""
 
 
-def _nothing_told(_context: str, _namespace: str, _name: str) -> Sequence[ToldRun]:
+def nothing_told(_context: str, _namespace: str, _name: str) -> Sequence[ToldRun]:
     return ()
 
 
@@ -61,7 +62,7 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     """When the open runs of a server start and end."""
     schedule_of: Callable[[Backup], Schedule | None]
     limits: Thresholds = _USUAL_LIMITS
-    told: ToldOfSchedule = _nothing_told
+    told: ToldOfSchedule = nothing_told
 
     @cached_property
     def protection(self) -> ProtectionJudge:
@@ -185,13 +186,16 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
 class RenderContextFactory:
     """Makes the render contexts of one cluster, and remembers for a while what takes many objects to work out."""
 
-    def __init__(self, store: Store, context: str, told: ToldOfSchedule = _nothing_told) -> None:
+    def __init__(
+        self, store: Store, context: str, told: ToldOfSchedule = nothing_told, beside: Beside | None = None
+    ) -> None:
+        """`beside` is how a long simulation is kept out of the way of a frame; without it, it is waited for."""
         self._store = store
         self._context = context
         self._told = told
         self._seconds: dict[str, int | None] = {}
         self._pasts: dict[str, RunHistory] = {}
-        self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(REFRESH))
+        self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(REFRESH, beside))
         self._worked_out: tuple[datetime, int] | None = None
 
     def render_context(
