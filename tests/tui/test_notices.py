@@ -7,8 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from foretop.main_screen.finding_alerts import FindingNotices
-from foretop.terminal.terminal_notices import desktop_notice, window_title
+from foretop.main_screen.finding_notices import FindingNotices, desktop_notice, window_title
 from foretop_core.config.settings import NotifySettings
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.watching.watch_sink import WatchState
@@ -48,7 +47,7 @@ class Written:
 
 def test_what_is_there_at_the_first_look_is_not_new_and_the_title_has_the_counts() -> None:
     at = Written()
-    assert at.look(_ALL) == "\x1b[22;2t\x1b]2;foretop 5 errors, 4 warnings prod-eu\x1b\\"
+    assert at.look(_ALL) == "\x1b[22;2t\x1b]2;foretop 5 errors, 3 warnings prod-eu\x1b\\"
     assert at.look(_ALL) == ""
 
 

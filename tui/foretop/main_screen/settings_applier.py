@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from textual.keys import _character_to_key
 
 from foretop.bindings import ACTIONS, KeyConflict, check_letters, key_name, use_keys, with_key
-from foretop.main_screen.finding_alerts import FindingNotices
+from foretop.main_screen.finding_notices import FindingNotices
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.config.live_config import LiveConfig

@@ -77,7 +77,20 @@ class QueueView(View[Run]):
 
     def section_words(self, title: str, entries: Sequence[Run], render: RenderContext) -> str:
         """`3 of 3 slots, the next is free about 02:30:17`."""
-        return _section_words(title, entries, render)
+        if title == RUNNING:
+            return _running_words(entries, render)
+        if title == RESTORES:
+            return f"{len(entries):,}, beside the slots"
+        facts = [render.facts(run) for run in entries]
+        told = [f"{len(entries):,}"]
+        for verb, times_known in (
+            ("started", [one.expected_start for one in facts]),
+            ("done", [one.expected_end for one in facts]),
+        ):
+            known = [at for at in times_known if at is not None]
+            if len(known) == len(facts):
+                told.append(f"all {verb} by {render.estimate(max(known), entries[0])}")
+        return ", ".join(told)
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:
         return ended_lately(render)
@@ -183,21 +196,6 @@ def _ends(facts: RunFacts, render: RenderContext) -> str:
 def _so_far(facts: RunFacts) -> str:
     length = facts.item.running_for if facts.item is not None else None
     return f"{times.short(length)} " if length is not None else ""
-
-
-def _section_words(title: str, runs: Sequence[Run], render: RenderContext) -> str:
-    if title == RUNNING:
-        return _running_words(runs, render)
-    if title == RESTORES:
-        return f"{len(runs):,}, beside the slots"
-    facts = [render.facts(run) for run in runs]
-    starts, ends = ([getattr(one, name) for one in facts] for name in ("expected_start", "expected_end"))
-    told = [f"{len(runs):,}"]
-    if None not in starts:
-        told.append(f"all started by {render.estimate(max(starts), runs[0])}")
-    if None not in ends:
-        told.append(f"all done by {render.estimate(max(ends), runs[0])}")
-    return ", ".join(told)
 
 
 def _ended_words(runs: Sequence[Run]) -> str:

@@ -15,10 +15,11 @@ from foretop_core.models.builtin_kinds import CronJobSpec
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, expression
-from foretop_core.rules.facts.schedule_facts import LastingFacts, runs_to_come
+from foretop_core.rules.facts.schedule_facts import SEVERITIES, LastingFacts, runs_to_come
 from foretop_core.rules.failure_record import problem_text
 from foretop_core.rules.severity import Severity
 from foretop_core.store import Store
+from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis
 
@@ -228,3 +229,23 @@ def warmer(store: Store, key: ObjectRef) -> CronJob | None:
     """The CronJob that the prescaler made for a PreScaledCronJob."""
     found = store.get(ObjectRef(key.context, CRON_JOB.name, key.namespace, f"{AUTOGEN}{key.name}"))
     return found if isinstance(found, CronJob) else None
+
+
+def lane_obstacles(
+    item: TimelineItem, resource: Resource | None, render: RenderContext, warmer: CronJob | None
+) -> LaneObstacles:
+    """Find what keeps its coming runs from being what they look like; `warmer` is the CronJob of the prescaler."""
+    match resource:
+        case Schedule() if item.paused:
+            pause = render.schedule(resource).pause
+            return LaneObstacles(paused_since=pause.since, paused_until=pause.until) if pause else NO_OBSTACLES
+        case _ if not item.starts:
+            return NO_OBSTACLES
+        case Schedule():
+            facts = render.schedule(resource)
+            late = render.now - facts.overdue.since if facts.overdue is not None else None
+            return LaneObstacles(bool(facts.refusal), late=late, severity=SEVERITIES.get(facts.coming_state))
+        case PreScaledCronJob():
+            return LaneObstacles(unwarmed=warmer is None)
+        case _:
+            return NO_OBSTACLES

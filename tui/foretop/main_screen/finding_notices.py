@@ -1,24 +1,27 @@
-"""Tells the terminal of new findings: bell, desktop notification and window title, as far as they were asked for."""
+"""Tells the terminal of new findings: bell, desktop notification and window title, as far as they were asked for.
+
+Names of objects are in what is written, and a name can be hostile: what comes out is one line of printable characters
+between our own introducer and terminator, whatever goes in.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, tzinfo
 
-from foretop.terminal.terminal_notices import (
-    BELL,
-    GIVE_TITLE_BACK,
-    KEEP_TITLE,
-    desktop_notice,
-    window_title,
-)
 from foretop_core.config.settings import NotifySettings
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Severity, ungathered
 from foretop_core.tables.resources.findings import subject_and_what
+from foretop_core.tables.text.terminal_text import clean, cut_end
 
+BELL = "\a"
+KEEP_TITLE, GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
+"""The terminal keeps the title that it had, and gets it back at the end."""
+_END = "\x1b\\"
+_LONGEST = 120
 _GRADES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
@@ -82,3 +85,24 @@ def title_text(state: DashboardState) -> str:
     names = state.contexts[0] if len(state.contexts) == 1 else f"{len(state.contexts)} contexts"
     found = ", ".join(told) or ("no errors or warnings" if state.has_loaded else "loading")
     return f"foretop {found} {names}" if told else f"foretop {names}: {found}"
+
+
+def desktop_notice(text: str, protocol: str) -> str:
+    """A desktop notification by OSC 9 (iTerm2, Windows Terminal) or OSC 777 (urxvt, foot, WezTerm)."""
+    match protocol:
+        case "osc9":
+            return f"\x1b]9;{_payload(text)}{_END}"
+        case "osc777":
+            return f"\x1b]777;notify;foretop;{_payload(text)}{_END}"
+        case _:
+            return ""
+
+
+def window_title(text: str) -> str:
+    return f"\x1b]2;{_payload(text)}{_END}"
+
+
+def _payload(text: str) -> str:
+    """A semicolon separates the parts of such a sequence, and a leading number would be a command of OSC 9."""
+    line = cut_end(clean(text), _LONGEST).replace(";", ",")
+    return f" {line}" if line[:1].isdigit() else line
