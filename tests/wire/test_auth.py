@@ -230,6 +230,21 @@ async def test_a_key_that_does_not_fit_is_one_line() -> None:
         await client.request("GET", "/version")
 
 
+async def test_the_systems_authorities_are_read_only_where_they_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that does not fit is tried again by every watch: to read them each time took a third of a core."""
+    read: list[object] = []
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda self, purpose: read.append(purpose))
+    asking = replace(certified("https://127.0.0.1:1", "alice"), ca="")
+    broken = replace(asking, identity=replace(asking.identity, key=pem("bob")[1]))
+    for config in (broken, replace(asking, insecure=True), asking):
+        assert read == []
+        client = client_for(config, [config])
+        with pytest.raises(Unauthenticated if config is broken else Unreachable):
+            await client.request("GET", "/version")
+        await client.close()
+    assert len(read) == 1
+
+
 TRUST = [
     ("server", STRANGER, "the CA is not the one in the kubeconfig"),
     ("expired", AUTHORITY, "its certificate has expired"),
