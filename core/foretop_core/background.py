@@ -44,6 +44,11 @@ async def in_thread(work: Callable[[], T], limit: float | None = None) -> T:
         return await answer
 
 
+def beside(work: Callable[[], None]) -> None:
+    """Does some work in a daemon thread, whose end nobody waits for."""
+    threading.Thread(target=work, name="foretop-work-beside", daemon=True).start()
+
+
 async def when_changed(stamp: Callable[[], object], every: float) -> AsyncGenerator[None, None]:
     """Comes at once, and again whenever `stamp` gives another answer than before.
 

@@ -147,7 +147,8 @@ PROMISES: Mapping[str, Doing] = {
     ),
     "collisions": Doing(_lists_collisions),
     "horizon": Doing(changes, ("z", "z")),
-    "what_if": _window("WhatIfScreen", "What if: "),
+    # From a finding it opens above the calendar.
+    "what_if": Doing(opens("WhatIfScreen", "What if: "), None, None),
     "edit": Doing(types_into("expression")),
     "edit_minutes": Doing(types_into("minutes")),
     "take": _window("SearchPicker", "Take an expression"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,11 +19,13 @@ from foretop.pages import calendar_page
 from foretop.pages.calendar_page import CalendarPage
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.timeline import Timeline
+from foretop_core.actions.forecast_file import forecasts_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
-from foretop_core.rules.night.night import Foresight
-from tests.objects import backup, location, schedule
+from foretop_core.rules.night.night import ForeseenRun, Foresight
+from foretop_core.rules.night.reckoning import ToldRun
+from tests.objects import at, backup, location, schedule
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
@@ -505,3 +508,65 @@ async def test_what_if_shows_both_nights_and_refuses_what_cannot_be_in_a_line() 
         assert "[ Edit schedule ]" in shown.text, "what was tried goes on to the ordinary dialog"
         await shown.press("ctrl+u", *"0 4 * * *", "tab", "tab", *"-1")
         await until_beats(shown, lambda: "cannot take -1 times as long" in " ".join(shown.text.split()))
+
+
+def _hourly() -> list[Resource]:
+    """A schedule that has run three times, so that the next run can be told."""
+    runs = [
+        backup(f"etcd-{hour}", created=f"0{hour}:00:03", started=f"0{hour}:00:03", ended=f"0{hour}:05:03", of="etcd")
+        for hour in (0, 1, 2)
+    ]
+    return [location(), schedule("etcd", "0 * * * *", last="02:00:03"), *runs]
+
+
+async def test_what_the_calendar_foretells_is_kept_once() -> None:
+    file = forecasts_of(os.environ)
+    async with calendar(FilledSource(_hourly())) as (shown, _):
+        await shown.until(lambda: bool(file.read()))
+        (told,) = file.read()
+        assert (told.context, told.namespace, told.schedule, told.due) == ("prod-eu", "velero", "etcd", at("03:00:00"))
+        written = file.path.stat().st_mtime_ns
+        page = shown.app.main_screen.page
+        assert isinstance(page, CalendarPage)
+        page._foreseen.clear()
+        before = page.lanes.night
+        await until_beats(shown, lambda: page.lanes.night is not before and not page._at_work)
+        assert file.path.stat().st_mtime_ns == written
+
+
+def _ranges(lanes: Timeline) -> tuple[ForeseenRun, ...]:
+    """The runs of the night, once it has ranges."""
+    return lanes.night.night.runs if lanes.night is not None and lanes.night.night.draws else ()
+
+
+async def test_forecasts_that_cannot_be_kept_are_one_message_once() -> None:
+    forecasts_of(os.environ).path.mkdir(parents=True)
+    source = FilledSource(_hourly())
+    async with calendar(source) as (shown, _):
+
+        def said() -> list[str]:
+            return [text for _, text in shown.app.told if "forecasts.jsonl cannot be" in text]
+
+        await until_beats(shown, lambda: bool(said()))
+        page = shown.app.main_screen.page
+        assert isinstance(page, CalendarPage)
+        source.change(SCHEDULE, ran("daily", "30 4 * * *", "02:00:03"))
+        await until_beats(
+            shown, lambda: "daily" in {run.owner.name for run in _ranges(page.lanes)} and not page._at_work
+        )
+        assert len(said()) == 1
+
+
+async def test_a_server_whose_ranges_failed_is_said_to_be_hard_to_foresee() -> None:
+    runs, told = [], []
+    for minute in range(0, 50, 5):
+        begun = f"01:{minute:02}:03"
+        runs.append(backup(f"often-{minute}", created=begun, started=begun, ended=f"01:{minute + 4:02}:00", of="often"))
+        due = at(f"01:{minute:02}:00")
+        told.append(ToldRun("prod-eu", "velero", "often", due, at("01:00:00"), (due, due), (due, due)))
+    forecasts_of(os.environ).add(told, at("02:00:00"))
+    source = FilledSource([location(), schedule("often", "*/5 * * * *", last="02:10:03"), *runs])
+    async with calendar(source, MIDDLE) as (shown, _):
+        await until_beats(shown, lambda: "Hard to foresee: take its ranges for guesses." in shown.text)
+        await shown.press("2", "enter")
+        await shown.until(lambda: "Foretold 0 of the last 8 ends" in shown.text)

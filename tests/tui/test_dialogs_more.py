@@ -281,7 +281,7 @@ async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_t
         window = at.shown.app.screen
         assert isinstance(window, LogViewer)
         await at.send()
-        await at.see("Setting up backup log")
+        await at.see("level=info")
         lines = window.query_one(LogLines)
         await at.shown.press("/")
         await at.paste("Level=Info")
@@ -311,7 +311,7 @@ async def test_the_log_of_a_nab_in_the_administrators_storage_is_the_administrat
         await at.shown.press("l")
         await at.see("Fetch the log of before-release-0", "a DownloadRequest for the log")
         await at.send()
-        await at.see("Setting up backup log")
+        await at.see("level=info")
         assert at.writes == [f"POST {VELERO}/downloadrequests"]
 
 

@@ -61,8 +61,8 @@ class Action(msgspec.Struct, frozen=True):
     """Actions whose key it takes over where it is offered."""
     takes_letter: bool = False
     """No column is sorted by its capital letter, in any view."""
-    page: str = ""
-    """The page that alone has it: the tables of others may be sorted by its letter."""
+    pages: tuple[str, ...] = ()
+    """The pages that alone have it: the tables of others may be sorted by its letter."""
     disabled_reason: str = ""
     """What its key says where it does nothing; "" where it is left to others."""
 
@@ -95,7 +95,7 @@ _EDIT_BESIDE_RUNS = Action(
     "edit",
     4,
     kinds=(SCHEDULE.plural,),
-    page=DETAIL,
+    pages=(DETAIL,),
 )
 
 WRITE_ACTIONS_FILE = Path(__file__).with_name("write_actions.json")
@@ -208,7 +208,7 @@ ACTIONS: tuple[Action, ...] = (
         "what if",
         3,
         ("forecast", "try"),
-        page="calendar",
+        pages=("calendar", "triage"),
     ),
     Action(
         "spread",
@@ -438,7 +438,7 @@ def check_keys(actions: Iterable[Action]) -> None:
 def check_letters(actions: Iterable[Action], view: str, sorting: Iterable[str]) -> None:
     """An action on a letter that sorts a table would never be reached."""
     letters = frozenset(sorting)
-    for action in (one for one in actions if one.page in ("", view)):
+    for action in (one for one in actions if not one.pages or view in one.pages):
         if taken := letters.intersection(action.keys):
             raise KeyConflict(f"{action.id} is on {', '.join(sorted(taken))}, which sorts the table of {view}")
 

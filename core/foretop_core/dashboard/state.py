@@ -14,6 +14,7 @@ from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
+from foretop_core.dashboard.told_forecasts import ToldForecasts
 from foretop_core.errors import let_through
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.logs import logger
@@ -22,6 +23,7 @@ from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.failure_record import Failure, problem_text
+from foretop_core.rules.night.night import Beside
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import (
     Acknowledgement,
@@ -39,7 +41,7 @@ from foretop_core.rules.triage import (
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
 from foretop_core.store import ContextHealth, Store
-from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory, nothing_told
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.protection import ProtectionRow, protection_row
 from foretop_core.tables.resources.visibility_findings import (
@@ -105,8 +107,13 @@ class DashboardState:
         ticks: Callable[[], float],
         own: AcknowledgementFile | None = None,
         drills: DrillJournal | None = None,
+        told: ToldForecasts | None = None,
+        beside: Beside | None = None,
     ) -> None:
-        """`own` is what the person at the terminal has acknowledged for themselves, `drills` has what they drilled."""
+        """`own`, `drills` and `told` are what the person at the terminal has acknowledged, drilled and been told.
+
+        `beside` is how long work is kept out of the way of a frame.
+        """
         self.source = source
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
@@ -125,9 +132,11 @@ class DashboardState:
         self._ticks = ticks
         self._own = own
         self._drills = drills
+        self.told = told
+        self._beside = beside
         self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
-        self._context_factories = {context: RenderContextFactory(source.store, context) for context in source.contexts}
+        self._context_factories = {context: self._factory(context) for context in source.contexts}
         self._render_contexts: dict[str, RenderContext] = {}
         self._clocks: dict[str, datetime] = {}
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
@@ -146,10 +155,14 @@ class DashboardState:
     def take_contexts(self) -> None:
         """The session watches another context from now on."""
         new = [context for context in self.source.contexts if context not in self._context_factories]
-        self._context_factories |= {context: RenderContextFactory(self.store, context) for context in new}
+        self._context_factories |= {context: self._factory(context) for context in new}
         self._first_look.update(new)
         self._opened = self._ticks()
         self.contexts = self.source.contexts
+
+    def _factory(self, context: str) -> RenderContextFactory:
+        told = self.told.of_schedule if self.told is not None else nothing_told
+        return RenderContextFactory(self.store, context, told, self._beside)
 
     @property
     def store(self) -> Store:

@@ -129,6 +129,11 @@ def _flat(parts: Iterable[Text | Moment | Key | datetime | timedelta]) -> Iterat
             yield part
 
 
+def names_key(text: Text, action: str) -> bool:
+    """True if a sentence names the key of an action."""
+    return isinstance(text, Sentence) and Key(action) in text.parts
+
+
 def _written(part: Part, now: datetime, zone: tzinfo | None) -> str:
     match part:
         case Moment(at, to_the_minute=True):

@@ -12,10 +12,11 @@ import pytest
 
 from foretop_core.actions.forecast_file import KEPT, MOST_BYTES, ForecastFile
 from foretop_core.errors import ForetopError
+from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import night
 from foretop_core.rules.night.outlook import outlook
-from foretop_core.rules.night.reckoning import Reckoning, ToldRun, reckon, told_runs
+from foretop_core.rules.night.reckoning import Reckoning, ToldRun, forecast_record, reckon, told_runs
 from tests.objects import NOW, at, backup, location, schedule
 
 
@@ -48,6 +49,31 @@ def test_a_start_and_an_end_lie_inside_their_range_or_not(started: str, ended: s
     found = reckon(assemble([made]), "velero", NOW, [_told()])
     assert (found.starts, found.ends) == (1, 1)
     assert (found.starts_inside, found.ends_inside) == inside
+
+
+def test_the_likely_course_alone_tells_no_range_and_is_not_kept() -> None:
+    objects = [location(), schedule("hourly", "0 * * * *", last="02:00:03")]
+    ahead = outlook(night(assemble(objects, given_versions={"": "1.18.3"}), "velero", NOW, draws=0))
+    assert told_runs("prod", ahead) == []
+
+
+def test_how_the_last_forecasts_of_a_schedule_came_out() -> None:
+    def told(hour: int) -> ToldRun:
+        start, end = (at(f"{hour:02}:00:00"), at(f"{hour:02}:01:00")), (at(f"{hour:02}:10:00"), at(f"{hour:02}:20:00"))
+        return ToldRun("", "velero", "s0", start[0], at("00:00:00"), start, end)
+
+    def made(hour: int, minute: int) -> Backup:
+        begun = f"{hour:02}:00:03"
+        return backup(f"s0-{hour:02}", created=begun, started=begun, ended=f"{hour:02}:{minute:02}:00", of="s0")
+
+    ended = {0: 40, 1: 15, 2: 15, 3: 30, 4: 15, 5: 15, 6: 15, 7: 5, 8: 15}
+    snapshot = assemble([schedule("s0", "0 * * * *"), *(made(hour, minute) for hour, minute in ended.items())])
+    assert (
+        forecast_record(snapshot, map(told, range(10))) == "6 of the last 8 ends inside their range, 1 later, 1 earlier"
+    )
+    assert forecast_record(snapshot, [told(3)]) == "the last end later than its range"
+    assert forecast_record(snapshot, [told(2)]) == "the last end inside its range"
+    assert forecast_record(snapshot, [told(9)]) == ""
 
 
 def test_the_backup_of_a_later_run_is_not_taken_for_that_of_one_that_was_deleted() -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.window import read_window
-from foretop_core.rules.sentences import render
+from foretop_core.rules.sentences import names_key, render
 from foretop_core.rules.triage import Finding, Severity, Thresholds, triage
 from foretop_core.tables.text.terminal_text import width
 from tests.objects import NOW, backup, location, schedule
@@ -42,7 +42,8 @@ def test_runs_that_will_be_lost_are_told_with_the_way_to_try_a_change() -> None:
     said = render(lost.what, NOW)
     assert said.startswith("will lose ")
     assert width(said) <= 32
-    assert "W on the calendar" in render(lost.remedy, NOW)
+    assert names_key(lost.remedy, "what_if")
+    assert render(lost.remedy, NOW).startswith("Try a change: foretop whatif ")
     assert "still going when the next one falls due" in render(lost.evidence, NOW)
     assert lost.severity is Severity.NOTE, "the page of schedules has it green: its runs go well"
 

@@ -149,8 +149,8 @@ def _say_reckoning(one: Reckoning) -> None:
             say(f"  {inside} of {count} {what} ({inside / count:.0%})")
     if one.not_made:
         say(f"  {humanize.count(one.not_made, 'run')} that was foretold has no backup.")
-    if one.is_hard:
-        say("  This server is hard to foresee: take its ranges for guesses.")
+    if one.warning:
+        say(f"  {one.warning}")
 
 
 def _reckoning_item(one: Reckoning) -> dict[str, Any]:

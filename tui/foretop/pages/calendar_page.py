@@ -36,6 +36,7 @@ from foretop_core.rules.facts.run_facts import run_length, usual_length, usual_s
 from foretop_core.rules.humanize import count, join
 from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
 from foretop_core.rules.night.past_runs import past_runs
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
@@ -222,8 +223,16 @@ class CalendarPage(FilterablePage):
             coming.play(1)
             used += time.thread_time() - began
             await asyncio.sleep(_REST)
-        self._take(ServerNight(context, await in_thread(coming.night), past))
+        drawn = ServerNight(context, await in_thread(coming.night), past)
+        self._take(drawn)
+        await self._remember(state, snapshot, drawn)
         return used
+
+    async def _remember(self, state: DashboardState, snapshot: ClusterSnapshot, drawn: ServerNight) -> None:
+        """Keeps what was foretold; that it cannot be kept is said once."""
+        problem = await state.told.add(snapshot, drawn.outlook) if state.told is not None else None
+        if problem is not None:
+            self.app.notify(str(problem), severity="warning")
 
     def _take(self, night: ServerNight) -> None:
         if self.timeline is not None:
@@ -241,6 +250,14 @@ class CalendarPage(FilterablePage):
         if self.timeline is not None and self.state is not None:
             self.timeline.look_at(self.state.focus)
             self.pulse()
+
+    def restore(self, place: PageAddress) -> None:
+        if place.filter is not None and place.filter != self.prompt.value:
+            self.set_class(bool(place.filter), "-filtering")
+            self.prompt.value = place.filter
+            self.narrow_to(place.filter)
+        if place.key is not None:
+            self.lanes.go_to(place.key)
 
     def take_keys(self) -> None:
         self.screen.set_focus(self.lanes, scroll_visible=False)
@@ -314,14 +331,15 @@ class CalendarPage(FilterablePage):
             return ()
         now = state.now(night.context)
         window = state.thresholds.window
-        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window)
+        hard = state.told.warning(*night.server) if state.told is not None else ""
+        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window, hard)
         if wanted != self._words_of:
             paused = [name for name, why in night.night.left_out.items() if why == "paused"]
             self._words_of = wanted
             self._words = (
                 week_words(night, now, state.zone)
                 if self.lanes.zoom is Zoom.WEEK
-                else night_words(night, now, state.zone, sorted(paused), window)
+                else night_words(night, now, state.zone, sorted(paused), window, hard)
             )
         return self._words
 

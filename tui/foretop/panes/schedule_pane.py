@@ -30,7 +30,7 @@ def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph,
     """Says what is wrong first, in the colour of its state; then what happens, then how it is set up."""
     facts = render.schedule_facts(entry)
     body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
-    return *_statement(facts, render), *body, *_last(facts, render), *_set_up(facts)
+    return *_statement(facts, render), *body, *_last(facts, render), *_set_up(facts), *_foretold(facts, render)
 
 
 def schedule_page(entry: ScheduleRow, render: RenderContext, cells: int, *, is_wide: bool) -> tuple[Paragraph, ...]:
@@ -41,9 +41,13 @@ def schedule_page(entry: ScheduleRow, render: RenderContext, cells: int, *, is_w
     happens = (*body, *_last_in_table(facts, render))
     if not is_wide:
         chart = run_chart_lines(entry, render, cells, _PAGE_CHART_ROWS)
-        return *head, *happens, *_set_up_briefly(facts), *chart
+        return *head, *happens, *_set_up_briefly(facts), *_foretold(facts, render), *chart
     made = entry.schedule.created
-    set_up = (*_set_up(facts), *((paragraph(render.time(made, entry.schedule), label="Made"),) if made else ()))
+    set_up = (
+        *_set_up(facts),
+        *_foretold(facts, render),
+        *((paragraph(render.time(made, entry.schedule), label="Made"),) if made else ()),
+    )
     chart = run_chart_lines(entry, render, cells, _WIDE_PAGE_CHART_ROWS)
     gap = paragraph("")
     return *head, *((gap,) if head else ()), *beside(happens, set_up, cells), gap, *chart, *((gap,) if chart else ())
@@ -112,6 +116,12 @@ def _set_up(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
         ("Skip", "the server's default" if skip is None else "yes" if skip else "no"),
     )
     return tuple(paragraph(text, label=label) for label, text in lines if text)
+
+
+def _foretold(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
+    """How its last forecasts came out, where any has."""
+    record = render.forecast_record(facts.schedule)
+    return (paragraph(record, label="Foretold"),) if record else ()
 
 
 def _set_up_briefly(facts: ScheduleFacts) -> tuple[Paragraph, ...]:

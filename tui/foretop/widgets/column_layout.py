@@ -148,7 +148,8 @@ def sort_keys(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_
     for place, column in enumerate(columns):
         if place in found.values():
             continue
-        signs = (sign for sign in f"{column.title}{column.name}".upper() if sign.isalpha() and sign not in taken)
+        words = column.letter or f"{column.title}{column.name}".upper()
+        signs = (sign for sign in words if sign.isalpha() and sign not in taken)
         letter = next((sign for sign in signs if sign not in found and sign not in K9S_LETTERS), "")
         if letter:
             found[letter] = place

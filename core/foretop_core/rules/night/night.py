@@ -19,13 +19,14 @@ from foretop_core.rules.night.server_model import (
     Drawing,
     OpenBackup,
     ServerModel,
+    at_work_model,
     history_of,
     restores_model,
     runs_a_day,
     server_model,
 )
 from foretop_core.rules.queue.owners import Owner, OwnerKind
-from foretop_core.rules.queue.positions import Run
+from foretop_core.rules.queue.positions import Run, has_ended
 from foretop_core.rules.queue.run_forecast import Range, RunForecast
 from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -56,6 +57,10 @@ _OPEN_HORIZON = timedelta(hours=3)
 """For the runs that are there already, the submissions of so long count."""
 _OPEN_DRAWS, _FEWEST_OPEN_DRAWS, _OPEN_WORK = 50, 11, 4000
 """Courses that are played for them; fewer where very many wait, so that a screen can ask at every event."""
+_AT_ONCE = 40
+"""Waiting runs and schedules that are played while the caller waits: it takes some milliseconds."""
+Beside = Callable[[Callable[[], None]], None]
+"""Does some work beside the caller."""
 _MIDDLE = (0.4, 0.6)
 _FURTHEST = 400 * 86400.0
 
@@ -181,13 +186,16 @@ def waiting_forecasts(model: ServerModel, draws: int | None = None, seed: int = 
 class QueueForecasts:
     """What is foreseen of the open runs of one server, from look to look.
 
-    Those that wait are played forward again when the queue has moved, and after a while: not at every event.
+    Those that wait are played forward again when the queue has moved, and after a while: not at every event. Where
+    they are many that is done `beside` the caller: until then the last answer holds, of a new one the likely course.
     """
 
-    def __init__(self, lasts: timedelta = timedelta()) -> None:
-        self._lasts = lasts
+    def __init__(self, lasts: timedelta = timedelta(), beside: Beside | None = None) -> None:
+        self._lasts, self._beside = lasts, beside
         self._waiting: dict[type[Run], dict[str, RunForecast]] = {}
         self._seen: tuple[object, datetime] | None = None
+        self._is_playing = False
+        self._problem: Exception | None = None
 
     def of(
         self,
@@ -199,28 +207,52 @@ class QueueForecasts:
     ) -> dict[tuple[type[Run], str], RunForecast]:
         """By kind and name, when the open backups and restores start and end; `planned` ones as if made now."""
         known = history or history_of(snapshot, namespace)
-        backups = server_model(snapshot, namespace, now, None, history=known, planned_backups=planned)
+        backups = [*(run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run)), *planned]
         restores = restores_model(snapshot, namespace, now, known)
-        told = {Backup: at_work_forecasts(backups), Restore: at_work_forecasts(restores)}
-        moved = tuple((one.run.name, one.run.phase) for model in (backups, restores) for one in model.open)
-        if (
-            self._seen is None
-            or self._seen[0] != (moved, backups.state.slots)
-            or abs(now - self._seen[1]) >= self._lasts
-        ):
-            self._seen = (moved, backups.state.slots), now
-            self._waiting = {Restore: waiting_forecasts(restores)}
-            if backups.waiting:
-                coming = server_model(
+        told = {
+            Backup: at_work_forecasts(at_work_model(snapshot, namespace, now, known)),
+            Restore: at_work_forecasts(restores),
+        }
+        moved = {(run.name, run.phase) for run in (*backups, *(one.run for one in restores.open))}
+        state = (moved, snapshot.server(namespace))
+        is_old = self._seen is None or self._seen[0] != state or abs(now - self._seen[1]) >= self._lasts
+        if is_old and not self._is_playing:
+            self._seen = state, now
+            models: dict[type[Run], ServerModel] = {Restore: restores}
+            if any(run.phase in phases.WAITING for run in backups):
+                models[Backup] = server_model(
                     snapshot, namespace, now, now + _OPEN_HORIZON, history=known, planned_backups=planned
                 )
-                self._waiting[Backup] = waiting_forecasts(coming)
+            self._begin(models)
         every: dict[tuple[type[Run], str], RunForecast] = {}
         kinds: tuple[type[Run], ...] = (Backup, Restore)
         for kind in kinds:
-            for name, found in (told[kind] | self._waiting.get(kind, {})).items():
+            for name, found in (self._waiting.get(kind, {}) | told[kind]).items():
                 every[kind, name] = found
         return every
+
+    def _begin(self, models: dict[type[Run], ServerModel]) -> None:
+        if self._problem is not None:
+            problem, self._problem = self._problem, None
+            raise problem
+        size = sum(len(model.waiting) + len(model.schedules) for model in models.values())
+        if self._beside is None or size <= _AT_ONCE:
+            self._waiting = {kind: waiting_forecasts(model) for kind, model in models.items()}
+            return
+        for kind, model in models.items():
+            held = self._waiting.get(kind, {})
+            if any(one.run.name not in held for one in model.waiting):
+                self._waiting[kind] = waiting_forecasts(model, 0) | held
+        self._is_playing = True
+        self._beside(lambda: self._play(models))
+
+    def _play(self, models: dict[type[Run], ServerModel]) -> None:
+        try:
+            self._waiting = {kind: waiting_forecasts(model) for kind, model in models.items()}
+        except Exception as problem:
+            self._problem = problem
+        finally:
+            self._is_playing = False
 
 
 def queue_forecasts(
@@ -244,8 +276,9 @@ class Foresight:
         history: RunHistory | None = None,
     ) -> None:
         beat = snapshot.heartbeat(namespace)
-        self._silence = f"Velero is {beat.silence_word(now)}" if beat.silence(now) else ""
+        self._silence = beat.silence_phrase(now) if beat.silence(now) else ""
         self._namespace, self._now, self._length = namespace, now, length
+        self._slots = snapshot.server(namespace).concurrency or 1
         self._courses: list[Course] = []
         if self._silence:
             return
@@ -308,7 +341,8 @@ class Foresight:
     @cached_property
     def _likely_night(self) -> Night:
         if self._silence:
-            return Night(self._namespace, self._now, self._now + self._length, unknown=self._silence)
+            until = self._now + self._length
+            return Night(self._namespace, self._now, until, slots=self._slots, unknown=self._silence)
         return _foresee(self.model, (), self._likely, open_forecasts(self.model, 0))
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import islice
 
 import msgspec
 
 from foretop_core.cron import CronSchedule
-from foretop_core.models import Backup
 from foretop_core.models.wire import Time
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.night.night import Range
@@ -20,6 +23,7 @@ _STAMP = timedelta(seconds=1)
 """Objects have whole seconds."""
 _MADE_WITHIN = timedelta(hours=24)
 FEWEST_TO_JUDGE = 10
+_LAST_ENDS = 8
 HARD_BELOW = 0.75
 """A server is hard to foresee where a smaller share falls inside ranges that should hold nine in ten."""
 
@@ -41,8 +45,10 @@ class ToldRun(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def told_runs(context: str, one: Outlook) -> list[ToldRun]:
-    """The next run of each schedule of a night, where both of its ranges are known."""
-    found = []
+    """The next run of each schedule of a night, where both of its ranges are known: the likely course has none."""
+    found = list[ToldRun]()
+    if not one.night.draws:
+        return found
     for schedule in one.schedules:
         run = schedule.next
         if run is not None and run.due is not None and run.start is not None and run.end is not None:
@@ -81,41 +87,92 @@ class Reckoning(msgspec.Struct, frozen=True):
         """The ranges of this server fail."""
         return self.share is not None and self.share < HARD_BELOW
 
+    @property
+    def warning(self) -> str:
+        return "Hard to foresee: take its ranges for guesses." if self.is_hard else ""
+
+
+class Side(StrEnum):
+    """Where a start or an end fell, beside the range that was told of it."""
+
+    EARLIER = "earlier"
+    INSIDE = "inside"
+    LATER = "later"
+
+
+class JudgedRun(msgspec.Struct, frozen=True):
+    """A run that was foretold, and what came of it; None where that has not come, or is not known."""
+
+    told: ToldRun
+    is_made: bool = False
+    start: Side | None = None
+    end: Side | None = None
+
+
+def judged_runs(snapshot: ClusterSnapshot, told: Iterable[ToldRun]) -> Iterator[JudgedRun]:
+    """Each beside its backup, schedule by schedule, the run that fell due last first."""
+    by_schedule: defaultdict[tuple[str, str], list[ToldRun]] = defaultdict(list)
+    for one in told:
+        if one.context == snapshot.context:
+            by_schedule[one.namespace, one.schedule].append(one)
+    for (namespace, name), runs in by_schedule.items():
+        made = sorted(snapshot.backups_by_schedule.get((namespace, name), ()), key=submitted)
+        times, rhythm = [submitted(run) for run in made], _rhythm(snapshot, namespace, name)
+        for one in sorted(runs, key=lambda run: run.due, reverse=True):
+            # The first that was submitted after the run fell due, and before the next one did. Any later one is another
+            # run's: that of this run was deleted meanwhile, or never made.
+            until = one.due + _MADE_WITHIN
+            if rhythm is not None and (then := rhythm.next(one.due)) is not None:
+                until = min(until, then)
+            place = bisect_left(times, one.due)
+            if place == len(made) or times[place] >= until:
+                yield JudgedRun(one)
+                continue
+            status = made[place].status
+            yield JudgedRun(
+                one, True, _side(status.start_timestamp, one.start), _side(status.completion_timestamp, one.end)
+            )
+
+
+def _side(at: datetime | None, told: tuple[datetime, datetime]) -> Side | None:
+    if at is None:
+        return None
+    return Side.EARLIER if at < told[0] - _STAMP else Side.LATER if at > told[1] + _STAMP else Side.INSIDE
+
+
+def _rhythm(snapshot: ClusterSnapshot, namespace: str, name: str) -> CronSchedule | None:
+    for schedule in snapshot.schedules_by_namespace.get(namespace, ()):
+        if schedule.name == name and (dialect := snapshot.dialect(schedule)) is not None:
+            parsed = expression(schedule.spec.schedule, dialect)
+            return parsed if isinstance(parsed, CronSchedule) and not parsed.never_fires else None
+    return None
+
 
 def reckon(snapshot: ClusterSnapshot, namespace: str, now: datetime, told: Iterable[ToldRun]) -> Reckoning:
     """Compares what was told of one server with its backups; a run whose backup was deleted counts as not made."""
-    counts = dict.fromkeys(("starts", "starts_inside", "ends", "ends_inside", "not_made"), 0)
-    for one in told:
-        if (one.context, one.namespace) != (snapshot.context, namespace):
-            continue
-        backup = _made(snapshot, one)
-        if backup is None:
-            counts["not_made"] += now > one.end[1] + _MADE_WITHIN
-            continue
-        for what, at, (first, last) in (
-            ("starts", backup.status.start_timestamp, one.start),
-            ("ends", backup.status.completion_timestamp, one.end),
-        ):
-            if at is not None:
-                counts[what] += 1
-                counts[f"{what}_inside"] += first - _STAMP <= at <= last + _STAMP
-    return Reckoning(snapshot.context, namespace, **counts)
+    judged = list(judged_runs(snapshot, (one for one in told if one.namespace == namespace)))
+    starts = [one.start for one in judged if one.start is not None]
+    ends = [one.end for one in judged if one.end is not None]
+    return Reckoning(
+        snapshot.context,
+        namespace,
+        len(starts),
+        starts.count(Side.INSIDE),
+        len(ends),
+        ends.count(Side.INSIDE),
+        sum(not one.is_made and now > one.told.end[1] + _MADE_WITHIN for one in judged),
+    )
 
 
-def _made(snapshot: ClusterSnapshot, one: ToldRun) -> Backup | None:
-    """The first backup of the schedule that was submitted after the run fell due, and before the next one did.
+def forecast_record(snapshot: ClusterSnapshot, told: Iterable[ToldRun]) -> str:
+    """How the last forecasts of one schedule came out: `7 of the last 8 ends inside their range, 1 later`.
 
-    Any later one is another run's: that of this run was deleted meanwhile, or never made.
+    "" where none has come yet.
     """
-    runs = snapshot.backups_by_schedule.get((one.namespace, one.schedule), ())
-    until = min(one.due + _MADE_WITHIN, _next_due(snapshot, one) or datetime.max.replace(tzinfo=UTC))
-    after = [run for run in runs if one.due <= submitted(run) < until]
-    return min(after, key=submitted, default=None)
-
-
-def _next_due(snapshot: ClusterSnapshot, one: ToldRun) -> datetime | None:
-    for schedule in snapshot.schedules_by_namespace.get(one.namespace, ()):
-        if schedule.name == one.schedule and (dialect := snapshot.dialect(schedule)) is not None:
-            parsed = expression(schedule.spec.schedule, dialect)
-            return parsed.next(one.due) if isinstance(parsed, CronSchedule) and not parsed.never_fires else None
-    return None
+    ends = list(islice((one.end for one in judged_runs(snapshot, told) if one.end is not None), _LAST_ENDS))
+    if not ends:
+        return ""
+    if len(ends) == 1:
+        return f"the last end {'inside' if ends[0] is Side.INSIDE else f'{ends[0]} than'} its range"
+    missed = "".join(f", {ends.count(side)} {side}" for side in (Side.LATER, Side.EARLIER) if side in ends)
+    return f"{ends.count(Side.INSIDE)} of the last {len(ends)} ends inside their range{missed}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cached_property
 from random import Random
 from zlib import crc32
 
@@ -119,8 +120,12 @@ class Drawing:
     def __init__(self, model: ServerModel, seed: int) -> None:
         self.model, self.seed, self.drawn = model, seed, 0
         self._schedules = [self._stream(f"schedule {schedule.name}") for schedule in model.schedules]
-        self._open = {one.run.name: self._stream(f"backup {one.run.name}") for one in model.open}
         self._arrivals = self._stream("arrivals")
+
+    @cached_property
+    def _open(self) -> dict[str, Random]:
+        """Made with the first course: the ends of those at work need none."""
+        return {one.run.name: self._stream(f"backup {one.run.name}") for one in self.model.open}
 
     def _stream(self, name: str) -> Random:
         return Random(crc32(name.encode(errors="replace")) ^ self.seed)
@@ -268,7 +273,20 @@ def restores_model(
     """The restores of a server: they run one at a time, in the order in which they were made."""
     known = history or history_of(snapshot, namespace)
     open_runs = sorted((run for run in snapshot.open_restores.get(namespace, ()) if not has_ended(run)), key=order)
-    prospects = [open_backup(snapshot, run, now, known) for run in open_runs]
+    return _one_by_one(namespace, now, [open_backup(snapshot, run, now, known) for run in open_runs])
+
+
+def at_work_model(
+    snapshot: ClusterSnapshot, namespace: str, now: datetime, history: RunHistory | None = None
+) -> ServerModel:
+    """The backups that a server works on: their ends depend on nothing else, and are asked for at every frame."""
+    known = history or history_of(snapshot, namespace)
+    there = (run for run in snapshot.open_backups.get(namespace, ()) if run.phase not in phases.WAITING)
+    open_runs = sorted((run for run in there if not has_ended(run)), key=order)
+    return _one_by_one(namespace, now, [open_backup(snapshot, run, now, known) for run in open_runs])
+
+
+def _one_by_one(namespace: str, now: datetime, prospects: Sequence[OpenBackup]) -> ServerModel:
     running = tuple(one for one in prospects if one.run.phase in phases.HOLDS_SLOT)
     waiting = tuple(one for one in prospects if one.run.phase in phases.WAITING)
     finishing = tuple(one for one in prospects if one not in running and one not in waiting)

@@ -20,7 +20,7 @@ from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_fact
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, likely_night
 from foretop_core.rules.night.outlook import ScheduleOutlook, schedule_outlooks, window_outlook
 from foretop_core.rules.queue.owners import OwnerKind
-from foretop_core.rules.sentences import Moment, sentence
+from foretop_core.rules.sentences import Key, Moment, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
@@ -28,7 +28,9 @@ RUNS_LOST = "runs-will-be-lost"
 NOT_DONE = "run-not-done-in-time"
 WINDOW_TAKEN = "window-not-free"
 COPY_OLD = "copy-will-be-old"
-_TRY = "Try a change with W on the calendar or with foretop whatif; foretop spread proposes other minutes."
+_TRY = sentence(
+    "Try a change", Key("what_if"), ": foretop whatif plays the night with it, foretop spread proposes other minutes."
+)
 _JUST_AFTER = timedelta(seconds=1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import assert_never
@@ -30,6 +30,8 @@ from foretop_core.rules.facts.run_facts import (
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
+from foretop_core.rules.night.night import Beside
+from foretop_core.rules.night.reckoning import ToldRun, forecast_record
 from foretop_core.rules.sentences import Text, estimate, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
@@ -41,6 +43,12 @@ from foretop_core.tables.text.time_zones import IN_UTC, TimeZoneSetting
 REFRESH = timedelta(seconds=10)
 """The second of a beat and the usual lengths of runs take a look at everything and move slowly."""
 _USUAL_LIMITS = Thresholds()
+ToldOfSchedule = Callable[[str, str, str], Sequence[ToldRun]]
+"""By context, namespace and name, what was foretold of a schedule."""
+
+
+def nothing_told(_context: str, _namespace: str, _name: str) -> Sequence[ToldRun]:
+    return ()
 
 
 class RenderContext(msgspec.Struct, frozen=True, dict=True):
@@ -54,6 +62,7 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     """When the open runs of a server start and end."""
     schedule_of: Callable[[Backup], Schedule | None]
     limits: Thresholds = _USUAL_LIMITS
+    told: ToldOfSchedule = nothing_told
 
     @cached_property
     def protection(self) -> ProtectionJudge:
@@ -95,6 +104,11 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _schedules(self) -> dict[tuple[str, str], ScheduleFacts]:
         return {}
+
+    def forecast_record(self, schedule: Schedule) -> str:
+        """How the last forecasts of a schedule came out; "" where none has come yet."""
+        told = self.told(self.snapshot.context, schedule.namespace, schedule.name)
+        return forecast_record(self.snapshot, told) if told else ""
 
     def zone_of(self, resource: object) -> tzinfo:
         """In which zone the times of an object are told."""
@@ -172,12 +186,16 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
 class RenderContextFactory:
     """Makes the render contexts of one cluster, and remembers for a while what takes many objects to work out."""
 
-    def __init__(self, store: Store, context: str) -> None:
+    def __init__(
+        self, store: Store, context: str, told: ToldOfSchedule = nothing_told, beside: Beside | None = None
+    ) -> None:
+        """`beside` is how a long simulation is kept out of the way of a frame; without it, it is waited for."""
         self._store = store
         self._context = context
+        self._told = told
         self._seconds: dict[str, int | None] = {}
         self._pasts: dict[str, RunHistory] = {}
-        self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(REFRESH))
+        self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(REFRESH, beside))
         self._worked_out: tuple[datetime, int] | None = None
 
     def render_context(
@@ -197,6 +215,7 @@ class RenderContextFactory:
             lambda namespace: self._forecasts[namespace].of(snapshot, namespace, now, self._past(snapshot, namespace)),
             self._schedule_of,
             limits or _USUAL_LIMITS,
+            self._told,
         )
 
     def _schedule_of(self, backup: Backup) -> Schedule | None:

@@ -71,7 +71,7 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
     clock, which is not a change of the object. What is told `briefly` is shortened on the screen, however much room
     there is. `most` is as wide as it ever gets, whatever its texts are. With
-    `heading` its title depends on its width.
+    `heading` its title depends on its width. `letter` sorts by it where the first of its title is the key of an action.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     most: int = 0
     drawing: Callable[[Shown, RenderContext], Drawing | None] | None = None
     heading: Callable[[int], str] | None = None
+    letter: str = ""
 
 
 def plain(

@@ -39,9 +39,16 @@ class WordLine(msgspec.Struct, frozen=True):
 
 
 def night_words(
-    shown: ServerNight, now: datetime, zone: tzinfo, paused: Sequence[str] = (), window: Window | None = None
+    shown: ServerNight,
+    now: datetime,
+    zone: tzinfo,
+    paused: Sequence[str] = (),
+    window: Window | None = None,
+    hard: str = "",
 ) -> tuple[WordLine, ...]:
     """In their order on the screen; `paused` are the names of the paused schedules of the server.
+
+    `hard` is the sentence about a server whose ranges have failed.
 
     A line without a label goes on with the one above it.
     """
@@ -53,6 +60,7 @@ def night_words(
         *_longest_wait(shown),
         _done(shown.night, now, zone),
         _window(shown, now, zone, window),
+        WordLine("Ranges", (Phrase(hard, Tone.WARN),), 4) if hard else None,
         _lost(shown),
         _paused(paused),
     )

@@ -1,0 +1,110 @@
+"""Forecasts of a long queue are played beside the caller, who has the last answer meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from foretop_core.models import Backup, Resource
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night import night
+from foretop_core.rules.night.night import QueueForecasts, Range
+from foretop_core.rules.queue.run_forecast import RunForecast
+from foretop_core.rules.snapshot import ClusterSnapshot
+from tests.objects import NOW, backup, location
+
+_LASTS = timedelta(seconds=10)
+
+
+def _snapshot(waiting: int) -> ClusterSnapshot:
+    objects: list[Resource] = [location()]
+    for number in range(6):
+        ended = f"01:{number:02}:{30 + number}"
+        objects.append(
+            backup(
+                f"nightly-{number}",
+                created=f"01:{number:02}:03",
+                started=f"01:{number:02}:03",
+                ended=ended,
+                of="nightly",
+            )
+        )
+    objects.append(backup("at-work", "InProgress", created="02:40:00", started="02:40:40", of="nightly"))
+    objects += [
+        backup(f"waits-{number}", "Queued", created="02:30:00", of="nightly", queuePosition=number + 1)
+        for number in range(waiting)
+    ]
+    return assemble(objects, given_versions={"": "1.18.3"})
+
+
+def _width(told: RunForecast) -> timedelta:
+    assert isinstance(told.start, Range)
+    return told.start.most[1] - told.start.most[0]
+
+
+def test_a_long_queue_is_told_by_its_likely_course_until_the_draws_are_done() -> None:
+    left: list[Callable[[], None]] = []
+    known, snapshot = QueueForecasts(_LASTS, left.append), _snapshot(60)
+    first = known.of(snapshot, "velero", NOW)
+    last = (Backup, "waits-59")
+    assert _width(first[last]) == timedelta()
+    assert (Backup, "at-work") in first
+    assert len(left) == 1
+    known.of(_snapshot(61), "velero", NOW)
+    assert len(left) == 1, "one at a time"
+    left.pop()()
+    drawn = known.of(snapshot, "velero", NOW)
+    assert not left
+    assert _width(drawn[last]) > timedelta()
+    assert drawn[last] == QueueForecasts().of(snapshot, "velero", NOW)[last]
+    later = NOW + _LASTS
+    assert known.of(snapshot, "velero", later)[last] == drawn[last], "the last answer holds"
+    assert len(left) == 1
+
+
+def test_a_new_one_is_told_at_once_and_the_others_keep_their_ranges() -> None:
+    left: list[Callable[[], None]] = []
+    known = QueueForecasts(_LASTS, left.append)
+    known.of(_snapshot(60), "velero", NOW)
+    left.pop()()
+    held = known.of(_snapshot(60), "velero", NOW)[Backup, "waits-59"]
+    more = known.of(_snapshot(61), "velero", NOW)
+    assert more[Backup, "waits-59"] == held
+    assert _width(more[Backup, "waits-60"]) == timedelta()
+
+
+def test_one_that_has_started_meanwhile_is_told_as_that() -> None:
+    left: list[Callable[[], None]] = []
+    known, snapshot = QueueForecasts(_LASTS, left.append), _snapshot(60)
+    known.of(snapshot, "velero", NOW)
+    started = [
+        backup("waits-0", "InProgress", created="02:30:00", started="02:41:00", of="nightly")
+        if one.name == "waits-0"
+        else one
+        for one in snapshot.backups
+    ]
+    found = known.of(assemble([location(), *started], given_versions={"": "1.18.3"}), "velero", NOW)
+    assert found[Backup, "waits-0"].start is None
+
+
+def test_a_short_queue_is_played_at_once() -> None:
+    left: list[Callable[[], None]] = []
+    found = QueueForecasts(_LASTS, left.append).of(_snapshot(5), "velero", NOW)
+    assert not left
+    assert _width(found[Backup, "waits-4"]) > timedelta()
+
+
+def test_a_fault_beside_is_raised_at_the_next_look_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[Callable[[], None]] = []
+    known, snapshot = QueueForecasts(_LASTS, left.append), _snapshot(60)
+    known.of(snapshot, "velero", NOW)
+    with monkeypatch.context() as patched:
+        patched.setattr(night, "waiting_forecasts", lambda model: 1 / 0)
+        left.pop()()
+    with pytest.raises(ZeroDivisionError):
+        known.of(snapshot, "velero", NOW + _LASTS)
+    known.of(snapshot, "velero", NOW + 2 * _LASTS)
+    left.pop()()
+    assert _width(known.of(snapshot, "velero", NOW + 2 * _LASTS)[Backup, "waits-59"]) > timedelta()
