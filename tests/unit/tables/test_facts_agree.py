@@ -143,6 +143,21 @@ def test_a_report_numbers_the_queue_as_the_table_does(capsys: pytest.CaptureFixt
     assert [row[1:] for row in shown.text("position", "name")] == lines
 
 
+@pytest.mark.parametrize("server", [SILENT, location()])
+def test_a_report_says_what_a_run_waits_for_as_the_table_does(
+    server: Resource, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table names its turn, the report those before it; where the server is silent it is the server for both."""
+    runs = backup("a", "InProgress", created="02:20:00", started="02:20:00")
+    objects = [server, runs, backup("next", "Queued", created="02:21:00", queuePosition=1)]
+    items = queue_items(assemble(objects), NOW)
+    print_report({"at": "", "servers": [], "findings": [], "notSeen": [], "schedules": [], "queue": items}, NOW)
+    reported = [line.split()[-1] for line in capsys.readouterr().out.splitlines()[-2:]]
+    assert reported == (["Velero", "Velero"] if server is SILENT else ["-", "a"])
+    if server is SILENT:
+        assert [row[1] for row in Shown("queue", objects).text("waits")] == reported
+
+
 def test_a_report_names_who_a_coming_run_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
     soon = schedule("soon", "0 3 * * *", last="2026-11-14T03:00:03Z")
     late = schedule("late", "30 2 * * *", last="2026-11-14T02:30:03Z")
