@@ -157,6 +157,11 @@ class Heartbeat(msgspec.Struct, frozen=True):
             return "down"
         return "storage hangs" if self.still_works(now) else "silent"
 
+    def silence_clause(self, now: datetime) -> str:
+        """The same as a clause: `Velero is down`, `the storage of Velero hangs`."""
+        word = self.silence_word(now)
+        return "the storage of Velero hangs" if word == "storage hangs" else f"Velero is {word}"
+
     def still_works(self, now: datetime) -> bool:
         """True if its storage hangs and not the server: it writes to objects, and checks no storage.
 
