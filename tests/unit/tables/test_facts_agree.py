@@ -11,7 +11,7 @@ from foretop.commands.report import print_report
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.triage_pane import calm
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.models import Backup, DataUpload, Resource
+from foretop_core.models import Backup, DataUpload, Deployment, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, STORAGE
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import queue_line, run_facts
@@ -293,3 +293,27 @@ def test_triage_finds_nothing_well_before_it_has_judged() -> None:
     assert [piece.text for line in calm(shown.state) for piece in line] == ["◐ ", "Not known yet."]
     shown.state.judge(at_once=True)
     assert [finding.code for finding in shown.state.findings] == ["velero-no-pulse"]
+
+
+def test_the_next_free_slot_is_told_to_the_minute_of_the_row_that_frees_it() -> None:
+    past = [
+        backup(f"old-{n}", created=f"{n}:00:00", started=f"{n}:00:00", ended=f"{n}:42:40", of="s") for n in ("00", "01")
+    ]
+    runs = backup("now", "InProgress", created="02:00:00", started="02:00:00", of="s")
+    waits = backup("next", "Queued", created="02:10:00", queuePosition=1)
+    args = ["server", "--concurrent-backups=1"]
+    server = from_builtins(
+        Deployment,
+        {
+            "metadata": {"name": "velero", "namespace": "velero"},
+            "spec": {
+                "template": {
+                    "spec": {"containers": [{"name": "velero", "image": "velero/velero:v1.18.3", "args": args}]}
+                }
+            },
+        },
+    )
+    shown = Shown("queue", [server, location(), schedule("s", "0 * * * *", last="02:00:00"), *past, runs, waits])
+    (free,) = [row[1].rstrip("?") for row in shown.text("at", "name") if row[2] == "now"]
+    said = shown.model.view.section_words("RUNNING", [runs], shown.render_context())
+    assert said == f"1 of 1 slot, the next is free about {free}"

@@ -77,7 +77,7 @@ def test_where_nobody_knows_when_a_run_ends_the_words_do_not_say_that_none_is_to
         night_words(ServerNight("prod", Night("velero", NOW, until, runs)), NOW, UTC)[0].phrases[0].text
         for runs in ((endless,), ())
     ]
-    assert peaks == ["not known: nobody can tell when the open runs end", "no run is to come"]
+    assert peaks == ["not known: nobody can tell when the open runs end", "no backup is to come"]
     told = lane_words(ServerNight("prod", Night("velero", NOW, until, (endless,))), (endless,), NOW, UTC)
     assert told is not None
     assert (told.is_running, told.starts, told.ends) == (True, "02:41", "")
@@ -117,3 +117,15 @@ def test_a_schedule_whose_run_has_no_known_end_is_named_and_not_passed_over() ->
     told = night(assemble([location(), _server(3), held, runs, waits]), "velero", NOW, draws=0)
     assert [run.name for run in told.runs] == ["media-1"]
     assert told.left_out == {"media": "no known end of its last run"}
+
+
+def test_who_waits_for_seconds_is_not_denied() -> None:
+    """The queue has a run that waits: the words leave out what is shorter than a minute, and say so."""
+    owner = Owner(OwnerKind.HAND)
+    spans = (
+        RunSpan(NOW, NOW, NOW + timedelta(seconds=40), owner, "a"),
+        RunSpan(NOW, NOW + timedelta(seconds=40), NOW + timedelta(seconds=80), owner, "b"),
+    )
+    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), typical=spans))
+    told = "".join(phrase.text for phrase in night_words(shown, NOW, UTC)[0].phrases)
+    assert told.endswith(", nobody waits a minute")
