@@ -129,3 +129,14 @@ def test_who_waits_for_seconds_is_not_denied() -> None:
     shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), typical=spans))
     told = "".join(phrase.text for phrase in night_words(shown, NOW, UTC)[0].phrases)
     assert told.endswith(", nobody waits a minute")
+
+
+def test_an_open_run_that_has_waited_for_minutes_counts_though_it_starts_in_seconds() -> None:
+    """The row above the lanes and the queue count it: the words did not, because a course begins now."""
+    owner, soon = Owner(OwnerKind.HAND), NOW + timedelta(seconds=40)
+    start = Range(soon, (soon, soon), (soon, soon))
+    waits = ForeseenRun(owner, "b", None, at("02:30"), start, None, Fate.MADE)
+    spans = (RunSpan(NOW, NOW, soon, owner, "a"), RunSpan(NOW, soon, soon + timedelta(seconds=40), owner, "b"))
+    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=spans))
+    told = "".join(phrase.text for phrase in night_words(shown, NOW, UTC)[0].phrases)
+    assert told.endswith(", 1 waiting at 02:41")
