@@ -92,3 +92,11 @@ def test_an_open_run_takes_one_slot_before_and_after_now() -> None:
     loads = shown.loads(TimeAxis(at("02:00"), 10, 7))
     assert [load.most for load in loads] == [0, 0, 1, 1, 1, 1, 0]
     assert [round(load.mean, 6) for load in loads] == [0, 0, 1, 1, 1, 1, 0]
+
+
+def test_a_silent_server_keeps_its_slots_though_nothing_is_foreseen() -> None:
+    silent = assemble([location(checked="02:26:03", synced="02:26:03"), _server(2)])
+    shown = ServerNight("prod", night(silent, "velero", NOW, draws=0))
+    assert shown.night.slots == 2
+    (line,) = night_words(shown, NOW, UTC)
+    assert line.phrases[0].text == "Nothing can be foreseen: Velero is silent."
