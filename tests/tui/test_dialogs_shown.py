@@ -114,6 +114,7 @@ def test_what_cannot_be_done_to_the_only_object_is_not_said_to_be_skipped() -> N
     assert words(plan_text.warnings(plan, ActionTargets((target,)))) == ["Not possible: offsite is Unavailable."]
     assert words(plan_text.proposal(plan)) == ["Nothing to send."]
     assert plan_text.writes(plan.steps, 72) == []
+    assert plan_text.written_lines("", 72) == [], "a drill that creates nothing has no line of writes"
 
 
 async def mark(at: Stand, *names: str) -> None:
