@@ -7,8 +7,10 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 # The sections of lock.txt that stand before the named one.
 LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev/stdin
-# Tests of the screen wait for it half of their time: one more at once than there are cores.
-SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
+# Tests of the screen wait for it a part of their time: one more at once than there are cores, and two where many are of
+# terminals and servers, which only wait.
+CORES = $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + $(1))")
+SPREAD = -n $(call CORES,1) --dist worksteal
 
 .PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
 
@@ -40,7 +42,7 @@ demo: $(INSTALLED) ## see foretop at work, without a cluster
 	@$(BIN)/foretop demo
 
 test: compiled   ## the tests that need nothing but Python, without the long sweeps that tour runs
-	$(BIN)/python -m pytest $(SPREAD) -m "not sweep"
+	$(BIN)/python -m pytest -n $(call CORES,2) --dist worksteal -m "not sweep"
 
 # The rules and models, but for the files that take longest; of what needs a server or a screen, a file or two for each package.
 LONG = $(addprefix --ignore tests/unit/,rules/test_triage_recordings.py test_long_strings.py test_output_ends.py test_packaging.py test_wheel.py)

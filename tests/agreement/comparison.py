@@ -64,7 +64,9 @@ class Tally:
             if enough is not None and all(self.statements[fact, place] >= enough for place in places):
                 continue
             stated: dict[Subject, list[tuple[str, Statement]]] = {}
-            for place, read in places.items():
+            for number, (place, read) in enumerate(places.items(), 1):
+                if number == len(places) and not stated:
+                    break  # It would be compared with nothing, and the last is often a command that takes long.
                 for subject, statement in read(seen):
                     stated.setdefault(subject, []).append((place, statement))
             for subject, told in stated.items():

@@ -27,7 +27,7 @@ from foretop_demo.scenarios import SCENES, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource
-from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
@@ -97,6 +97,9 @@ def _signed_out(source: FilledSource) -> None:
 PICTURES = (
     Picture("triage", "default", size=ROOMY),
     Picture("80x24", "default", ("7",), snapshot="svg"),
+    Picture("120x40", "default", ("3",), MIDDLE, snapshot="svg"),
+    Picture("200x60", "default", ("2", "down", "down"), LARGE, snapshot="svg"),
+    Picture("16-colours", "default", ("9",), snapshot="svg"),
     Picture("schedules", "default", ("2",), ROOMY),
     Picture("nonadmin", "default", ("3",), ROOMY),
     Picture("queue", "default", ("4",), ROOMY),
@@ -119,9 +122,8 @@ PICTURES = (
     Picture("empty", "", snapshot="svg"),
     Picture("no-colour", "default", ("4",), colour=False, snapshot="svg"),
     Picture("volumes", "volumes", ("4",)),
-    Picture("ascii", "default", (), SMALL, DisplayOptions(ascii=True, flash=False)),
-    Picture("wide", "default", ("3",), MIDDLE),
-    Picture("theme-dark", "default", theme="dark"),
+    Picture("ascii", "default", (), SMALL, DisplayOptions(ascii=True, flash=False), snapshot="txt"),
+    Picture("theme-dark", "default", theme="dark", snapshot="svg"),
     Picture("theme-light", "default", theme="light"),
     Picture("theme-high-contrast", "default", theme="high-contrast"),
     Picture("theme-colour-blind", "default", theme="colour-blind"),

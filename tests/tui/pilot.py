@@ -19,6 +19,7 @@ from foretop.app import Dashboard
 from foretop.pages.table_page import TablePage
 from foretop.widgets.line_widgets import FrameLine, StyledLine, TextPane
 from foretop.widgets.table import Table
+from foretop_core import background
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models.wire import ObjectRef
 from tests.tui.fake_source import FilledSource, troubled
@@ -204,6 +205,8 @@ async def running(app: Dashboard, size: tuple[int, int], *, painted: bool = Fals
     Nobody else reads that: the lines of the screen are drawn when a test looks at them.
     """
     with ExitStack() as patched:
+        # At once: what is played beside the frame would come in one of the next, sooner or later.
+        patched.enter_context(patch.object(background, "beside", lambda work: work()))
         for name in () if painted else ("render_full_update", "render_partial_update"):
             patched.enter_context(patch.object(Compositor, name, _paint_nothing))
         async with app.run_test(size=size) as pilot:

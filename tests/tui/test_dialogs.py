@@ -11,6 +11,7 @@ from foretop.dialogs.log_viewer import LogViewer
 from foretop.widgets.log_lines import LogLines
 from foretop_core.actions.plans import Plan
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_core.rules import humanize
 from foretop_demo.reconcile import Behaviour
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand
@@ -80,6 +81,22 @@ async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, mo
         await at.send()
         await at.see("✓ made 02:3", name)
         assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/backups"]
+
+
+async def test_of_several_backups_now_each_waits_for_those_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each was planned alone: of all of them it was said that they start at once, after a forecast for each."""
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, MAIL))
+        await at.shown.press("asterisk", "t")
+        planned = at.dialog.planned
+        assert planned is not None
+        said = sorted(step.forecast.partition(";")[0] for step in planned.plan.steps)
+        behind = [f"after {humanize.count(place, 'unfinished backup')} ahead of it" for place in range(1, len(said))]
+        assert said == sorted(["one backup starts at once", *(f"one backup, {after}" for after in behind)])
+        templates = [step.target.name.rpartition("-")[0] for step in planned.plan.steps]
+        assert templates == [origin.name for origin in planned.origins]
 
 
 async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.objects import backup
 from tests.tui.fake_source import FilledSource, calm
 from tests.tui.pilot import screen
 
@@ -15,7 +16,7 @@ async def test_where_nothing_is_wrong_it_is_told_what_was_looked_at_and_what_is_
         await shown.settle()
         assert "● No problems." in shown.text
         told = [line.split()[0] for line in shown.lines if line.startswith("  ")]
-        assert told == ["●", "Schedules", "Next", "Last", "Queue", "Checked", "5"]
+        assert told == ["●", "Schedules", "Next", "Last", "Copies", "Queue", "Checked", "LAST", "▃", "5"]
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,15 @@ async def test_an_empty_queue_tells_which_run_is_next() -> None:
         await shown.press("4")
         assert "The queue is empty." in shown.text
         assert re.search(r"Next: \S+ in \d+ \w+", shown.text)
+
+
+async def test_an_empty_queue_lists_what_has_ended_in_the_last_hour() -> None:
+    bad = backup("bad", "Failed", started="02:20:00", ended="02:21:00")
+    good = [backup(f"good-{number}", started="02:10:00", ended="02:12:30") for number in range(9)]
+    async with screen(FilledSource([*calm(), bad, *good])) as shown:
+        await shown.press("4")
+        assert "ENDED IN THE LAST HOUR: " in shown.text
+        listed = [line.split() for line in shown.lines if line.strip().startswith(("✗", "●"))]
+        assert listed[0] == ["✗", "bad", "1m", "02:21:00"]
+        assert len(listed) == 8
+        assert re.search(r"[23] more: :backups", shown.text)

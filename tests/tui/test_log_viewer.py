@@ -29,7 +29,7 @@ async def fetch_log(at: Stand) -> LogLines:
     await at.shown.press("l")
     await at.see("[ Fetch ]", "foretop asks once")
     await at.send()
-    await at.see("Setting up backup log")
+    await at.see("level=info")
     return lines_of(at)
 
 
@@ -58,7 +58,7 @@ async def test_half_a_million_lines_are_neither_measured_one_by_one_nor_judged_o
         lines.toggle_wrap()
         first = sum(map(len, measured))
         assert first <= 100_000, "only so many odd characters are measured"
-        assert lines.rows == 500_000 + 250_000 + len(measured), (
+        assert lines.rows == 750_000 + 250_000 + 2 * len(measured), (
             "plain lines are whole, and the odd ones that were measured"
         )
         measured.clear()
@@ -86,7 +86,8 @@ async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
         errors = [number for number, line in enumerate(lines.lines) if "level=error" in line]
         assert list(lines.errors) == errors
         assert len(errors) == 3
-        for wanted in (*errors, errors[0]):
+        await at.shown.until(lambda: lines.current == errors[0])
+        for wanted in (*errors[1:], errors[0]):
             await at.shown.press("e")
             assert lines.current == wanted
         await at.shown.press("E")
@@ -114,7 +115,7 @@ async def test_a_wrapped_line_is_whole_and_its_end_is_found(tmp_path: Path, monk
         await at.shown.press("w")
         await at.see("w no wrap")
         await at.shown.press("G")
-        assert last in "".join(line[2:] for line in at.shown.lines)
+        assert last in " ".join(line[2:].strip() for line in at.shown.lines), "it is folded between words"
         top = lines.top
         await at.shown.press("up")
         assert lines.top == top - 1
@@ -141,7 +142,7 @@ async def test_consent_is_asked_once_and_a_log_is_fetched_once_until_its_object_
         await fetch_log(at)
         assert at.writes == [f"POST {REQUESTS}"]
         await at.shown.press("q", "2", "7", "l")
-        await at.see("Setting up backup log", "3 errors")
+        await at.see("level=info", "3 errors")
         assert at.writes == [f"POST {REQUESTS}"]
         await at.shown.press("q", "e", "e")
         await at.see("Fetched at", "namespace wiki")
@@ -149,5 +150,5 @@ async def test_consent_is_asked_once_and_a_log_is_fetched_once_until_its_object_
         at.patch("Backup", name, {"status": {"errors": 4}})
         await at.see("4 errors")
         await at.shown.press("l")
-        await at.see("Setting up backup log", "4 errors")
+        await at.see("level=info", "4 errors")
         assert at.writes == [f"POST {REQUESTS}"] * 3

@@ -36,7 +36,6 @@ from tests.settled_scenes import SCENE_NAMES, settled
 from tests.unit.tables.test_views import Shown
 
 TIMES = (timedelta(minutes=2), timedelta(minutes=11))
-_MANY = 20
 AT_ONCE = Thresholds(forgotten_pause=timedelta())
 """Every pause counts as forgotten, so that Triage says its sentence about each."""
 
@@ -55,8 +54,9 @@ def moment(name: str, passed: timedelta) -> Moment:
 
 
 def entries(shown: Shown) -> Iterator[tuple[Any, RenderContext]]:
+    context = shown.render_context()
     for _, entry in shown.model.table:
-        yield entry, shown.render_context()
+        yield entry, context
 
 
 def text_of(paragraphs: Sequence[Paragraph]) -> str:
@@ -125,12 +125,15 @@ def test_a_run_that_is_due_while_the_storage_hangs_is_said_to_be_created() -> No
 def compare_coming_runs(then: Moment) -> None:
     shown = then.shown("schedules")
     calendar = TimelineModel(shown.store, ("prod",))
-    rows = list(zip(entries(shown), shown.text("next"), strict=True))
-    # Of many schedules some: to back one up now is foreseen for each anew, and those of one scene are alike.
-    for (entry, context), (_, told) in rows[:: 1 + len(rows) // _MANY]:
+    rows = [
+        (entry, context, told)
+        for (entry, context), (_, told) in zip(entries(shown), shown.text("next"), strict=True)
+        if not (entry.schedule.spec.paused or entry.invalid or entry.dialect is None)
+    ]
+    # All at once: each alone would be foreseen anew, and whether it is refused does not depend on the others.
+    by_hand = plan_back_up_now(shown.store.snapshot("prod"), [entry.schedule for entry, _, _ in rows], then.now).steps
+    for (entry, context, told), now in zip(rows, by_hand, strict=True):
         schedule, snapshot = entry.schedule, context.snapshot
-        if schedule.spec.paused or entry.invalid or entry.dialect is None:
-            continue
         obstacle = render(schedule_facts(snapshot, schedule, then.now).obstacle, then.now)
         pane = text_of(schedule_pane(entry, context))
         lane = text_of(lane_pane(calendar[snapshot.ref(schedule)], shown.state))
@@ -140,7 +143,6 @@ def compare_coming_runs(then: Moment) -> None:
         (made,) = plan_create_schedules(snapshot, [request], then.now).steps
         assert obstacle in made.forecast or "has ended" in obstacle, schedule.name
         refusal = schedule_refusal(snapshot, schedule)
-        (now,) = plan_back_up_now(snapshot, [schedule], then.now).steps
         assert (f"Velero refuses it while {refusal};" in now.forecast) is bool(refusal), schedule.name
         assert ("refused" in told) is bool(refusal and "in " in told), schedule.name
 

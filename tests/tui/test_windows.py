@@ -62,7 +62,7 @@ async def test_the_command_lists_the_windows_and_leads_to_the_schedules_of_one()
 async def test_without_a_window_the_command_says_so() -> None:
     async with screen(FilledSource([location(), schedule("audit", paused=True)])) as shown:
         await shown.press("colon", *"windows", "enter")
-        told = "1 paused, none by foretop (1 by somebody): u on 2 unpauses"
+        told = "1 paused, none by foretop (1 by somebody): u on page 2 unpauses"
         await shown.until(lambda: told in str(shown.app.told))
 
 

@@ -20,7 +20,7 @@ from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.simulated_cluster import SimulatedCluster
 from tests.wire.boxes import living_box
 
-_SPEED = 20.0
+_SPEED = 100.0
 
 
 class Living:
@@ -54,6 +54,7 @@ def living(folder: Path) -> Iterator[Living]:
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(drill_run, "_EACH", 0.02)
 
 
 def _row(at: Living, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

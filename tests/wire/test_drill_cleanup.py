@@ -17,6 +17,7 @@ import pytest
 from aiohttp import web
 
 from foretop.cli import run
+from foretop_core.actions import drill_run
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rules import drills
 from foretop_demo.scenarios.scenario_builder import HOME
@@ -35,6 +36,7 @@ DEATHS = ((1, "after"), (3, "before"), (5, "after"))
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(drill_run, "_EACH", 0.02)
 
 
 @pytest.fixture

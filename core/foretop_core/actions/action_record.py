@@ -123,6 +123,8 @@ class ActionRecord(msgspec.Struct, frozen=True):
     """The dialog asks for the name."""
     many: bool = False
     """Can be asked of several objects at once."""
+    planned_together: bool = False
+    """Its planner makes one step for each object, in their order, and what it says of one depends on the others."""
     applies: Applies = _always
     """Beyond the kind: where asking would only be refused, the key is not offered."""
     asked_of: AskedOf = AskedOf.CHOSEN

@@ -14,7 +14,7 @@ from foretop_core.actions.plans import NamedSource, PlanStep, Write
 from foretop_core.kube.connection import api_paths
 from foretop_core.models import Resource
 from foretop_core.models.kinds import kind_of_ref
-from foretop_core.models.wire import ObjectRef, as_json
+from foretop_core.models.wire import ObjectRef
 
 _ARGO_CD = ("Argo CD", "change it in the Git repository that the application follows")
 _FLUX = ("Flux", "change it in the Git repository that the kustomization follows")
@@ -89,7 +89,7 @@ def patch_step(
     meta = {**patch.get("metadata", {}), **identity(item)}
     said = {key: value for key, value in patch.items() if value}
     line = kubectl(where.context, where.namespace, "patch", api_paths.title(kind_of_ref(where)), where.name)
-    command = f"{line} --type merge -p {shlex.quote(_json(said))}"
+    command = f"{line} --type merge -p {shlex.quote(compact_json(said))}"
     write = Write("PATCH", {**patch, "metadata": meta}, dict(before))
     changes = change_lines(write.method, write.body, write.before, of)
     return PlanStep(where, write, changes, forecast, command, (*_owner(item), *warnings))
@@ -117,7 +117,7 @@ def create_step(
         "metadata": {**named, "namespace": where.namespace, **extra},
         "spec": dict(spec),
     }
-    line = command or f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(_json(body))}"
+    line = command or f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(compact_json(body))}"
     changes = (*lead, *change_lines("POST", body, {}))
     return PlanStep(where, Write("POST", body), changes, forecast, line, warnings, source)
 
@@ -152,11 +152,6 @@ def velero(context: str, namespace: str, *words: str) -> str:
     return _line("velero", "--kubecontext", context, namespace, words)
 
 
-def wire(part: Any) -> dict[str, Any]:
-    """A typed spec as it is sent."""
-    return as_json(part)
-
-
 def said(value: bool | None) -> str:
     return "absent" if value is None else "true" if value else "false"
 
@@ -166,7 +161,7 @@ def _line(program: str, flag: str, context: str, namespace: str, words: tuple[st
     return shlex.join((program, *place, *words))
 
 
-def _json(value: Mapping[str, Any]) -> str:
+def compact_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 

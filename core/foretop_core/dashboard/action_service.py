@@ -124,18 +124,21 @@ class ActionService:
         refused: list[Refusal] = []
         warnings: dict[str, None] = {}
         at = self.now(keys[0].context)
+        parts: dict[str | ObjectRef, dict[ObjectRef, Resource]] = {}
         for key in keys:
             item = self.item(key)
             if item is None:
                 refused.append(Refusal(key, "it no longer exists"))
-                continue
-            part = planner(
-                self.snapshot(key.context), [item], at if key.context == keys[0].context else self.now(key.context)
-            )
-            steps += part.steps
-            origins += [key] * len(part.steps)
-            refused += part.refused
-            warnings |= dict.fromkeys(part.warnings)
+            else:
+                parts.setdefault(key.context if intent.planned_together else key, {})[key] = item
+        for part in parts.values():
+            context = next(iter(part)).context
+            now = at if context == keys[0].context else self.now(context)
+            made = planner(self.snapshot(context), list(part.values()), now)
+            steps += made.steps
+            origins += part if intent.planned_together else list(part) * len(made.steps)
+            refused += made.refused
+            warnings |= dict.fromkeys(made.warnings)
         return TrackedPlan(Plan(intent, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
 
     async def refusal(self, plan: Plan, *, confirmed: bool = False) -> str:

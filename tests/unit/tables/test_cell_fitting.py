@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from foretop_core.tables.engine.view import Cell, Column, fit, wording
-from foretop_core.tables.text.terminal_text import cut
+from foretop_core.tables.text.terminal_text import cut, fold, plain_rows, width
 
 
 def test_an_owner_is_abbreviated_before_it_is_cut() -> None:
@@ -20,3 +23,18 @@ def test_cells_with_fewer_wordings_than_others_keep_their_shortest() -> None:
     cells = [Cell("PartiallyFailed", briefs=("PartFailed", "PartFail", "Part")), Cell("New")]
     assert [wording(cells, size) for size in (15, 10, 8, 4)] == [0, 1, 2, 3]
     assert wording([Cell("Completed")], 9) == wording([], 9) == 0
+
+
+def test_a_line_is_folded_after_a_word_and_a_longer_word_anywhere() -> None:
+    assert fold('level=info logSource="pkg/backup.go:1"', 20) == ["level=info ", 'logSource="pkg/backu', 'p.go:1"']
+    assert fold("漢字 漢字漢字", 9) == ["漢字 ", "漢字漢字"]
+    assert fold("", 9) == [""]
+
+
+@given(st.text("ab 漢é\t ", max_size=60), st.integers(2, 20))
+def test_the_pieces_of_a_line_fit_and_are_together_the_line(text: str, cells: int) -> None:
+    pieces = fold(text, cells)
+    assert "".join(pieces) == text
+    assert all(width(piece) <= cells for piece in pieces)
+    plain = text.encode("ascii", "ignore").decode().replace("\t", "")
+    assert plain_rows(plain, cells) == len(fold(plain, cells))

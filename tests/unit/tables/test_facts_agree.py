@@ -16,6 +16,7 @@ from foretop_core.models.kinds import BACKUP, NAB, STORAGE
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
+from foretop_core.rules.night.night import likely_night
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import triage
 from foretop_core.tables.engine.view import UnreadableRow
@@ -210,6 +211,8 @@ def test_any_write_of_the_server_is_a_sign_of_life() -> None:
     assert finding.what == "storage hangs, nothing is done"
     assert "The server works (Backup one is Deleting at 02:41:07Z)" in render(finding.evidence, NOW)
     assert "until it is back" not in render(finding.evidence, NOW)
+    night = likely_night(shown.store.snapshot("prod"), "velero", NOW)
+    assert (night.unknown, night.slots) == ("its storage hangs", 1)
 
 
 def test_a_tenant_cannot_fake_life_with_an_object_of_his_own() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -13,6 +12,7 @@ from foretop.commands.help_examples import example
 from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.actions.step_builders import compact_json
 from foretop_core.tables.resources.json_items import as_list
 
 
@@ -28,18 +28,14 @@ def command(form: str) -> int:
         say("No writes yet.")
     for entry in entries:
         say(f"{entry.at}  {entry.user}  {entry.context}  {entry.kind} {entry.namespace}/{entry.name}  {entry.result}")
-        say(f"    {entry.method} {_brief(entry.patch)}")
+        say(f"    {entry.method} {compact_json(entry.patch)}")
         for line in change_lines(entry.method, entry.patch, entry.before):
             say(f"    {line}")
         if entry.before:
-            say(f"    before {_brief(entry.before)}")
+            say(f"    before {compact_json(entry.before)}")
     return 0
 
 
 def _item(entry: JournalEntry) -> dict[str, Any]:
     shown: dict[str, Any] = msgspec.to_builtins(entry)
     return shown
-
-
-def _brief(value: dict[str, Any]) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -34,7 +34,6 @@ from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import QueueLine
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.tables.engine.drawings import Piece, line
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -365,11 +364,7 @@ class ActionDialog(DialogFrame):
         return (Piece(f"{humanize.count(len(plan.steps), self.noun)}.", Tone.BRIGHT),)
 
     def table(self, plan: Plan) -> PlanTable:
-        return plan_text.table(plan, self._line)
-
-    def _line(self, context: str, namespace: str) -> QueueLine:
-        """The line of a server, once for each plan."""
-        return self.service.queue_line(context, namespace)
+        return plan_text.table(plan, self.service.queue_line)
 
     def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
         return plan_text.writes(plan.steps, self.cells, copies=copies)

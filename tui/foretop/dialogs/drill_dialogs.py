@@ -454,8 +454,6 @@ class DrillCleanupDialog(ActionDialog):
         return [] if plan.steps or not self._steps() else [paragraph("Nothing is deleted yet: choose what to delete.")]
 
     def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
-        if not plan.steps:
-            return []
         return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
 
     def outcome(self) -> Iterator[Paragraph]:

@@ -31,10 +31,10 @@ from foretop_core.actions.planners.schedule_edits import (
 )
 from foretop_core.actions.plans import Planner
 from foretop_core.actions.spec_editing import spec_as_text, spec_from_text
-from foretop_core.actions.step_builders import wire
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
+from foretop_core.models.wire import as_json
 
 _SKIP = {"": "server default", "true": "yes", "false": "no"}
 _DEFAULT_STORAGE = "the default"
@@ -57,7 +57,7 @@ class EditScheduleDialog(ActionDialog):
     def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, intent, targets, ascii)
         item = service.item(self.keys[0])
-        self._opened: dict[str, Any] = wire(item.spec) if isinstance(item, Schedule) else {}
+        self._opened: dict[str, Any] = as_json(item.spec) if isinstance(item, Schedule) else {}
         """The spec that was shown first, to which the edited one is compared."""
         self._edited = self._opened
         """The spec that the form was filled from."""

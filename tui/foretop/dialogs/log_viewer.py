@@ -80,6 +80,12 @@ class LogViewer(DownloadScreen):
         lines.show(self.fetched.lines, self.fetched.levels)
         self.draw()
         lines.focus()
+        # Once it has its size.
+        self.call_after_refresh(self.open_view)
+
+    def open_view(self) -> None:
+        """Opens at the first error: what went wrong is why a log is read."""
+        self.query_one(LogLines).next_error(1)
 
     def draw(self) -> None:
         super().draw()
@@ -250,10 +256,8 @@ class PodLogViewer(LogViewer):
     def got(self) -> None:
         self.said = [paragraph(_BEFORE, Tone.WARN)] if self._previous else []
         super().got()
-        # Once it has its size.
-        self.call_after_refresh(self._arrange)
 
-    def _arrange(self) -> None:
+    def open_view(self) -> None:
         """Whole where it fits; else from its end, for the newest lines are those that are wanted."""
         lines = self.query_one(LogLines)
         lines.wrap_where_it_fits()

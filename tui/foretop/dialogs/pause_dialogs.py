@@ -177,7 +177,7 @@ class PauseDialog(ActionDialog):
         return lambda snapshot, items, now: plan_pause(snapshot, items, request, now)
 
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
-        return plan_table(plan, self._line).sentence if plan.steps else ()
+        return plan_table(plan, self.service.queue_line).sentence if plan.steps else ()
 
     def outcome(self) -> Iterator[Paragraph]:
         """Tells what was done, and the way back."""

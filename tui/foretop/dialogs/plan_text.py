@@ -158,7 +158,9 @@ def _own_changes(steps: Sequence[PlanStep]) -> list[str]:
 
 
 def written_lines(text: str, cells: int, *, copies: bool = True) -> list[Paragraph]:
-    """The lines of what is written; at the end of the last one, or below it, the key that copies the command."""
+    """The lines of what is written, if anything; at the end of the last one, or below it, the key that copies it."""
+    if not text:
+        return []
     lines = [Paragraph(line) for line in wrap([paragraph(text, label="Writes")], cells)]
     if not copies:
         return lines

@@ -408,7 +408,8 @@ def why_no_window(state: DashboardState) -> str:
         return "No schedule is paused"
     by = Counter(one.who or "by somebody" for one in paused).most_common(3)
     who = ", ".join(f"{count} {whom}" for whom, count in by)
-    return f"{len(paused)} paused, none by foretop ({who}): {key_name(UNPAUSE.id)} on {page_key('schedules')} unpauses"
+    where = f"{key_name(UNPAUSE.id)} on page {page_key('schedules')}"
+    return f"{len(paused)} paused, none by foretop ({who}): {where} unpauses"
 
 
 def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 
 from foretop.panes.movement_pane import movement_pane, repository_pane
-from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
+from foretop.panes.nonadmin_pane import nonadmin_overview, path, tenant_facts
 from foretop.panes.pod_pane import pod_pane
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
@@ -141,7 +141,7 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
             return *schedule_pane(entry, render), paragraph(""), *chart
         case NonAdmin():
             tenant = NonAdminView().entry(state.store, key, resource)
-            return nonadmin_pane(tenant, render) if tenant else ()
+            return nonadmin_overview(tenant, render) if tenant else ()
         case Backup():
             head, *rest = backup_pane(resource, render)
             return head, path(run_steps(resource)), *rest

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Line, Span, span
-from foretop.widgets.styles import BOLD, style_of
+from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
@@ -16,12 +16,15 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.engine.view_scope import ViewScope
+from foretop_core.tables.resources.queue import ended_lately
+from foretop_core.tables.resources.runs import took
 from foretop_core.tables.text.progress_bar import bar
+from foretop_core.tables.text.terminal_text import clean, cut, pad
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
-_BAR, _MOST_LINES = 12, 8
+_BAR, _MOST_LINES, _NAME = 12, 8, 40
 NO_SCHEDULES = "No schedules. :create-schedule makes one, as does velero schedule create."
 CONNECTING: list[Line] = [(Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span("Connecting…"))]
 """Nothing is known yet, not even which clusters there are."""
@@ -57,12 +60,29 @@ def nothing_fits(focus: ViewScope, filter_text: str, rows: int) -> list[Line]:
 
 
 def empty_queue(state: DashboardState) -> list[Line]:
-    """That nothing runs or waits, and which schedule is next."""
+    """That nothing runs or waits, which schedule is next, and what has ended in the last hour."""
     lines: list[Line] = [(span("The queue is empty. A run is listed from its creation until it ends.", Tone.DIM),)]
     for context in state.contexts:
         if coming := coming_run(state.render_context(context)):
             lines.append((span(f"Next: {_where(state, context)}{coming}", Tone.DIM),))
+    for context in state.contexts:
+        lines += _ended_lately(state, context)
     return lines
+
+
+def _ended_lately(state: DashboardState, context: str) -> list[Line]:
+    """A line for each, as below a table of those that are open."""
+    render = state.render_context(context)
+    title, runs = ended_lately(render)
+    if not runs:
+        return []
+    lines: list[Line] = [(), (Span(f"{_where(state, context)}{title}", DIM),)]
+    for run in runs[:_MOST_LINES]:
+        mark, at = run_mark(run.phase), render.time_of_day(run.status.completion_timestamp, run)
+        told = f"{pad(cut(clean(run.name), _NAME), _NAME)}  {took(run, render.now):>6}  {at:>9}"
+        lines.append((Span(f"{mark.value} ", style_of(mark.tone)), span(told)))
+    rest = len(runs) - _MOST_LINES
+    return [*lines, (span(f"  {rest} more: :backups", Tone.DIM),)] if rest > 0 else lines
 
 
 def coming_run(render: RenderContext) -> str:

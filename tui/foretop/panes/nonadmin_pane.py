@@ -24,6 +24,16 @@ _SIGNS = {
 }
 
 
+def nonadmin_overview(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    """The same with its way in one line, for its own page."""
+    head, *rest = nonadmin_pane(entry, render)
+    return head, *nonadmin_path(entry, render), *rest
+
+
+def nonadmin_path(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    return (path(entry.facts(render).steps),)
+
+
 def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
     told = entry.facts(render)
     why = render.text(told.why, entry.item)
@@ -31,7 +41,6 @@ def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
     return (
         head,
         *_waiting(entry, render),
-        path(told.steps),
         paragraph(told.next, label="Next"),
         *_position(entry, render),
     )

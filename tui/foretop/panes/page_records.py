@@ -13,7 +13,7 @@ import msgspec
 from foretop.bindings import ACTIONS, check_letters
 from foretop.panes.empty_state import NO_SCHEDULES, empty_queue
 from foretop.panes.movement_pane import movement_pane, repository_pane
-from foretop.panes.nonadmin_pane import nonadmin_pane, nonadmin_steps
+from foretop.panes.nonadmin_pane import nonadmin_pane, nonadmin_path, nonadmin_steps
 from foretop.panes.pod_pane import pod_pane
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.queue_pane import queue_pane
@@ -81,7 +81,7 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
     """What a pane of so many cells says below, where it stands beside the table."""
     explains: Callable[[Any, RenderContext], tuple[Paragraph, ...]] | None = None
-    """The signs in its row, which a pane below the table says after its first sentence."""
+    """Its way, or the signs in its row, which a pane below the table says after what is wrong and what comes."""
     named_keys: Callable[[Any], Collection[str]] = lambda entry: ()
     """The actions that the pane of a row names: their keys come first."""
 
@@ -111,7 +111,7 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         render = rows.render_context(key, entry)
         said = self.tells(entry, render)
         if cells is None:
-            return *said[:1], *(self.explains(entry, render) if self.explains is not None else ()), *said[1:]
+            return *said[:2], *(self.explains(entry, render) if self.explains is not None else ()), *said[2:]
         return *said, *(self.tells_more(entry, render, cells) if self.tells_more is not None else ())
 
     def why_empty(self, state: DashboardState) -> list[Line]:
@@ -158,6 +158,7 @@ _RECORDS = (
         id="nonadmin",
         tells=nonadmin_pane,
         tells_more=nonadmin_steps,
+        explains=nonadmin_path,
         empty="No non-admin backups or restores. Tenants make them in their own namespaces.",
         signs=(
             *_status(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from heapq import nlargest
 
 from foretop.bindings import key_name, page_key
 from foretop.panes.empty_state import coming_in, coming_run, why_lost
@@ -10,18 +11,21 @@ from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run, has_ended
+from foretop_core.rules.facts.run_facts import Run, has_ended, run_length, usual_length
+from foretop_core.rules.facts.schedule_runs import run_letter
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.sentences import sentence, with_keys
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Acknowledgement, Finding, ungathered
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
+from foretop_core.tables.engine.drawings import RunStrip, run_marks
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
 from foretop_core.tables.resources.findings import subject_and_what
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 
 _DAY = timedelta(days=1)
+_LAST_BACKUPS = 60
 _LABEL = 11
 """Cells for the label of a line, where nothing is wrong."""
 _RETRY = ("relist", "retries now")
@@ -137,6 +141,7 @@ def calm(state: DashboardState) -> list[Line]:
     for context in state.contexts:
         lines += [(), *([(span(context, bold=True),)] if len(state.contexts) > 1 else ())]
         lines += [(Span(f"{label:<{_LABEL}}", DIM), span(text)) for label, text in _healthy(state, context)]
+        lines += _last_backups(state.render_context(context).snapshot)
         besides = visibility_findings(context, state.health(context), state.clock(context))
         lines += [(span(state.render_context_of(gap).text(gap.evidence), Tone.WARN),) for gap in besides]
     keys = ((page_key("calendar"), "the night ahead"), (key_name("handover"), "hand-over"))
@@ -184,6 +189,7 @@ def _healthy(state: DashboardState, context: str) -> list[tuple[str, str]]:
         ("Schedules", schedules),
         *([("Next", coming)] if coming else []),
         ("Last 24h", _last_day(snapshot, now)),
+        *([("Copies", "none is older than its schedules promise")] if active and not pauses.paused else []),
         ("Queue", f"{queue}; {pulse}"),
         ("Checked", _checked(snapshot)),
     ]
@@ -195,6 +201,22 @@ def _last_day(snapshot: ClusterSnapshot, now: datetime) -> str:
     if not ends:
         return "no backup has ended"
     return f"{humanize.count(len(ends), 'backup')}, {'all good' if good == len(ends) else f'{good:,} good'}"
+
+
+def _last_backups(snapshot: ClusterSnapshot) -> list[Line]:
+    """A mark for each, oldest first, against what is usual for its schedule."""
+    ends = ((end, run) for run in snapshot.backups if (end := run.status.completion_timestamp) is not None)
+    last = [run for _, run in nlargest(_LAST_BACKUPS, ends, key=lambda found: found[0])][::-1]
+    owners = {(run.namespace, run.schedule_name) for run in last}
+    usual = {owner: usual_length(snapshot.backups_by_schedule.get(owner, ())) for owner in owners}
+    marks = "".join(
+        run_marks([(run_letter(run), run_length(run))], usual[run.namespace, run.schedule_name]) for run in last
+    )
+    if not marks:
+        return []
+    strip = RunStrip(marks).pieces("", Tone.PLAIN, len(marks), ascii=False)
+    title = f"LAST {len(last)} BACKUPS" if len(last) > 1 else "LAST BACKUP"
+    return [(), (Span(title, DIM),), tuple(span(piece.text, piece.tone, bold=piece.bold) for piece in strip)]
 
 
 def _checked(snapshot: ClusterSnapshot) -> str:

@@ -19,7 +19,7 @@ from foretop.widgets.paragraphs import Line, Span
 from foretop.widgets.styles import CURSOR, PLAIN, style_of
 from foretop_core.rules.log_levels import LogLevel
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.terminal_text import LONGEST, clean, fold
+from foretop_core.tables.text.terminal_text import LONGEST, clean, fold, plain_rows
 
 _SIDEWAYS = 20
 _MARGIN = 2
@@ -108,7 +108,7 @@ class LogLines(Widget, can_focus=True):
         cells, measured = self._cells, 0
         for _, line in self._visible_lines():
             if len(line) <= LONGEST and line.isascii() and line.isprintable():
-                yield max(1, -(-len(line) // cells))
+                yield plain_rows(line, cells)
                 continue
             measured += min(len(line), LONGEST)
             yield len(fold(clean(line), cells)) if measured <= _MOST_MEASURED else 1

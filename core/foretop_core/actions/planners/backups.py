@@ -12,7 +12,7 @@ from foretop_core.actions import validation
 from foretop_core.actions.action_record import LATE, ActionRecord, CommandLine, DialogSpec
 from foretop_core.actions.obstacles import waits_for_velero
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
-from foretop_core.actions.step_builders import create_step, patch_step, stamped, velero, wire
+from foretop_core.actions.step_builders import create_step, patch_step, stamped, velero
 from foretop_core.actions.velero_pickup import follow_backup, follow_backup_deletion
 from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Resource, Schedule
 from foretop_core.models.kinds import (
@@ -27,7 +27,7 @@ from foretop_core.models.kinds import (
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
-from foretop_core.models.wire import Metadata, ObjectRef
+from foretop_core.models.wire import Metadata, ObjectRef, as_json
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.run_facts import RunFacts, has_ended, planned_runs
 from foretop_core.rules.pauses import ANNOTATIONS
@@ -81,7 +81,7 @@ def plan_run_again(
         where = ObjectRef(snapshot.context, BACKUP.name, new.namespace, new.name)
         changes = (f"{where} is created with the spec of {old.name} ({old.phase})",)
         meta = {"labels": new.metadata.labels, "annotations": new.metadata.annotations}
-        steps.append(create_step(where, wire(new.spec), changes, start, warnings=_not_of_nab(old), meta=meta))
+        steps.append(create_step(where, as_json(new.spec), changes, start, warnings=_not_of_nab(old), meta=meta))
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
@@ -210,7 +210,7 @@ def _from_schedule(
     command = line if not labels and notes == given else ""
     changes = (f"{where} is created from the template of {schedule.name}",)
     forecast = f"{start}; the next run of {schedule.name} does not change"
-    return create_step(where, wire(template), changes, forecast, command, meta=meta)
+    return create_step(where, as_json(template), changes, forecast, command, meta=meta)
 
 
 def _starts(snapshot: ClusterSnapshot, planned: Sequence[Backup], now: datetime) -> list[str]:
@@ -326,6 +326,7 @@ BACK_UP_NOW = ActionRecord(
     (RequiredPermission("create", BACKUP),),
     plan_back_up_now,
     many=True,
+    planned_together=True,
     short="back up now",
     footer=LATE,
     words=("backup now", "run now"),

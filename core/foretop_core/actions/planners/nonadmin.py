@@ -8,11 +8,12 @@ from typing import Literal
 
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, ChoiceField, CommandLine, DialogSpec
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.step_builders import delete_step, patch_step, wire
+from foretop_core.actions.step_builders import delete_step, patch_step
 from foretop_core.actions.velero_pickup import follow_nonadmin_deletion
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
 from foretop_core.models.kinds import NAB, NABSL_REQUEST, NAR, RequiredPermission
+from foretop_core.models.wire import as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import credential_text, where_text
 from foretop_core.rules.nonadmin_lifecycle import Path, path_of
@@ -54,7 +55,7 @@ def plan_delete_nar(snapshot: ClusterSnapshot, nars: Iterable[NonAdminRestore], 
         velero = nar.velero.name
         also = f"its Velero restore {velero} is deleted with it; " if velero else ""
         forecast = f"{also}restored objects stay"
-        steps.append(delete_step(snapshot.ref(nar), nar, wire(nar.spec), forecast))
+        steps.append(delete_step(snapshot.ref(nar), nar, as_json(nar.spec), forecast))
     return Plan(DELETE_NAR, now, tuple(steps))
 
 

@@ -11,13 +11,13 @@ from foretop_core.actions import validation
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine, DialogSpec
 from foretop_core.actions.obstacles import unavailable_storage, waits_for_velero
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
-from foretop_core.actions.step_builders import create_step, delete_step, restore_name, said, velero, wire
+from foretop_core.actions.step_builders import create_step, delete_step, restore_name, said, velero
 from foretop_core.actions.velero_pickup import follow_restore, follow_restore_deletion
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, BackupRepository, Resource, Restore, RestoreSpec
 from foretop_core.models.kinds import BACKUP, RESTORE, RequiredPermission
 from foretop_core.models.nonadmin import NAR_NAME_ANNOTATION, NAR_NAMESPACE_ANNOTATION
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.wire import ObjectRef, as_json
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.protection.copies import is_copy
 from foretop_core.rules.protection.coverage import (
@@ -137,7 +137,7 @@ def plan_delete_restore(snapshot: ClusterSnapshot, restores: Iterable[Restore], 
             warnings = (f"It belongs to the NAR {place}/{owner}, which would remain: delete that one instead.",)
         wait = waits_for_velero(snapshot, restore.namespace, "deleted", now)
         forecast = f"{wait}its log and results in storage are deleted with it; restored objects stay"
-        steps.append(delete_step(where, restore, wire(restore.spec), forecast, warnings))
+        steps.append(delete_step(where, restore, as_json(restore.spec), forecast, warnings))
     return Plan(DELETE_RESTORE, now, tuple(steps), tuple(refused))
 
 
@@ -167,7 +167,7 @@ def _step(
 ) -> PlanStep:
     name = request.name or restore_name(backup.name, now)
     where = ObjectRef(snapshot.context, RESTORE.name, backup.namespace, name)
-    spec = {"includedNamespaces": ["*"], **wire(request.more), "backupName": backup.name}
+    spec = {"includedNamespaces": ["*"], **as_json(request.more), "backupName": backup.name}
     if request.mapping:
         spec["namespaceMapping"] = dict(request.mapping)
     if request.existing:
@@ -243,7 +243,7 @@ def _warnings(
 
 def _command(snapshot: ClusterSnapshot, backup: Backup, request: RestoreRequest, name: str) -> str:
     """Velero's own command where its flags say all of it, else ""."""
-    if request.labels or set(wire(request.more)) - _FLAGGED:
+    if request.labels or set(as_json(request.more)) - _FLAGGED:
         return ""
     flags = ["--from-backup", backup.name]
     if request.mapping:

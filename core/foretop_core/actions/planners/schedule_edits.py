@@ -14,12 +14,12 @@ from foretop_core.actions.action_record import MIDDLE, ActionRecord, CommandLine
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.planners.schedules import check_schedule, described_by, doubts, meaning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.step_builders import patch_step, wire
+from foretop_core.actions.step_builders import patch_step
 from foretop_core.errors import BadInput
 from foretop_core.models import BackupSpec, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import SCHEDULE, RequiredPermission
 from foretop_core.models.velero import ScheduleSpec
-from foretop_core.models.wire import Wire
+from foretop_core.models.wire import Wire, as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import read_duration
@@ -119,7 +119,7 @@ def plan_edit_schedule(
 
 def edited(schedule: Schedule, patch: Mapping[str, Any]) -> Schedule:
     """The schedule with this patch of its spec; BadInput where a field has the wrong type."""
-    spec = merged(wire(schedule.spec), patch)
+    spec = merged(as_json(schedule.spec), patch)
     named = {"name": schedule.name, "namespace": schedule.namespace}
     made = from_builtins(Schedule, {"metadata": named, "spec": spec})
     return msgspec.structs.replace(schedule, spec=made.spec)
@@ -249,7 +249,7 @@ def _at_leaves(patch: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, A
 
 def _as_held(schedule: Schedule, opened: Mapping[str, Any]) -> dict[str, Any]:
     """Its spec now; fields of a newer Velero, which the store does not have, are as they were shown."""
-    spec = wire(schedule.spec)
+    spec = as_json(schedule.spec)
     template = {**_unmodelled(opened.get("template") or {}, BackupSpec), **spec.get("template", {})}
     return {**_unmodelled(opened, ScheduleSpec), **spec, "template": template}
 

@@ -12,13 +12,13 @@ import msgspec
 from foretop_core.actions import validation
 from foretop_core.actions.action_record import LATE, ActionRecord, AskedOf, CommandLine, DialogSpec
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.step_builders import create_step, delete_step, wire
+from foretop_core.actions.step_builders import create_step, delete_step
 from foretop_core.actions.velero_pickup import follow_new_schedule
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.kinds import SCHEDULE, RequiredPermission
 from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.wire import ObjectRef, as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import ALL_DIALECTS, differences, readings
 from foretop_core.rules.facts.schedule_facts import schedule_facts
@@ -119,7 +119,7 @@ def plan_delete_schedule(snapshot: ClusterSnapshot, schedules: Iterable[Schedule
 def _create_step(
     snapshot: ClusterSnapshot, where: ObjectRef, request: NewSchedule, read: Readings, now: datetime
 ) -> PlanStep:
-    spec: dict[str, Any] = {"schedule": request.cron, "template": wire(request.template)}
+    spec: dict[str, Any] = {"schedule": request.cron, "template": as_json(request.template)}
     if request.paused:
         spec["paused"] = True
     if request.skip_immediately is not None:
@@ -202,7 +202,7 @@ def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -
     beat = snapshot.heartbeat(schedule.namespace)
     goes_on = f"; {render(what_continues(running, now, beat), now)}" if running else ""
     forecast = f"no further backup of {schedule.name}{kept}{goes_on}"
-    return delete_step(snapshot.ref(schedule), schedule, wire(schedule.spec), forecast, warnings)
+    return delete_step(snapshot.ref(schedule), schedule, as_json(schedule.spec), forecast, warnings)
 
 
 CREATE_SCHEDULE = ActionRecord(

@@ -101,11 +101,20 @@ def _connector(config: ContextConfig, trust: ssl.SSLContext | bool) -> aiohttp.T
 
 
 def _trust(config: ContextConfig, credentials: Credentials) -> ssl.SSLContext | bool:
-    """Whom to believe, and who we are; plain HTTP asks neither, and reading the system's authorities takes a while."""
+    """Whom to believe, and who we are; plain HTTP asks neither.
+
+    Reading the system's authorities takes far longer than all the rest: only where they are asked, and after a client
+    certificate that cannot be used, which every watch tries again and again.
+    """
     if config.server.startswith("http:") and not config.proxy.startswith("https:"):
         return True
+    if credentials.certificate:
+        load_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), config.name, credentials)
     try:
-        context = ssl.create_default_context(cadata=config.ca or None)
+        if config.insecure and not config.ca:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        else:
+            context = ssl.create_default_context(cadata=config.ca or None)
     except ssl.SSLError:
         raise BadInput(
             f"The certificate-authority of {config.name} cannot be used",

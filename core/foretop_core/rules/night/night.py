@@ -276,8 +276,9 @@ class Foresight:
         history: RunHistory | None = None,
     ) -> None:
         beat = snapshot.heartbeat(namespace)
-        self._silence = f"Velero is {beat.silence_word(now)}" if beat.silence(now) else ""
+        self._silence = beat.silence_phrase(now) if beat.silence(now) else ""
         self._namespace, self._now, self._length = namespace, now, length
+        self._slots = snapshot.server(namespace).concurrency or 1
         self._courses: list[Course] = []
         if self._silence:
             return
@@ -340,7 +341,8 @@ class Foresight:
     @cached_property
     def _likely_night(self) -> Night:
         if self._silence:
-            return Night(self._namespace, self._now, self._now + self._length, unknown=self._silence)
+            until = self._now + self._length
+            return Night(self._namespace, self._now, until, slots=self._slots, unknown=self._silence)
         return _foresee(self.model, (), self._likely, open_forecasts(self.model, 0))
 
 

@@ -147,7 +147,7 @@ def spread(
             raise BadInput(f"There is no schedule {name} in {namespace}", "", "`foretop get schedules` lists them")
     beat = snapshot.heartbeat(namespace)
     if beat.silence(now):
-        raise BadInput("Nothing can be foreseen", f"Velero is {beat.silence_word(now)}", "")
+        raise BadInput("Nothing can be foreseen", beat.silence_phrase(now), "")
     search = _Search(snapshot, namespace, now, length, window, frozenset(keep))
     found = search.chosen()
     before = after = search.strain((), draws)

@@ -150,13 +150,14 @@ COLUMNS: tuple[Column[Finding], ...] = (
         cells=6,
         ticks=True,
     ),
-    Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
+    Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True, cells=40),
     plain("namespace", "NAMESPACE", lambda found: found.subject.home, wide=True, cells=16, most=16),
     Column(
         "what",
         "WHAT",
         lambda found, render: render.text(found.what),
         lambda found: sort_key(found.what),
+        cells=32,
         letter="T",
     ),
 )

@@ -55,7 +55,7 @@ class NonAdminView(View[NonAdminRow]):
     context_kinds = frozenset({DEPLOYMENT.name, SCHEDULE.name, STORAGE.name})
     order = "namespace"
     rank = ("namespace", "velero", "age", "conditions", "progress", "phase", "queue")
-    least: ClassVar[Mapping[str, int]] = {"name": 18, "namespace": 11, "velero": 10, "progress": 11, "queue": 7}
+    least: ClassVar[Mapping[str, int]] = {"name": 17, "namespace": 11, "velero": 10, "progress": 11, "queue": 7}
     first: ClassVar[Mapping[str, int]] = {"velero": 11, "progress": 13}
     on_request = frozenset({"queue"})
     narrow: ClassVar[Mapping[str, int]] = {"namespace": 8, "velero": 9, "name": 12}

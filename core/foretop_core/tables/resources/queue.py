@@ -77,19 +77,23 @@ class QueueView(View[Run]):
 
     def section_words(self, title: str, entries: Sequence[Run], render: RenderContext) -> str:
         """`3 of 3 slots, the next is free about 02:30:17`."""
-        return _section_words(title, entries, render)
+        if title == RUNNING:
+            return _running_words(entries, render)
+        if title == RESTORES:
+            return f"{len(entries):,}, beside the slots"
+        facts = [render.facts(run) for run in entries]
+        told = [f"{len(entries):,}"]
+        for verb, times_known in (
+            ("started", [one.expected_start for one in facts]),
+            ("done", [one.expected_end for one in facts]),
+        ):
+            known = [at for at in times_known if at is not None]
+            if len(known) == len(facts):
+                told.append(f"all {verb} by {render.estimate(max(known), entries[0])}")
+        return ", ".join(told)
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:
-        """What has ended in the last hour: what did not end well, then the rest, the newest first."""
-        runs: Iterable[Run] = (*render.snapshot.backups, *render.snapshot.restores)
-        lately = [
-            (end, run)
-            for run in runs
-            if (end := run.status.completion_timestamp) and render.now - end < _LATELY and has_ended(run)
-        ]
-        lately.sort(key=lambda found: (found[1].phase != "Completed", found[0]), reverse=True)
-        ended = [run for _, run in lately]
-        return f"{ENDED}: {_ended_words(ended)}", ended[:_MOST_ENDED]
+        return ended_lately(render)
 
     def item(self, entry: Run, render: RenderContext) -> Item:
         facts = render.facts(entry)
@@ -97,6 +101,19 @@ class QueueView(View[Run]):
             return queue_item(render.snapshot.context, facts, facts.item, render.now)
         nothing = dict.fromkeys(("position", "waitingPosition", "owner", "blockedBy", "expectedStart"))
         return {**identity(render.snapshot.context, entry), "phase": entry.phase or None, **nothing}
+
+
+def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
+    """What has ended in the last hour: what did not end well, then the rest, the newest first."""
+    runs: Iterable[Run] = (*render.snapshot.backups, *render.snapshot.restores)
+    lately = [
+        (end, run)
+        for run in runs
+        if (end := run.status.completion_timestamp) and render.now - end < _LATELY and has_ended(run)
+    ]
+    lately.sort(key=lambda found: (found[1].phase != "Completed", found[0]), reverse=True)
+    ended = [run for _, run in lately]
+    return f"{ENDED}: {_ended_words(ended)}", ended[:_MOST_ENDED]
 
 
 def _position(run: Run, render: RenderContext) -> str:
@@ -179,21 +196,6 @@ def _ends(facts: RunFacts, render: RenderContext) -> str:
 def _so_far(facts: RunFacts) -> str:
     length = facts.item.running_for if facts.item is not None else None
     return f"{times.short(length)} " if length is not None else ""
-
-
-def _section_words(title: str, runs: Sequence[Run], render: RenderContext) -> str:
-    if title == RUNNING:
-        return _running_words(runs, render)
-    if title == RESTORES:
-        return f"{len(runs):,}, beside the slots"
-    facts = [render.facts(run) for run in runs]
-    starts, ends = ([getattr(one, name) for one in facts] for name in ("expected_start", "expected_end"))
-    told = [f"{len(runs):,}"]
-    if None not in starts:
-        told.append(f"all started by {render.estimate(max(starts), runs[0])}")
-    if None not in ends:
-        told.append(f"all done by {render.estimate(max(ends), runs[0])}")
-    return ", ".join(told)
 
 
 def _ended_words(runs: Sequence[Run]) -> str:

@@ -143,15 +143,29 @@ def pad(text: str, cells: int, *, right: bool = False) -> str:
 
 
 def fold(text: str, cells: int) -> list[str]:
-    """Clean text in pieces of at most so many cells, cut anywhere between graphemes; at least one piece."""
-    if _SURELY_ONE_CELL.issuperset(text):
-        return [text[at : at + cells] for at in range(0, len(text), cells)] or [""]
+    """Clean text in pieces of at most so many cells, cut after a blank where there is one; at least one piece.
+
+    A word that is longer is cut anywhere between graphemes. Together the pieces are the text.
+    """
+    is_plain = _SURELY_ONE_CELL.issuperset(text)
     pieces: list[str] = []
-    while text:
-        piece = _head(text, cells) or text[:1]
-        pieces.append(piece)
-        text = text[len(piece) :]
+    start = 0
+    while start < len(text):
+        stop = start + cells if is_plain else start + (len(_head(text[start:], cells)) or 1)
+        if stop < len(text):
+            stop = text.rfind(" ", start, stop) + 1 or stop
+        pieces.append(text[start:stop])
+        start = stop
     return pieces or [""]
+
+
+def plain_rows(text: str, cells: int) -> int:
+    """The number of pieces of a text that is plain for sure: half a million of them are counted in a moment."""
+    start, rows, length = 0, 1, len(text)
+    while length - start > cells:
+        start = text.rfind(" ", start, start + cells) + 1 or start + cells
+        rows += 1
+    return rows
 
 
 def _head(text: str, cells: int) -> str:
