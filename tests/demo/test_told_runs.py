@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from msgspec.structs import replace
 
 from foretop_core.rules.build_snapshot import assemble
@@ -13,6 +14,7 @@ from foretop_core.rules.night.reckoning import reckon, told_runs
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_demo.scenarios import ScenarioOptions, find_scene
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
+from tests.bench.simulated_week import ends, judge, starts
 
 
 def test_the_runs_of_the_busy_scene_come_inside_the_ranges_that_were_told() -> None:
@@ -31,3 +33,13 @@ def test_the_runs_of_the_busy_scene_come_inside_the_ranges_that_were_told() -> N
     assert found.starts_inside / found.starts >= 0.75
     assert found.ends_inside / found.ends >= 0.75
     assert not found.is_hard
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("tenants_every", [0.0, 10.0])
+def test_the_runs_of_half_a_simulated_day_end_inside_their_ranges(tenants_every: float) -> None:
+    """Lengths and tenants are random; `python -m tests.bench.simulated_week` judges the week."""
+    judged = judge(timedelta(hours=12), tenants_every)
+    assert starts(judged).told >= 30
+    assert starts(judged).ratio >= 0.85
+    assert 0.85 <= ends(judged).ratio <= 0.97

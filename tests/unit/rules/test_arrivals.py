@@ -86,6 +86,18 @@ def test_later_hours_are_like_the_same_hours_of_earlier_days() -> None:
         assert list(drawn) == sorted(drawn, key=lambda one: one.at)
 
 
+def test_those_that_come_by_chance_do_not_come_as_often_again() -> None:
+    def counts(ago: list[float]) -> set[int]:
+        known = Arrivals(tuple(ago), (0,) * len(ago), (60.0,) * len(ago), HOUR, 0, 3)
+        return {len(known.draw(Random(seed), HOUR).arrivals) for seed in range(40)}
+
+    chance = Random(1)
+    by_chance = sorted(chance.uniform(0.0, HOUR) for _ in range(30))
+    assert max(counts(by_chance)) - min(counts(by_chance)) >= 12
+    by_the_clock = counts([120.0 * number for number in range(1, 31)])
+    assert max(by_the_clock) - min(by_the_clock) <= 1
+
+
 def _in_turn(count: int) -> list[Backup]:
     """One slot, always taken: each run starts with the end of the one before, and waited for minutes."""
     begins = at("01:00:13")

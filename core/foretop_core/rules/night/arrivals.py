@@ -5,13 +5,15 @@ None of them is foretold. They take slots and places in the queue, so the runs o
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from heapq import nlargest
+from itertools import pairwise
 from random import Random
-from statistics import median
+from statistics import fmean, median, pvariance
 
 import msgspec
 
@@ -32,6 +34,7 @@ _SHORTEST_STRETCH = 1200.0
 _SHORTEST_OF_FEW = _HOUR
 """A few that came together a moment ago do not tell that as many come every moment."""
 _LONGEST_RECENT = 3 * _HOUR
+_NOT_ONE = math.exp(-1.0)
 
 
 class TenantRun(msgspec.Struct, frozen=True):
@@ -49,7 +52,7 @@ class TenantRuns(msgspec.Struct, frozen=True):
     server_since: datetime | None = None
     """The oldest run of the server, whosever it is."""
     fewest_waiting: int = 0
-    """Of late at least so many waited, in three quarters of the time; 0 where for once nobody did."""
+    """Of late at least so many waited at any time."""
     most_waiting: int = 0
     """So many waited at once. Tenants do not pile up without end: they wait for one before they ask for the next."""
 
@@ -93,10 +96,32 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
             return max(self.ago[_RECENT - 1], _SHORTEST_STRETCH)
         return max(self.ago[-1], min(max(self.server_seen, _SHORTEST_STRETCH), _SHORTEST_OF_FEW))
 
+    @cached_property
+    def _irregularity(self) -> float:
+        """0 where they come as a clock ticks, 1 where each comes by chance: the spread of the gaps between them.
+
+        From one busy hour to that of the next day is no gap.
+        """
+        gaps = [gap for one, later in pairwise(self.ago) if (gap := later - one) <= _HOUR]
+        usual = fmean(gaps or (0.0,))
+        return min(1.0, pvariance(gaps, usual) / usual**2) if usual else 1.0
+
+    def _times(self, random: Random) -> int:
+        """How often one of them comes in a course: those that come by chance do not come as often again."""
+        if random.random() >= self._irregularity:
+            return 1
+        # Poisson, with a mean of one.
+        count, left = 0, random.random()
+        while left > _NOT_ONE:
+            left *= random.random()
+            count += 1
+        return count
+
     def draw(self, random: Random, until: float) -> DrawnArrivals:
         """Those of one course: first as they came of late, later as in the same hour of some earlier day.
 
-        A stretch is replayed from a moment of its own on, so that no two courses are alike.
+        A stretch is replayed from a moment of its own on, so that no two courses are alike; of those that come by
+        chance some do not come, and others come more than once.
         """
         found: list[Arrival] = []
         if len(self.ago) < _FEWEST:
@@ -113,8 +138,13 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
             came = range(bisect_right(self.ago, back - stretch), bisect_right(self.ago, back))
             found += sorted(
                 (
-                    Arrival(at + (back - self.ago[one] + turn) % stretch, self.claims[one], self.lengths[one])
+                    Arrival(
+                        at + (random.uniform(0.0, stretch) if again else (back - self.ago[one] + turn) % stretch),
+                        self.claims[one],
+                        self.lengths[one],
+                    )
                     for one in came
+                    for again in range(self._times(random))
                 ),
                 key=lambda arrival: arrival.at,
             )
@@ -151,7 +181,7 @@ def _seconds(run: Backup) -> float | None:
 
 
 def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:
-    """As many as waited at least in three quarters of the recent time, and the most of all."""
+    """As many as waited at least of late, and the most of all."""
     moves: list[tuple[datetime, int]] = []
     for run in runs:
         if run.created is not None:
@@ -166,8 +196,8 @@ def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:
         most = max(most, waiting)
         if recently is not None and at >= recently:
             levels.append(waiting)
-    # Only a queue that was never empty is kept filled by those who wait in it.
-    return sorted(levels)[len(levels) // 4] if levels and min(levels) > 0 else 0, most
+    # Only a queue that was never empty is kept filled by those who wait in it; more than that came by chance.
+    return min(levels, default=0), most
 
 
 def arrivals_before(known: TenantRuns, now: datetime, claim_of: Callable[[Claim], int]) -> Arrivals:
