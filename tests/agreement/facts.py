@@ -158,7 +158,7 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     words = {"w": "warnings", "P": "partly failed", "F": "failed", "V": "refused", "○": "waiting", "◐": "running"}
     for key, row in seen.rows("schedules").items():
-        last = "" if row["runs"] in ("makes none", "no run yet") else re.sub(r"[×‖]", "", row["runs"])[-1:]
+        last = "" if row["runs"] in ("makes none", "no run yet", "none left") else re.sub(r"[×‖]", "", row["runs"])[-1:]
         if last:
             yield _subject(key), word(words.get(last, "good"))
 
@@ -776,7 +776,7 @@ def _(seen: Surfaces) -> Stated:
 @states("start of the next backup", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if start := find(rf"; starts ({CLOCK}) \(Velero's", _line(text, "Next run", "Due since")):
+        if start := find(rf"; created ({CLOCK}) \(Velero's", _line(text, "Next run", "Due since")):
             yield _subject(key), clock(start, seen.now)
 
 

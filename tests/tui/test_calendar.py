@@ -334,12 +334,14 @@ async def test_lanes_of_two_clusters_say_whose_they_are() -> None:
 
 
 async def test_a_lane_has_the_sign_that_the_coming_run_has_on_the_page_of_schedules() -> None:
-    """A Velero that is down makes no run, whether one is overdue yet or not."""
+    """A Velero that is down makes no run, whether one is overdue yet or not, or another still runs."""
     silent = location(checked="02:10:03", synced="02:10:03")
     late, hourly = schedule("late", "20 * * * *", last="01:20:03"), schedule("hourly", "0 * * * *", last="02:00:03")
-    async with calendar(FilledSource([silent, late, hourly])) as (shown, _):
-        signs = {name: lane_of(shown, name).split()[1] for name in ("late", "hourly")}
-        assert signs == {"late": "✗", "hourly": "▲"}
+    held = schedule("held", "9 * * * *", last="02:09:03")
+    runs = backup("held-1", "InProgress", created="02:09:03", started="02:09:03", of="held")
+    async with calendar(FilledSource([silent, late, hourly, held, runs])) as (shown, _):
+        signs = {name: lane_of(shown, name).split()[1] for name in ("late", "hourly", "held")}
+        assert signs == {"late": "✗", "hourly": "▲", "held": "▲"}
         await shown.press("2")
         await shown.until(
             lambda: all(re.search(rf"(?m)^[ ▌]{sign} .*\b{name} ", shown.text) for name, sign in signs.items())

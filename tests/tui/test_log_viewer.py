@@ -152,3 +152,15 @@ async def test_consent_is_asked_once_and_a_log_is_fetched_once_until_its_object_
         await at.shown.press("l")
         await at.see("level=info", "4 errors")
         assert at.writes == [f"POST {REQUESTS}"] * 3
+
+
+async def test_a_log_that_comes_before_there_is_room_for_it_is_opened_when_there_is() -> None:
+    app = _LogApp()
+    async with app.run_test(size=(80, 10)) as pilot:
+        lines = LogLines(ascii=False)
+        lines.show([f"line {number}" for number in range(30)])
+        lines.when_sized(lines.to_end)
+        await app.query_one(LogLines).remove()
+        await app.mount(lines)
+        await pilot.pause()
+        assert (lines.top, lines.last_visible) == (20, 30)

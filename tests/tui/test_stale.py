@@ -80,7 +80,7 @@ async def test_a_dead_cluster_among_several_is_a_finding_of_its_own() -> None:
     async with screen(FilledSource(troubled(), ("prod-eu", "prod-us"))) as shown:
         lose(shown.source, WatchState.STALE, REFUSED, "prod-us")
         await wait_until_judged(shown)
-        assert "eu ✗5 ▲4 · us ✗ unreachable" in shown.status.replace("prod-", "")
+        assert "eu ✗5 ▲3 · us ✗ unreachable" in shown.status.replace("prod-", "")
         assert "API ✗ " in shown.status
         assert shown.table.rows is not None
         names = [column.name for column in shown.table.rows.columns]

@@ -158,8 +158,8 @@ class Heartbeat(msgspec.Struct, frozen=True):
         return "storage hangs" if self.still_works(now) else "silent"
 
     def silence_phrase(self, now: datetime) -> str:
-        """The same as a clause: `Velero is down`, `its storage hangs`."""
-        return "its storage hangs" if self.still_works(now) else f"Velero is {self.silence_word(now)}"
+        """The same as a clause: `Velero is down`, `the storage of Velero hangs`."""
+        return "the storage of Velero hangs" if self.still_works(now) else f"Velero is {self.silence_word(now)}"
 
     def still_works(self, now: datetime) -> bool:
         """True if its storage hangs and not the server: it writes to objects, and checks no storage.

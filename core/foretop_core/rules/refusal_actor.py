@@ -60,8 +60,8 @@ def who_must_act(snapshot: ClusterSnapshot, item: NonAdmin) -> NeededAction:
             asked,
             "; after that the owner must change it or create it again.",
         ),
-        f"an administrator decides about the request {request.name} (9 Storage)",
-        f"Decide about the request {request.name} (9 Storage), then ask the owner in {item.namespace} to change it or "
+        f"an administrator decides about the request {request.name} (:storage)",
+        f"Decide about the request {request.name} (:storage), then ask the owner in {item.namespace} to change it or "
         f"create it again; until then, {meanwhile}.",
         request,
     )

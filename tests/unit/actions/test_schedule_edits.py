@@ -102,7 +102,7 @@ def test_a_later_hour_moves_the_next_run() -> None:
     step = step_of(ScheduleEdit({"schedule": "0 4 * * *"}))
     assert step.forecast == (
         "next run 16 Nov 02:00Z → 04:00:00Z; no backup now, none is due; "
-        "next run 04:00:00Z, starts 04:00:03Z, in 1 hour and 18 minutes"
+        "next run 04:00:00Z, created 04:00:03Z, in 1 hour and 18 minutes"
     )
     assert step.changes[:2] == ("spec.schedule 0 2 * * * → 0 4 * * *", "means at 04:00 every day")
     assert step.changes[2].startswith("next runs 04:00:00Z, 16 Nov 04:00Z")

@@ -34,7 +34,7 @@ def test_a_new_schedule_shows_its_meaning_and_the_next_five_runs() -> None:
         "spec": {"schedule": "30 3 * * *", "template": {"includedNamespaces": ["shop"], "ttl": "720h"}},
     }
     assert step.changes[1] == ("next runs 03:30:00Z, 16 Nov 03:30Z, 17 Nov 03:30Z, 18 Nov 03:30Z, 19 Nov 03:30Z")
-    assert step.forecast == "first backup 03:30:00Z, starts 03:30:03Z, in 48 minutes"
+    assert step.forecast == "first backup 03:30:00Z, created 03:30:03Z, in 48 minutes"
 
 
 def test_a_schedule_created_paused_creates_no_backup() -> None:
@@ -195,9 +195,9 @@ def created(snapshot: ClusterSnapshot, cron: str = "0 4 * * *", **fields: Any) -
 @pytest.mark.parametrize(
     ("where", "cron", "forecast"),
     [
-        ((), "0 4 * * *", "first backup 04:00:00Z, starts within a minute of that, in 1 hour and 18 minutes"),
-        ((location(),), "0 4 * * *", "first backup 04:00:00Z, starts 04:00:03Z, in 1 hour and 18 minutes"),
-        ((location(),), "@every 1m10s", "first backup 02:42:17Z, starts 02:43:03Z, in 1 minute and 56 seconds"),
+        ((), "0 4 * * *", "first backup 04:00:00Z, created within a minute of that, in 1 hour and 18 minutes"),
+        ((location(),), "0 4 * * *", "first backup 04:00:00Z, created 04:00:03Z, in 1 hour and 18 minutes"),
+        ((location(),), "@every 1m10s", "first backup 02:42:17Z, created 02:43:03Z, in 1 minute and 56 seconds"),
         (
             (location(checked="02:26:03", synced="02:26:03"),),
             "0 4 * * *",

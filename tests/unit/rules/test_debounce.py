@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity, Thresholds, debounce
 from tests.objects import NOW
@@ -52,3 +54,14 @@ def test_a_flickering_finding_stays_and_a_resolved_one_disappears() -> None:
     state = debounce(state, [], NOW + seconds(49), LIMITS)
     assert names(state) == {"a"}
     assert names(debounce(state, [], NOW + seconds(50), LIMITS)) == set()
+
+
+def test_one_that_takes_the_place_of_another_of_its_subject_comes_at_once() -> None:
+    """`all 10 paused` and `4 of 10 paused` beside each other would be two answers."""
+    before, after = finding("a", "all 10 paused"), replace(finding("a", "4 of 10 paused"), code="other")
+    state = debounce(None, [before, finding("b")], NOW, LIMITS)
+    state = debounce(state, [after], NOW + seconds(1), LIMITS)
+    assert sorted(str(each.what) for each in state.shown.values()) == ["4 of 10 paused", "broken"]
+    state = debounce(state, [after], NOW + seconds(2), LIMITS)
+    assert names(state) == {"a", "b"}
+    assert len(state.shown) == 2

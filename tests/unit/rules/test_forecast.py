@@ -89,7 +89,7 @@ def test_unpausing_gives_the_exact_start_if_the_heartbeat_is_known() -> None:
     assert forecast.starts == at("03:00:03")
     assert forecast.missed == 145
     assert "due since 12 Nov 02:30Z, 145 runs missed" in render(forecast.sentence, NOW)
-    assert "next run 03:00:00Z, starts 03:00:03Z, in 18 minutes" in render(forecast.sentence, NOW)
+    assert "next run 03:00:00Z, created 03:00:03Z, in 18 minutes" in render(forecast.sentence, NOW)
 
 
 def test_a_start_in_the_minute_of_a_run_days_ahead_is_not_written_twice() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.models import Resource
+from foretop_core.models.velero import ScheduleStatus
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import NamespaceFacts, ProtectionJudge, ProtectionLimits
 from foretop_core.rules.severity import Severity
@@ -56,3 +58,11 @@ def test_the_newest_copy_and_what_it_lacks() -> None:
     assert complete.next_cover is not None
     assert complete.next_cover.schedule.name == "daily"
     assert facts(location(), namespace("team")).next_cover is None
+
+
+def test_an_old_copy_of_schedules_that_owe_none_yet_is_not_plainly_protected() -> None:
+    """A pause that has just ended leaves a copy of several times the promised age behind, and no promise."""
+    skipped = replace(schedule("daily", "team", cron="0 3 * * *"), status=ScheduleStatus(last_skipped=NOW))
+    found = facts(location(), namespace("team"), skipped, copy("one", "team", age=timedelta(days=4)))
+    assert (found.word, found.severity) == ("protected", None)
+    assert found.why == "protected; created, unpaused or skipped lately, its schedules promise no newer copy yet"

@@ -573,7 +573,7 @@ def test_a_nab_refused_for_unapproved_storage_needs_the_administrator() -> None:
     assert (waiting.code, refused.code) == ("storage-request-waiting", "nonadmin-refused")
     assert refused.because == waiting
     assert render(refused.what, NOW) == "its storage waits for approval"
-    assert "Decide about the request team-a-own-7" in render(refused.remedy, NOW)
+    assert "Decide about the request team-a-own-7 (:storage)" in render(refused.remedy, NOW)
     approved = from_builtins(
         NonAdminBackupStorageLocationRequest,
         {

@@ -11,7 +11,7 @@ from foretop.commands.report import print_report
 from foretop.panes.queue_pane import queue_pane
 from foretop.panes.triage_pane import calm
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.models import Backup, DataUpload, Resource
+from foretop_core.models import Backup, DataUpload, Deployment, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, STORAGE
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import queue_line, run_facts
@@ -144,6 +144,21 @@ def test_a_report_numbers_the_queue_as_the_table_does(capsys: pytest.CaptureFixt
     assert [row[1:] for row in shown.text("position", "name")] == lines
 
 
+@pytest.mark.parametrize("server", [SILENT, location()])
+def test_a_report_says_what_a_run_waits_for_as_the_table_does(
+    server: Resource, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table names its turn, the report those before it; where the server is silent it is the server for both."""
+    runs = backup("a", "InProgress", created="02:20:00", started="02:20:00")
+    objects = [server, runs, backup("next", "Queued", created="02:21:00", queuePosition=1)]
+    items = queue_items(assemble(objects), NOW)
+    print_report({"at": "", "servers": [], "findings": [], "notSeen": [], "schedules": [], "queue": items}, NOW)
+    reported = [line.split()[-1] for line in capsys.readouterr().out.splitlines()[-2:]]
+    assert reported == (["Velero", "Velero"] if server is SILENT else ["-", "a"])
+    if server is SILENT:
+        assert [row[1] for row in Shown("queue", objects).text("waits")] == reported
+
+
 def test_a_report_names_who_a_coming_run_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
     soon = schedule("soon", "0 3 * * *", last="2026-11-14T03:00:03Z")
     late = schedule("late", "30 2 * * *", last="2026-11-14T02:30:03Z")
@@ -212,7 +227,7 @@ def test_any_write_of_the_server_is_a_sign_of_life() -> None:
     assert "The server works (Backup one is Deleting at 02:41:07Z)" in render(finding.evidence, NOW)
     assert "until it is back" not in render(finding.evidence, NOW)
     night = likely_night(shown.store.snapshot("prod"), "velero", NOW)
-    assert (night.unknown, night.slots) == ("its storage hangs", 1)
+    assert (night.unknown, night.slots) == ("the storage of Velero hangs", 1)
 
 
 def test_a_tenant_cannot_fake_life_with_an_object_of_his_own() -> None:
@@ -281,3 +296,27 @@ def test_triage_finds_nothing_well_before_it_has_judged() -> None:
     assert [piece.text for line in calm(shown.state) for piece in line] == ["◐ ", "Not known yet."]
     shown.state.judge(at_once=True)
     assert [finding.code for finding in shown.state.findings] == ["velero-no-pulse"]
+
+
+def test_the_next_free_slot_is_told_to_the_minute_of_the_row_that_frees_it() -> None:
+    past = [
+        backup(f"old-{n}", created=f"{n}:00:00", started=f"{n}:00:00", ended=f"{n}:42:40", of="s") for n in ("00", "01")
+    ]
+    runs = backup("now", "InProgress", created="02:00:00", started="02:00:00", of="s")
+    waits = backup("next", "Queued", created="02:10:00", queuePosition=1)
+    args = ["server", "--concurrent-backups=1"]
+    server = from_builtins(
+        Deployment,
+        {
+            "metadata": {"name": "velero", "namespace": "velero"},
+            "spec": {
+                "template": {
+                    "spec": {"containers": [{"name": "velero", "image": "velero/velero:v1.18.3", "args": args}]}
+                }
+            },
+        },
+    )
+    shown = Shown("queue", [server, location(), schedule("s", "0 * * * *", last="02:00:00"), *past, runs, waits])
+    (free,) = [row[1].rstrip("?") for row in shown.text("at", "name") if row[2] == "now"]
+    said = shown.model.view.section_words("RUNNING", [runs], shown.render_context())
+    assert said == f"1 of 1 slot, the next is free about {free}"

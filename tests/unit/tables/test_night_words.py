@@ -12,10 +12,10 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range, RunSpan, night
 from foretop_core.rules.night.past_runs import PastRun
-from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
 from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words
 from foretop_core.tables.timeline.time_axis import TimeAxis
-from tests.objects import NOW, at, backup, location, schedule
+from tests.objects import NOW, at, backup, location, schedule, upload
 
 
 def _server(slots: int) -> Resource:
@@ -77,7 +77,7 @@ def test_where_nobody_knows_when_a_run_ends_the_words_do_not_say_that_none_is_to
         night_words(ServerNight("prod", Night("velero", NOW, until, runs)), NOW, UTC)[0].phrases[0].text
         for runs in ((endless,), ())
     ]
-    assert peaks == ["not known: nobody can tell when the open runs end", "no run is to come"]
+    assert peaks == ["not known: nobody can tell when the open runs end", "no backup is to come"]
     told = lane_words(ServerNight("prod", Night("velero", NOW, until, (endless,))), (endless,), NOW, UTC)
     assert told is not None
     assert (told.is_running, told.starts, told.ends) == (True, "02:41", "")
@@ -92,3 +92,51 @@ def test_an_open_run_takes_one_slot_before_and_after_now() -> None:
     loads = shown.loads(TimeAxis(at("02:00"), 10, 7))
     assert [load.most for load in loads] == [0, 0, 1, 1, 1, 1, 0]
     assert [round(load.mean, 6) for load in loads] == [0, 0, 1, 1, 1, 1, 0]
+
+
+def test_the_slots_of_a_silent_server_are_those_that_it_has() -> None:
+    objects = [location(checked="01:00:00", synced="01:00:00"), _server(3)]
+    told = night(assemble(objects), "velero", NOW, draws=0)
+    assert (told.slots, told.unknown) == (3, "Velero is silent")
+
+
+def test_a_lane_whose_run_waits_is_not_done_where_nothing_is_foreseen() -> None:
+    owner = Owner(OwnerKind.NAB, "team-a", "carts")
+    ended = PastRun(owner, "old", "Completed", at("02:00"), at("02:00"), at("02:01"))
+    waits = PastRun(owner, "carts", "New", at("02:24"), None, None)
+    assert lane_standing(None, (), (ended,), NOW).group is LaneGroup.DONE
+    standing = lane_standing(None, (), (ended, waits), NOW)
+    assert (standing.group, standing.waits) == (LaneGroup.COMING, True)
+
+
+def test_a_schedule_whose_run_has_no_known_end_is_named_and_not_passed_over() -> None:
+    """Its next runs wait for that end: neither are they foreseen, nor will they all be made."""
+    held = schedule("media", "24 * * * *", last="02:24:03", template={"includedNamespaces": ["media"]})
+    runs = backup("media-1", "InProgress", created="02:24:03", started="02:24:03", of="media")
+    waits = upload("thumbs", "Accepted", of="media-1", created="02:25:00")
+    told = night(assemble([location(), _server(3), held, runs, waits]), "velero", NOW, draws=0)
+    assert [run.name for run in told.runs] == ["media-1"]
+    assert told.left_out == {"media": "no known end of its last run"}
+
+
+def test_who_waits_for_seconds_is_not_denied() -> None:
+    """The queue has a run that waits: the words leave out what is shorter than a minute, and say so."""
+    owner = Owner(OwnerKind.HAND)
+    spans = (
+        RunSpan(NOW, NOW, NOW + timedelta(seconds=40), owner, "a"),
+        RunSpan(NOW, NOW + timedelta(seconds=40), NOW + timedelta(seconds=80), owner, "b"),
+    )
+    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), typical=spans))
+    told = "".join(phrase.text for phrase in night_words(shown, NOW, UTC)[0].phrases)
+    assert told.endswith(", nobody waits a minute")
+
+
+def test_an_open_run_that_has_waited_for_minutes_counts_though_it_starts_in_seconds() -> None:
+    """The row above the lanes and the queue count it: the words did not, because a course begins now."""
+    owner, soon = Owner(OwnerKind.HAND), NOW + timedelta(seconds=40)
+    start = Range(soon, (soon, soon), (soon, soon))
+    waits = ForeseenRun(owner, "b", None, at("02:30"), start, None, Fate.MADE)
+    spans = (RunSpan(NOW, NOW, soon, owner, "a"), RunSpan(NOW, soon, soon + timedelta(seconds=40), owner, "b"))
+    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=spans))
+    told = "".join(phrase.text for phrase in night_words(shown, NOW, UTC)[0].phrases)
+    assert told.endswith(", 1 waiting at 02:41")

@@ -244,8 +244,13 @@ def test_a_strip_has_exactly_as_many_marks_as_its_title_says(cells: int) -> None
 
 
 def test_what_has_no_run_says_so_in_words() -> None:
-    table = _one(schedule("fresh", created="02:30:00"), schedule("wrong", "61 * * * *", phase="FailedValidation"))
+    table = _one(
+        schedule("fresh", created="02:30:00"),
+        schedule("kept-none", last="02:00:03"),
+        schedule("wrong", "61 * * * *", phase="FailedValidation"),
+    )
     found = table.cells("runs")
+    assert found["kept-none"].text == "none left"
     assert (found["fresh"].text, found["fresh"].tone, found["fresh"].drawing) == ("no run yet", Tone.DIM, None)
     assert (found["wrong"].text, found["wrong"].tone) == ("makes none", Tone.BAD)
 

@@ -107,8 +107,8 @@ def test_schedules_show_their_next_run_or_why_there_is_none() -> None:
     assert shown.text("name", "next", "at", "last", "runs", "skip") == [
         ["✗", "a-late", "overdue 41m", "02:00", "1h41m running", "◐×", "no"],
         ["●", "b-good", "in 23h48m", "02:30", "11m good", "▃", "no"],
-        ["‖", "c-held", "paused, due", "due", "3d", "no run yet", "server: ?"],
-        ["‖", "d-held", "paused, in 1d3h", "Mon", "5d", "no run yet", "yes, once"],
+        ["‖", "c-held", "paused, due", "due", "3d", "none left", "server: ?"],
+        ["‖", "d-held", "paused, in 1d3h", "Mon", "5d", "none left", "yes, once"],
         ["✗", "e-wrong", "invalid cron", "", "never", "makes none", "server: ?"],
         ["✗", "f-never", "never fires", "", "never", "makes none", "server: ?"],
         ["○", "g-waits", "in 58m", "03:40", "1m waiting", "○", "no"],
@@ -606,16 +606,16 @@ def pane_of(*objects: Resource) -> str:
 
 
 def test_the_offset_of_a_run_on_another_day_is_told_in_seconds() -> None:
-    assert "Next run 16 Nov 02:00Z, in 23 hours and 18 minutes; starts 3 seconds later (Velero's" in pane_of(
+    assert "Next run 16 Nov 02:00Z, in 23 hours and 18 minutes; created 3 seconds later (Velero's" in pane_of(
         location(), schedule(last="02:00:03")
     )
-    assert "; starts 03:00:03Z (Velero's" in pane_of(location(), schedule(cron="0 * * * *", last="02:00:03"))
+    assert "; created 03:00:03Z (Velero's" in pane_of(location(), schedule(cron="0 * * * *", last="02:00:03"))
 
 
 def test_a_run_that_has_just_become_due_is_not_in_no_seconds_and_names_what_may_hold_it() -> None:
     due = schedule("s", "*/5 * * * *", last="02:35:03", created="02:00:00")
     told = pane_of(location(), due, backup("s-1", "Queued", created="02:35:03", of="s"))
-    assert "Due since 02:40:00Z; starts within a minute of that; if s-1 still runs then, when it has ended" in told
+    assert "Due since 02:40:00Z; created within a minute of that; if s-1 still runs then, when it has ended" in told
 
 
 def test_a_nab_whose_velero_backup_is_gone_does_not_show_its_old_phase() -> None:

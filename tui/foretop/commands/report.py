@@ -25,6 +25,7 @@ from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import RunState
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerState
 from foretop_core.rules.failure_record import Failure, problem_text
@@ -279,6 +280,10 @@ def _next(item: dict[str, Any], now: datetime) -> str:
     return f"{humanize.time(run, now)}, in {humanize.duration(run - now)}{refused}{held}"
 
 
+_WAITS_ITS_TURN = (RunState.WAITS.name.lower(), RunState.REFUSED.name.lower())
+"""Those that wait for nothing but for the ones before them: where Velero or the storage does nothing, that is it."""
+
+
 def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
     at = item["expectedStart"]
     start = render(sentence(estimate(datetime.fromisoformat(at))), now) if at else ""
@@ -288,7 +293,7 @@ def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
         item["owner"],
         item["phase"] or "New",
         _when(item["startedAt"], now) or ("refused" if item["refusal"] else f"about {start}" if start else "not known"),
-        ", ".join(item["blockedBy"]) or "-",
+        (item["state"] in _WAITS_ITS_TURN and ", ".join(item["blockedBy"])) or item["waitsFor"] or "-",
     )
 
 

@@ -80,8 +80,7 @@ class LogViewer(DownloadScreen):
         lines.show(self.fetched.lines, self.fetched.levels)
         self.draw()
         lines.focus()
-        # Once it has its size.
-        self.call_after_refresh(self.open_view)
+        lines.when_sized(self.open_view)
 
     def open_view(self) -> None:
         """Opens at the first error: what went wrong is why a log is read."""

@@ -220,20 +220,23 @@ def _running(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ..
     due = ahead if run >= now else f"Due since {render.time(run, schedule)}"
     if obstacle := facts.obstacle:
         return (paragraph(f"{due}, {render.text(obstacle, schedule)}.", Tone.WARN),)
-    return (paragraph(f"{due}; {_starts(facts, render, run)}."),)
+    return (paragraph(f"{due}; {_is_created(facts, render, run)}."),)
 
 
-def _starts(facts: ScheduleFacts, render: RenderContext, run: datetime) -> str:
-    """On another day a time has no seconds: what is then left of the offset are those."""
+def _is_created(facts: ScheduleFacts, render: RenderContext, run: datetime) -> str:
+    """When Velero makes its backup, which may then wait for a slot: when it starts, the calendar tells.
+
+    On another day a time has no seconds: what is then left of the offset are those.
+    """
     start = facts.expected_start
     if start is None:
         waiting = facts.unfinished
         held = f"; if {waiting.name} still runs then, when it has ended" if waiting is not None else ""
-        return f"starts within a minute of that{held}"
+        return f"created within a minute of that{held}"
     at = render.time(start, facts.schedule)
     if at == render.time(run, facts.schedule):
-        return f"starts {humanize.duration(start - run)} later (Velero's reconcile offset)"
-    return f"starts {at} (Velero's reconcile offset)"
+        return f"created {humanize.duration(start - run)} later (Velero's reconcile offset)"
+    return f"created {at} (Velero's reconcile offset)"
 
 
 def _each_reading(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import ClassVar
 
@@ -69,6 +69,7 @@ class LogLines(Widget, can_focus=True):
         self._wanted = ""
         self._aside = 0
         self._ascii = ascii
+        self._opening: Callable[[], None] | None = None
 
     def show(self, lines: Sequence[str], levels: Sequence[LogLevel] = ()) -> None:
         """Lines with their levels; those of lines that come without are OTHER."""
@@ -140,9 +141,19 @@ class LogLines(Widget, can_focus=True):
         place = self._place(row)
         return self._visible[place] if 0 <= place < len(self._visible) else None
 
+    def when_sized(self, opening: Callable[[], None]) -> None:
+        """Calls it as soon as there is room for lines: before that nobody can say which of them are in sight."""
+        if self.size.height:
+            opening()
+        else:
+            self._opening = opening
+
     def on_resize(self, event: events.Resize) -> None:
         if self.wraps:
             self._rearrange(self._line(self.top))
+        if self._opening is not None and self.size.height:
+            opening, self._opening = self._opening, None
+            opening()
 
     def _rearrange(self, first: int | None) -> None:
         """This line comes to the upper edge where it can."""

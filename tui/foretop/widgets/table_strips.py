@@ -131,6 +131,6 @@ def group_strip(row: GroupHeaderRow, how: RowState, cells: int, ascii: bool) -> 
 
 
 def section_strip(row: SectionRow, cells: int, ascii: bool) -> Strip:
-    """`RUNNING 3 of 3 slots, the next is free about 02:30:17`, across all columns."""
+    """`RUNNING 3 of 3 slots, the next is free about 02:30`, across all columns."""
     pieces = [Segment(f" {to_ascii(row.title, ascii)}", BOLD), Segment(to_ascii(f" {row.words}", ascii), DIM)]
     return Strip(pieces).adjust_cell_length(cells, PLAIN)

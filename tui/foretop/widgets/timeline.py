@@ -548,10 +548,10 @@ def _state(
     if item.paused:
         until = obstacles.paused_until
         return StatusGlyph.PAUSED, times.minute(until, zone) if until is not None and zone is not None else ""
-    if standing.group is LaneGroup.RUNNING:
-        return StatusGlyph.RUNNING, "now"
     broken = item.problem or obstacles.severity is Severity.ERROR
     glyph = StatusGlyph.BROKEN if broken else StatusGlyph.LOOK if obstacles != NO_OBSTACLES else None
+    if standing.group is LaneGroup.RUNNING:
+        return glyph or StatusGlyph.RUNNING, "now"
     if standing.waits:
         glyph = glyph or StatusGlyph.WAITING
     if standing.group is LaneGroup.DONE:

@@ -58,7 +58,7 @@ class ProtectionState(StrEnum):
     NO_COPY = "no copy yet"
     PAUSED = "paused"
     BY_HAND = "by hand only"
-    """It has a good copy, and nothing makes another."""
+    """It has a good copy, and no schedule makes another: its owner may."""
     DELETED = "deleted"
     IGNORED = "ignored"
     PROTECTED = "protected"
@@ -80,7 +80,7 @@ _WORDS = {
     ProtectionState.PARTIAL: "no copy has all of it",
     ProtectionState.NO_COPY: "covered, and not backed up yet",
     ProtectionState.PAUSED: "its schedules are paused",
-    ProtectionState.BY_HAND: "it has a good copy, and nothing makes another one",
+    ProtectionState.BY_HAND: "it has a good copy, and no schedule makes another one",
     ProtectionState.DELETED: "it no longer exists, and can be brought back",
     ProtectionState.IGNORED: "not covered; it is on the list of those that need no backup",
     ProtectionState.PROTECTED: "protected",
@@ -338,11 +338,19 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
             case ProtectionState.LATE:
                 which = "complete " if self._has_promised_part else ""
                 return f"its newest {which}copy is older than its schedules promise"
+            case ProtectionState.PROTECTED if self._owes_none_yet:
+                return "protected; created, unpaused or skipped lately, its schedules promise no newer copy yet"
             case ProtectionState.REPOSITORY_NOT_READY:
                 gone = "it no longer exists, and " if self.protection.exists is False else ""
                 return f"{gone}its volumes cannot be moved: {unready_names(self.protection.unready)}"
             case _:
                 return _WORDS[self.state]
+
+    @property
+    def _owes_none_yet(self) -> bool:
+        """Whether its newest copy is older than its schedules run apart, and they owe none."""
+        is_active = any(cover.is_active for cover in self.protection.covers)
+        return is_active and self.promise.since is None and (self.age_share or 0) > 1
 
     @cached_property
     def promise(self) -> Promise:

@@ -24,6 +24,7 @@ from foretop_core.rules.night.server_model import (
     restores_model,
     runs_a_day,
     server_model,
+    server_slots,
 )
 from foretop_core.rules.queue.owners import Owner, OwnerKind
 from foretop_core.rules.queue.positions import Run, has_ended
@@ -278,9 +279,9 @@ class Foresight:
         beat = snapshot.heartbeat(namespace)
         self._silence = beat.silence_phrase(now) if beat.silence(now) else ""
         self._namespace, self._now, self._length = namespace, now, length
-        self._slots = snapshot.server(namespace).concurrency or 1
         self._courses: list[Course] = []
         if self._silence:
+            self._slots = server_slots(snapshot, namespace, snapshot.open_backups.get(namespace, ()))
             return
         known = history or history_of(snapshot, namespace)
         model = server_model(snapshot, namespace, now, now + length, zone, known)
@@ -435,10 +436,20 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
         len(draws),
         late_share=model.late.share,
         typical=_spans(model, _middle(draws, likely)),
-        left_out=model.left_out,
+        left_out={**model.left_out, **_held_back(model, draws or (likely,))},
         done=_range(now, [_last_end(course) for course in draws or (likely,)], _last_end(likely)),
         bounded=model.bounded,
     )
+
+
+def _held_back(model: ServerModel, courses: Sequence[Course]) -> dict[str, str]:
+    """By name, the schedules that are due in that time and make no run in any course: nobody knows when they may."""
+    return {
+        schedule.name: "no known end of its last run"
+        for place, (schedule, plan) in enumerate(zip(model.schedules, model.state.schedules, strict=True))
+        if (plan.due or (plan.every and plan.first <= model.state.until))
+        and not any(course.made[place] for course in courses)
+    }
 
 
 def _open_run(one: OpenBackup, told: RunForecast, *, is_refused: bool) -> ForeseenRun:

@@ -116,7 +116,13 @@ def outlook(night: Night) -> Outlook:
     waits = [run for run in night.runs if _wait(run) > _MINUTE]
     ending = [run for schedule in by_schedule for run in schedule.runs if run.end is not None]
     work = [(span.start, span.end) for span in night.typical]
-    waiting = [(span.submitted, span.start) for span in night.typical if span.start - span.submitted > _MINUTE]
+    # A course begins now: how long an open run has waited before that is known of the run itself.
+    since = {run.name: run.submitted for run in night.runs if run.name and run.submitted is not None}
+    waiting = [
+        (span.submitted, span.start)
+        for span in night.typical
+        if span.start - since.get(span.name, span.submitted) > _MINUTE
+    ]
     return Outlook(
         night,
         by_schedule,

@@ -187,7 +187,7 @@ def server_model(
     waiting = [run for run in open_runs if run.phase in phases.WAITING]
     finishing = [run for run in open_runs if run.phase not in phases.HOLDS_SLOT and run.phase not in phases.WAITING]
     has_queue = server_has_queue(snapshot, namespace, open_runs)
-    slots = server_slots(snapshot, namespace, len(running)) if has_queue else 1
+    slots = server_slots(snapshot, namespace, open_runs)
     claims = _Claims()
     left_out: dict[str, str] = {}
     planned: list[tuple[Schedule, PlannedSchedule]] = []
@@ -324,10 +324,12 @@ def history_of(
     return RunHistory(runs, runs_of)
 
 
-def server_slots(snapshot: ClusterSnapshot, namespace: str, running: int) -> int:
-    """How many a server with a queue works on at once; at least as many as it does where its flag is not known."""
+def server_slots(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[Backup]) -> int:
+    """How many a server works on at once: one without a queue, at least what it does where its flag is not known."""
+    if not server_has_queue(snapshot, namespace, open_runs):
+        return 1
     known = snapshot.server(namespace).concurrency
-    return max(1, running if known is None else known)
+    return max(1, sum(run.phase in phases.HOLDS_SLOT for run in open_runs) if known is None else known)
 
 
 def server_has_queue(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[Backup]) -> bool:

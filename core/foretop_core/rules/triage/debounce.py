@@ -22,17 +22,29 @@ class Debounced(msgspec.Struct, frozen=True):
 def debounce(
     before: Debounced | None, found: Iterable[Finding], now: datetime, limits: Thresholds | None = None
 ) -> Debounced:
-    """The next state; the first look shows what it finds at once."""
+    """The next state; the first look shows what it finds at once.
+
+    One that takes the place of another of its subject comes at once, and the other goes: both are never true.
+    """
     limits = limits or Thresholds()
     current = {_key(finding): finding for finding in found}
     if before is None:
         return Debounced(current, dict.fromkeys(current, now))
     held = {key: before.held_since.get(key, now) for key in current}
     gone = {key: before.gone_since.get(key, now) for key in before.shown if key not in current}
+    came = {(current[key].subject, since) for key, since in held.items() if key not in before.shown}
+    left = {(before.shown[key].subject, since) for key, since in gone.items()}
+    replaced = came & left
     shown = {
-        key: finding for key, finding in current.items() if key in before.shown or now - held[key] >= limits.comes_after
+        key: finding
+        for key, finding in current.items()
+        if key in before.shown or now - held[key] >= limits.comes_after or (finding.subject, held[key]) in replaced
     }
-    shown |= {key: before.shown[key] for key, since in gone.items() if now - since < limits.goes_after}
+    shown |= {
+        key: before.shown[key]
+        for key, since in gone.items()
+        if now - since < limits.goes_after and (before.shown[key].subject, since) not in replaced
+    }
     return replace(before, shown=shown, held_since=held, gone_since=gone)
 
 

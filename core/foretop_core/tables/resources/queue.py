@@ -76,7 +76,7 @@ class QueueView(View[Run]):
         return WAITING if entry.phase in WAITING_PHASES else RUNNING
 
     def section_words(self, title: str, entries: Sequence[Run], render: RenderContext) -> str:
-        """`3 of 3 slots, the next is free about 02:30:17`."""
+        """`3 of 3 slots, the next is free about 02:30`: the minute that the row of that run says."""
         if title == RUNNING:
             return _running_words(entries, render)
         if title == RESTORES:
@@ -214,7 +214,7 @@ def _running_words(runs: Sequence[Run], render: RenderContext) -> str:
     ends = [end for run in runs if (end := render.facts(run).expected_end) is not None and run.phase in HOLDS_SLOT]
     if not slots or taken < slots or not ends:
         return said
-    return f"{said}, the next is free about {render.time_of_day(min(ends), runs[0])}"
+    return f"{said}, the next is free about {render.estimate(min(ends), runs[0])}"
 
 
 def _in(run: Run, render: RenderContext) -> str:

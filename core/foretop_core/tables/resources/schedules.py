@@ -290,7 +290,9 @@ def _runs(entry: ScheduleRow, render: RenderContext) -> str:
     strip = strip_of_runs(entry, render)
     if strip is not None:
         return strip.marks[-SHOWN_RUNS:]
-    return "makes none" if entry.invalid or entry.never_fires else "no run yet"
+    if entry.invalid or entry.never_fires:
+        return "makes none"
+    return "none left" if entry.last_backup_at is not None else "no run yet"
 
 
 def _runs_tone(entry: ScheduleRow, render: RenderContext) -> Tone:

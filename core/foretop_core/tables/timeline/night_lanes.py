@@ -191,7 +191,7 @@ class LaneStanding(msgspec.Struct, frozen=True):
     group: LaneGroup
     at: datetime | None = None
     waits: bool = False
-    """Its backup is there and waits for a slot: the moment is that of its likely start."""
+    """Its backup is there and waits for a slot: the moment is that of its likely start, where that can be told."""
 
 
 def lane_standing(
@@ -211,9 +211,12 @@ def lane_standing(
     coming = [run.due for run in foreseen if run.due is not None]
     if not coming and item is not None:
         coming = list(next_runs(item, now, 1))
+    # Where nothing is foreseen, nobody can tell when those that wait will start.
+    waits = any(run.start is None and run.phase in WAITING for run in ended)
     if not coming:
-        return LaneStanding(LaneGroup.DONE if ended else LaneGroup.NEVER)
+        group = LaneGroup.COMING if waits else LaneGroup.DONE if ended else LaneGroup.NEVER
+        return LaneStanding(group, waits=waits)
     at = min(coming)
     last = max((run.end for run in ended if run.end is not None), default=None)
-    done = last is not None and now - last < _TONIGHT < at - now
-    return LaneStanding(LaneGroup.DONE if done else LaneGroup.COMING, at)
+    done = not waits and last is not None and now - last < _TONIGHT < at - now
+    return LaneStanding(LaneGroup.DONE if done else LaneGroup.COMING, at, waits)

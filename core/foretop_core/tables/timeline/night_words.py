@@ -76,14 +76,14 @@ def most_telling(lines: Sequence[WordLine], room: int) -> tuple[WordLine, ...]:
 def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> WordLine | None:
     night, peak, waiting = shown.night, shown.outlook.at_work, shown.outlook.waiting
     if peak is None:
-        why = "not known: nobody can tell when the open runs end" if night.runs else "no run is to come"
+        why = "not known: nobody can tell when the open runs end" if night.runs else "no backup is to come"
         return WordLine("Peak", (Phrase(why, Tone.DIM),), 3)
     slots = humanize.count(night.slots, "slot")
     span = f"{clock(peak.begins, now, zone)}–{clock(peak.ends, now, zone)}"
     is_full = peak.count >= night.slots and waiting is not None
     said = Phrase(f"{peak.count} of {slots} {span}", Tone.WARN if is_full else Tone.PLAIN)
     if waiting is None:
-        return WordLine("Peak", (said, Phrase(", nobody waits", Tone.DIM)), 3)
+        return WordLine("Peak", (said, Phrase(", nobody waits a minute", Tone.DIM)), 3)
     return WordLine("Peak", (said, Phrase(f", {waiting.count} waiting at {clock(waiting.begins, now, zone)}")), 3)
 
 
@@ -181,7 +181,10 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     done = one.done
     return (
         ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
-        ("Waiting", f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody"),
+        (
+            "Waiting",
+            f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody a minute",
+        ),
         ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
         ("Done", clock(done.likely, now, zone) if done else "not known"),
         ("9 of 10", clock(latest(done), now, zone) if done else "not known"),
