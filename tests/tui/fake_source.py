@@ -23,6 +23,7 @@ from foretop_core.models import (
 )
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE, Kind
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.triage import Thresholds
 from foretop_core.store import Store
 from tests.objects import NOW
 
@@ -39,6 +40,7 @@ class FilledSource:
         self.namespaces: tuple[str, ...] = ()
         self.retries = 0
         self.clusters: Mapping[str, WritableCluster] = {}
+        self.thresholds = Thresholds()
         self.running = False
         self.manual = ManualClock(at)
         self._versions = 100

@@ -192,6 +192,9 @@ def test_the_tab_key_runs_nothing_of_the_current_folder(environ: dict[str, str],
         terminal.press(f"source {tmp_path}/completion\r")
         terminal.press("foretop schedule pause ho\t")
         terminal.shows("foretop schedule pause hourly")
+        # An interactive bash does not end when it is asked to.
+        terminal.press("\x15exit\r")
+        assert terminal.ended() == 0
     assert not ran.exists(), ran.read_text()
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -16,9 +17,13 @@ from urllib.request import Request, urlopen
 import pytest
 
 from foretop.cli import run
+from foretop.commands.live_session import dashboard_state
 from foretop.commands.view_rows import RowChange
 from foretop.commands.watch import _run as run_hook
+from foretop_core.config.settings import ThresholdSettings
+from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.models.wire import ObjectRef
+from foretop_core.session import open_session
 from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS, change, obj
@@ -291,6 +296,9 @@ def test_the_command_of_a_watch_that_is_ended_from_outside_ends_with_it(number: 
 
 def test_each_change_of_a_finding_is_a_sentence_and_runs_the_hook(tmp_path: Path) -> None:
     """In processes of their own, with a schedule that is fixed while they watch."""
+    settings = Path(os.environ["XDG_CONFIG_HOME"]) / "foretop" / "config.yaml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("thresholds: {goesAfter: 1s}\n")
     with box_in_thread(OBJECTS) as made:
         base = [sys.executable, "-m", "foretop", "--kubeconfig", kubeconfig(made, tmp_path)]
         sink = tmp_path / "seen"
@@ -307,3 +315,10 @@ def test_each_change_of_a_finding_is_a_sentence_and_runs_the_hook(tmp_path: Path
             change(made, tmp_path, fixed, "broken")
             assert watching.stdout.readline() == "Resolved: Schedule velero/broken: invalid cron, makes no backups.\n"
             watching.terminate()
+
+
+def test_get_describe_and_handover_judge_by_the_configured_limits(config: str) -> None:
+    """They judged by foretop's own, whatever the configuration said; the dashboard and the report did not."""
+    options = SessionOptions(ConnectionOptions(kubeconfig=config), thresholds=ThresholdSettings(goes_after="1s"))
+    state = dashboard_state(open_session(options, os.environ))
+    assert state.thresholds.goes_after == timedelta(seconds=1)

@@ -44,9 +44,11 @@ async def wait_synced(session: Session) -> tuple[list[str], list[ForetopError]]:
 
 
 def dashboard_state(session: Session) -> DashboardState:
-    """The state of a dashboard on this session, with the person's own acknowledgements and drills."""
+    """The state of a dashboard on this session, with the person's own limits, acknowledgements and drills."""
     drills = DrillJournal(os.environ, waits=True)
-    return DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
+    state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
+    state.thresholds = session.thresholds
+    return state
 
 
 async def judged_state(session: Session) -> DashboardState:
