@@ -687,7 +687,7 @@ def _(seen: Surfaces) -> Stated:
 @states("place among those that wait", "page of the queue, POS")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("queue").items():
-        yield _subject(key), number(0 if row["position"] == "▶" else int(row["position"]))
+        yield _subject(key), number(int(row["position"]) if row["position"].isdigit() else 0)
 
 
 @states("place among those that wait", "get queue -o json")

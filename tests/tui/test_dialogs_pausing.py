@@ -33,7 +33,7 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
             "╭─ Unpause etcd-hourly in minicluster, openshift-adp ─",
             "‖ Paused for 2 hours by maria; 2 runs missed since 01:00Z.",
             "CHOICE BACKUP NOW NEXT RUN NEWEST COPY",
-            "● Skip what is overdue no 03:00 in ",
+            "● Skip what is due no 03:00 in ",
             "○ Do not skip yes 03:00 in ",
             "○ Its own setting: no yes 03:00 in ",
             "Writes spec.paused true → false, spec.skipImmediately false → true",
@@ -46,10 +46,10 @@ async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeyp
     async with stand("maintenance", tmp_path, monkeypatch, speed=60) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
-        await at.see("Skip what is overdue no 03:00 in 2")
-        told = next(line for line in at.shown.lines if "Skip what is overdue" in line)
+        await at.see("Skip what is due no 03:00 in 2")
+        told = next(line for line in at.shown.lines if "Skip what is due" in line)
         await at.shown.until(
-            lambda: any("Skip what is overdue" in one and "03:00" in one and one != told for one in at.shown.lines)
+            lambda: any("Skip what is due" in one and "03:00" in one and one != told for one in at.shown.lines)
         )
         at.patch("Schedule", DUE, {"spec": {"schedule": "0 4 * * *"}})
         await at.see("no backup now, none is due; next run 04:00:00Z")
@@ -90,7 +90,7 @@ async def test_who_has_chosen_a_way_is_led_to_the_knob_that_does_it(
         await at.shown.press("left")
         assert at.dialog.cancel.has_focus
         await at.shown.press("up", "up")
-        await at.see("● Skip what is overdue")
+        await at.see("● Skip what is due")
         await at.shown.press("enter")
         assert at.writes == []
         await at.shown.press("enter")
@@ -104,7 +104,7 @@ async def test_the_dialog_keeps_its_place_whichever_way_is_chosen(
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "warehouse-nightly"))
         await at.shown.press("u")
-        await at.see("● Skip what is overdue")
+        await at.see("● Skip what is due")
         window = at.dialog.query_one(".dialog")
         places = [window.region]
         for _ in range(2):

@@ -278,7 +278,7 @@ async def test_choices_are_turned_with_arrows_and_space_and_enter_leads_to_the_a
         await at.shown.press("u", "space")
         await at.see("● Do not skip")
         await at.shown.press("down", "space")
-        await at.see("● Skip what is overdue")
+        await at.see("● Skip what is due")
         await at.shown.press("enter")
         assert at.dialog.go.has_focus
         assert at.writes == []

@@ -178,11 +178,11 @@ def compare_queue_rows(then: Moment) -> None:
     painted = shown.text("name", "position", "waits")
     assert len(painted) == len(shown.items())
     for (run, context), item, (_, _, position, waits) in zip(entries(shown), shown.items(), painted, strict=True):
-        queued = context.facts(run).item
+        facts = context.facts(run)
+        queued, place = facts.item, facts.waiting_place
         assert queued is not None
         pane = text_of(queue_pane(run, context))
-        place = context.facts(run).waiting_place
-        assert position == (str(place) if place else "▶")
+        assert position == (str(place) if place else "" if facts.is_left_alone else "▶")
         assert item["waitingPosition"] == (place or None)
         assert item["position"] == queued.place
         assert item["blockedWhy"] == (str(queued.hold) if queued.hold else None)
@@ -198,11 +198,11 @@ def compare_tenant_places(then: Moment) -> None:
     shown = then.shown("nonadmin")
     painted = shown.text("name", "queue")
     for (entry, context), item, (_, _, queue) in zip(entries(shown), shown.items(), painted, strict=True):
-        if entry.run is None or not (place := context.facts(entry.run).waiting_place):
-            continue
-        if context.facts(entry.run).is_left_alone:
+        facts = None if entry.run is None else context.facts(entry.run)
+        if entry.run is not None and facts is not None and facts.is_left_alone:
             assert queue == "not picked up"
             assert "has not picked it up: no sign of activity from Velero" in text_of(nonadmin_pane(entry, context))
+        if entry.run is None or facts is None or not (place := facts.waiting_place):
             continue
         assert f"{humanize.ordinal(place)} waiting" in text_of(nonadmin_pane(entry, context))
         assert humanize.ordinal(place) in queue

@@ -193,6 +193,12 @@ def test_a_tenants_backup_that_a_dead_server_never_saw_is_in_no_queue() -> None:
     )
 
 
+def test_a_backup_that_a_silent_server_never_saw_has_no_place_in_any_queue() -> None:
+    shown = Shown("queue", [SILENT, backup("unseen", ""), backup("seen", "Queued", created="01:59:00")])
+    assert shown.text("name", "position") == [["○", "seen", "1"], ["○", "unseen", ""]]
+    assert [item["waitingPosition"] for item in shown.items()] == [1, None]
+
+
 @pytest.mark.parametrize(
     ("hooks", "status", "said"),
     [

@@ -128,7 +128,7 @@ def test_who_waits_for_seconds_is_not_denied() -> None:
     )
     shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), typical=spans))
     told = "".join(phrase.text for phrase in night_words(shown, NOW, UTC)[0].phrases)
-    assert told.endswith(", nobody waits a minute")
+    assert told.endswith(", nobody waits longer than a minute")
 
 
 def test_an_open_run_that_has_waited_for_minutes_counts_though_it_starts_in_seconds() -> None:

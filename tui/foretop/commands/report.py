@@ -30,6 +30,7 @@ from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerState
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.phases import WAITING
 from foretop_core.rules.sentences import estimate, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import (
@@ -288,7 +289,7 @@ def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
     at = item["expectedStart"]
     start = render(sentence(estimate(datetime.fromisoformat(at))), now) if at else ""
     return (
-        str(item["waitingPosition"] or "▶"),
+        str(item["waitingPosition"] or ("-" if (item["phase"] or "New") in WAITING else "▶")),
         item["name"],
         item["owner"],
         item["phase"] or "New",

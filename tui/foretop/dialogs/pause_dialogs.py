@@ -39,7 +39,7 @@ from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.text.terminal_text import clean
 
 _LABELS = {
-    Choice.SKIP: "Skip what is overdue",
+    Choice.SKIP: "Skip what is due",
     Choice.DO_NOT_SKIP: "Do not skip",
     Choice.LEAVE: "Its own setting",
 }

@@ -114,7 +114,7 @@ def _position(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...
     if entry.run is None:
         return _estimate(entry, "; Velero's queue is not visible")
     facts = render.facts(entry.run)
-    if not facts.waiting_place or facts.is_left_alone:
+    if not facts.waiting_place:
         return ()
     at = facts.expected_start
     starts = f", starts ~{render.estimate(at, entry.run)}" if at is not None else ""

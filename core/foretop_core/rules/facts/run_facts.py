@@ -119,7 +119,7 @@ class RunFacts(msgspec.Struct, frozen=True):
     server: ServerFacts
     item: QueueItem | None = None
     waiting_place: int = 0
-    """Its place among those that wait, which those at work lead; 0 for one that does not wait."""
+    """Its place among those that wait, which those at work lead; 0 for one that is not in the queue."""
     ahead: int = 0
     """How many have or want a slot before it."""
     data: DataProgress = DataProgress()
@@ -153,14 +153,14 @@ class RunFacts(msgspec.Struct, frozen=True):
         return at is not None and at - now <= _AT_ONCE
 
     @property
-    def was_picked_up(self) -> bool:
-        """Whether Velero has seen it: one that it has not seen is in nobody's queue."""
-        return self.run.phase not in ("", "New")
-
-    @property
     def is_left_alone(self) -> bool:
         """Whether a silent server has never seen it: it is in no queue then."""
-        return self.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not self.was_picked_up
+        return self.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not _was_picked_up(self.run)
+
+
+def _was_picked_up(run: Run) -> bool:
+    """Whether Velero has seen it: one that it has not seen is in nobody's queue."""
+    return run.phase not in ("", "New")
 
 
 class QueueLine(msgspec.Struct, frozen=True):
@@ -177,8 +177,11 @@ class QueueLine(msgspec.Struct, frozen=True):
         return self.by_run.get((type(run), run.name))
 
     def waiting_place(self, run: Run) -> int:
+        """Its place among those that wait; 0 for any other, and where a silent server has never seen it."""
         found = self.item(run)
-        return found.place - self.running[type(run)] if found is not None and found.waits else 0
+        if found is None or not found.waits or (self.server.silent_for is not None and not _was_picked_up(run)):
+            return 0
+        return found.place - self.running[type(run)]
 
     @property
     def next_free(self) -> datetime | None:

@@ -113,7 +113,10 @@ def queue_items(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds = _
 
 
 def queue_item(context: str, facts: RunFacts, entry: QueueItem, now: datetime) -> Item:
-    """`waitingPosition` is its place among those that wait, as the table shows it; null for one at work."""
+    """`waitingPosition` is its place among those that wait, as the table shows it.
+
+    It is null for one at work, and for one that a silent server has never seen.
+    """
     return {
         **identity(context, entry.run),
         "phase": entry.phase or None,

@@ -230,7 +230,7 @@ def _velero_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]
     if word := _without_run(entry):
         return (word,)
     facts = render.facts(entry.run) if entry.run is not None and entry.place else None
-    if facts is None or not facts.waiting_place or facts.is_left_alone:
+    if facts is None or not facts.waiting_place:
         return phase_briefs(entry.velero_phase)
     place, start = humanize.ordinal(facts.waiting_place), facts.expected_start
     return (f"{place}, {render.estimate(start, facts.run)}" if start is not None else f"{place} waiting",)

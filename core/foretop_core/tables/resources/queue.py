@@ -117,8 +117,9 @@ def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
 
 
 def _position(run: Run, render: RenderContext) -> str:
-    """Those at work have a sign, those that wait their place among them."""
-    return "" if has_ended(run) else str(render.facts(run).waiting_place or _RUNS)
+    """Those at work have a sign, those that wait their place among them; one that Velero never saw has none."""
+    facts = render.facts(run)
+    return "" if has_ended(run) or facts.is_left_alone else str(facts.waiting_place or _RUNS)
 
 
 def _name(run: Run) -> str:

@@ -51,7 +51,7 @@ absent field cannot be relied on: send true or false in the same change that unp
 
 foretop offers three choices, and shows for each whether a backup starts at once and when the next run is:
 
-  Skip what is overdue     skipImmediately: true, nothing starts now
+  Skip what is due         skipImmediately: true, nothing starts now
   Do not skip              skipImmediately: false, a due run starts at once
   Schedule's own setting   the field is not touched
 

@@ -83,7 +83,7 @@ def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> WordLine | None:
     is_full = peak.count >= night.slots and waiting is not None
     said = Phrase(f"{peak.count} of {slots} {span}", Tone.WARN if is_full else Tone.PLAIN)
     if waiting is None:
-        return WordLine("Peak", (said, Phrase(", nobody waits a minute", Tone.DIM)), 3)
+        return WordLine("Peak", (said, Phrase(", nobody waits longer than a minute", Tone.DIM)), 3)
     return WordLine("Peak", (said, Phrase(f", {waiting.count} waiting at {clock(waiting.begins, now, zone)}")), 3)
 
 
@@ -183,7 +183,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
         ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
         (
             "Waiting",
-            f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody a minute",
+            f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody over a minute",
         ),
         ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
         ("Done", clock(done.likely, now, zone) if done else "not known"),
