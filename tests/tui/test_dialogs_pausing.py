@@ -361,3 +361,27 @@ async def test_who_pauses_is_known_before_anything_is_shown_to_be_written(
         await at.see("✓ patched ")
         written = at.object("Schedule", "etcd")["metadata"]["annotations"][PAUSED_BY]
         assert shown == {f"annotation {PAUSED_BY}: {written}"}
+
+
+async def test_what_waits_for_a_refresh_while_the_dialog_closes_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Textual hands it to the screen below, which is refreshed after the parts of the dialog were removed."""
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press("2", "s")
+        await at.see("Pause")
+        dialog = at.dialog
+        later: list[str] = []
+
+        def late() -> None:
+            dialog.query_one("#fields")
+            later.append("drawn")
+
+        def then_leave() -> None:
+            dialog.call_after_refresh(late)
+            dialog.action_leave()
+
+        dialog.call_next(then_leave)
+        await at.shown.until(lambda: not at.has_dialog and not dialog.is_running)
+        await at.shown.tick()
+        assert (later, at.shown.faults) == ([], [])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from rich.text import Text
 from textual import on
@@ -45,6 +45,14 @@ class BaseModal(ModalScreen[Answer]):
         self.is_left = True
         self.workers.cancel_node(self)
         return super().dismiss(result)
+
+    def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **named: Any) -> bool:
+        """Drops what waits for a refresh when it is left: the screen below has that refresh, and its parts are gone."""
+
+        def unless_left() -> Any:
+            return None if self.is_left else callback(*args, **named)
+
+        return super().call_after_refresh(unless_left)
 
     @property
     def window_cells(self) -> int:

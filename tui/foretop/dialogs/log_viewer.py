@@ -93,8 +93,6 @@ class LogViewer(DownloadScreen):
 
     @on(LogLines.Moved)
     def show_foot(self) -> None:
-        if self.is_left:
-            return
         if self.download_state is not DownloadState.SHOWN:
             super().show_foot()
             return
