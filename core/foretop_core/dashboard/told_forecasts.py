@@ -13,6 +13,9 @@ from foretop_core.rules.night.outlook import Outlook
 from foretop_core.rules.night.reckoning import Reckoning, ToldRun, reckon, told_runs
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+MOST_HELD = 100
+"""Forecasts of one schedule that are held, the newest: a dashboard may run for months, and the file has the rest."""
+
 
 class ToldForecasts:
     """The forecasts of one person; the file is read and written in threads, because it may take its time."""
@@ -60,4 +63,7 @@ class ToldForecasts:
 
     def _take(self, told: Iterable[ToldRun]) -> None:
         for run in told:
-            self._by_schedule[run.key[:3]].setdefault(run.due, run)
+            runs = self._by_schedule[run.key[:3]]
+            runs.setdefault(run.due, run)
+            if len(runs) > MOST_HELD:
+                del runs[min(runs)]

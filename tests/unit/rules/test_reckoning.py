@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from foretop_core.actions.forecast_file import KEPT, MOST_BYTES, ForecastFile
+from foretop_core.dashboard.told_forecasts import MOST_HELD, ToldForecasts
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
@@ -132,3 +133,17 @@ def test_many_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda number: ForecastFile(path).add([_told(number)], NOW), range(12)))
     assert {one.schedule for one in ForecastFile(path).read()} == {f"s{number}" for number in range(12)}
+
+
+async def test_a_dashboard_that_runs_for_months_holds_the_newest_forecasts_of_each_schedule(tmp_path: Path) -> None:
+    file = ForecastFile(tmp_path / "forecasts")
+    many = [
+        ToldRun("", "velero", "often", due, due, (due, due), (due, due))
+        for due in (NOW - timedelta(minutes=number) for number in range(MOST_HELD + 20))
+    ]
+    file.add(many, NOW)
+    held = ToldForecasts(file)
+    await held.read()
+    dues = {run.due for run in held.of_schedule("", "velero", "often")}
+    assert (len(dues), max(dues)) == (MOST_HELD, NOW)
+    assert min(dues) == NOW - timedelta(minutes=MOST_HELD - 1)
