@@ -527,25 +527,52 @@ def _(seen: Surfaces) -> Stated:
 @states("what unpausing does", "dialog, plan")
 def _(seen: Surfaces) -> Stated:
     for key, told in seen.dialogs.items():
-        for choice, (_, step) in told.items():
-            yield (*_subject(key), choice.name), word(step)
+        for choice, said in told.items():
+            yield (*_subject(key), choice.name), word(said.step)
 
 
-@states("whether unpausing starts a backup at once", "dialog, choices")
+@states("whether unpausing creates a backup at once", "dialog, choices")
 def _(seen: Surfaces) -> Stated:
     for key, told in seen.dialogs.items():
-        for choice, (line, _) in told.items():
-            yield (*_subject(key), choice.name), word("at once" in line or "once Velero" in line)
+        for choice, said in told.items():
+            yield (*_subject(key), choice.name), word("at once" in said.summary or "once Velero" in said.summary)
 
 
-@states("whether unpausing starts a backup at once", "dialog, plan")
+@states("whether unpausing creates a backup at once", "dialog, table of choices")
 def _(seen: Surfaces) -> Stated:
     for key, told in seen.dialogs.items():
-        for choice, (_, step) in told.items():
-            yield (
-                (*_subject(key), choice.name),
-                word(bool(re.search(r"(?:^|, then )one backup (?:starts|is created)", step))),
-            )
+        for choice, said in told.items():
+            is_created = said.backup_now.startswith(("yes", "when it is up")) and said.backup_now != "yes, refused"
+            yield (*_subject(key), choice.name), word(is_created)
+
+
+@states("whether unpausing creates a backup at once", "dialog, plan")
+def _(seen: Surfaces) -> Stated:
+    for key, told in seen.dialogs.items():
+        for choice, said in told.items():
+            is_created = bool(re.search(r"(?:^|, then )one backup is created", said.step))
+            yield (*_subject(key), choice.name), word(is_created and "Velero refuses" not in said.step)
+
+
+@states("start of a backup that unpausing creates", "dialog, table of choices")
+def _(seen: Surfaces) -> Stated:
+    for key, told in seen.dialogs.items():
+        cell = told[Choice.DO_NOT_SKIP].backup_now
+        if cell == "yes":
+            yield _subject(key), Span(seen.now.timestamp(), seen.now.timestamp() + 2)
+        elif wait := find(rf"yes, waits ({SHORT})", cell):
+            yield _subject(key), until(wait, seen.now)
+
+
+@states("start of a backup that unpausing creates", "dialog of a backup by hand")
+def _(seen: Surfaces) -> Stated:
+    for key, told in seen.dialogs.items():
+        if told[Choice.DO_NOT_SKIP].backup_now.startswith("yes"):
+            said = told[Choice.DO_NOT_SKIP].by_hand
+            if "one backup starts at once" in said:
+                yield _subject(key), Span(seen.now.timestamp(), seen.now.timestamp() + 2)
+            elif start := find(rf"it starts about ({CLOCK})", said):
+                yield _subject(key), estimated(start, seen.now)
 
 
 @states("number of paused schedules", "page of schedules")
@@ -619,14 +646,14 @@ def _(seen: Surfaces) -> Stated:
         yield _ALL, number(paused - int(idle))
 
 
-@states("number of backups that unpausing all would start", "Triage")
+@states("number of backups that unpausing all would create", "Triage")
 def _(seen: Surfaces) -> Stated:
     for finding, text in seen.triage_panes.items():
         if finding.startswith("velero-all-paused:"):
-            yield _ALL, number(int(find(r"without skip, (\d+) backups? would start", text) or 0))
+            yield _ALL, number(int(find(r"without skip, (\d+) backups? would be created", text) or 0))
 
 
-@states("number of backups that unpausing all would start", "dialog, choices")
+@states("number of backups that unpausing all would create", "dialog, choices")
 def _(seen: Surfaces) -> Stated:
     if sum(row["glyph"] == "‖" for row in seen.rows("schedules").values()) > 1:
         told = find(r"(\d+) backups?(?: at once|,)", seen.unpause_all(Choice.DO_NOT_SKIP)) or "0"

@@ -34,6 +34,7 @@ from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.actions.planners.pausing import plan_unpause
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.handover import Handover, handover_text
+from foretop_core.dashboard.plan_table import CHOICES, unpause_choices
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
@@ -43,6 +44,7 @@ from foretop_core.models.kinds import KINDS, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules.cron_dialects import GivenVersions
+from foretop_core.rules.facts.run_facts import QueueLine, queue_line
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
@@ -62,6 +64,15 @@ _PANES: Mapping[str, Any] = {
     "storage": place_pane,
     "movements": movement_pane,
 }
+
+
+class UnpauseDialog(msgspec.Struct, frozen=True):
+    """What the dialog says of unpausing one schedule with one choice, and what `Back up now` says of it."""
+
+    summary: str
+    step: str
+    backup_now: str
+    by_hand: str
 
 
 class Surfaces:
@@ -251,17 +262,25 @@ class Surfaces:
         return found
 
     @cached_property
-    def dialogs(self) -> Mapping[ObjectRef, Mapping[Choice, tuple[str, str]]]:
-        """Of each paused schedule and choice: the line of the choice in the unpause dialog, and the planned step."""
+    def dialogs(self) -> Mapping[ObjectRef, Mapping[Choice, UnpauseDialog]]:
+        """The unpause dialog of each paused schedule, by choice."""
         snapshot = self.state.store.snapshot(CONTEXT)
-        found: dict[ObjectRef, dict[Choice, tuple[str, str]]] = {}
+        found: dict[ObjectRef, dict[Choice, UnpauseDialog]] = {}
         for schedule in self._some([item for item in snapshot.schedules if item.spec.paused]):
+            facts = schedule_facts(snapshot, schedule, self.now)
+            table = unpause_choices(facts, self._line, [choice.name for choice in CHOICES])
+            cells = {row[0].text: row[1].text for row in table.rows}
+            (by_hand,) = plan_back_up_now(snapshot, [schedule], self.now).steps
             told = {}
             for choice in Choice:
                 (step,) = plan_unpause(snapshot, [schedule], choice, self.now).steps
-                told[choice] = choice_summary([schedule_facts(snapshot, schedule, self.now)], choice), step.forecast
+                summary = choice_summary([facts], choice)
+                told[choice] = UnpauseDialog(summary, step.forecast, cells[choice.name], by_hand.forecast)
             found[snapshot.ref(schedule)] = told
         return found
+
+    def _line(self, context: str, namespace: str, planned: Sequence[Backup]) -> QueueLine:
+        return queue_line(self.state.store.snapshot(context), namespace, self.now, planned=planned)
 
     def unpause_all(self, choice: Choice) -> str:
         """The line of a choice in the dialog that unpauses all that are paused."""

@@ -136,7 +136,7 @@ async def test_what_stays_as_it_is_is_not_shown_as_a_write(tmp_path: Path, monke
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "down")
-        await at.see("● Do not skip", "Then one backup starts at once", "Writes spec.paused true → false")
+        await at.see("● Do not skip", "Then one backup is created at once", "Writes spec.paused true → false")
         assert "false → false" not in at.shown.text
 
 
@@ -176,7 +176,7 @@ async def test_unpausing_without_skip_names_the_backup_that_starts(
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "down")
-        await at.see("one backup starts at once: due since 01:00:00Z, 2 runs missed")
+        await at.see("one backup is created at once: due since 01:00:00Z, 2 runs missed")
         await at.send()
         await at.see("Velero picked it up, backup etcd-hourly-20261115023")
 

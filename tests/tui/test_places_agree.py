@@ -85,7 +85,7 @@ def compare_unpause_sentences(then: Moment) -> None:
                 told = evidence(found[schedule.name], now)
                 words = dict(context.schedule_facts(entry).unpausing_choices)
                 shorter = [
-                    f"{word} {'one backup starts at once' if one.at_once else 'no backup starts'}."
+                    f"{word} {'one backup is created at once' if one.at_once else 'no backup is created'}."
                     for word, one in words.items()
                     if one.choice is choice
                 ]
@@ -96,7 +96,7 @@ def test_a_schedule_that_skips_by_itself_says_that_it_runs_without_skip() -> Non
     shown = moment("maintenance", TIMES[0]).shown("schedules")
     (pane,) = (text_of(schedule_pane(entry, at)) for entry, at in entries(shown) if entry.schedule.name == "mail-30m")
     assert "with skip or without" not in pane
-    assert "Without skip: one backup starts at once: due since 00:30:00Z" in pane
+    assert "Without skip: one backup is created at once: due since 00:30:00Z" in pane
 
 
 def compare_due_counts(then: Moment) -> None:

@@ -17,7 +17,8 @@ from tests.velero.stories import EVERY_MINUTE, NOT_DUE, start_on_beat, wait_unti
 from tests.velero.velero_cluster import TEAMS, VELERO_NAMESPACE, ServerFlags, StorySteps
 from tests.velero.velero_log import SUBMITTED
 
-AT_ONCE, SKIPPED, NOT_NOW = "one backup starts at once", "no backup now, skips the run", "no backup now, none is due"
+AT_ONCE, SKIPPED = "one backup is created at once", "no backup now, skips the run"
+NOT_NOW = "no backup now, none is due"
 SLOW_SECONDS = 12.0
 _DOWN = "\x1b[B"
 
@@ -162,7 +163,7 @@ def _end_slow_run(cluster: RealVeleroCluster, name: str) -> tuple[datetime, date
 def test_the_dashboard_unpauses_with_real_keys(
     cluster: RealVeleroCluster, tmp_path: Path, verdicts: list[tuple[str, Verdict]]
 ) -> None:
-    """In a terminal of 120 by 40: the dialog says that one backup starts at once, and one does."""
+    """In a terminal of 120 by 40: the dialog says that one backup is created at once, and one is."""
     steps = StorySteps(cluster)
     steps.wait_for_second(50)
     steps.schedule("late", EVERY_MINUTE, paused=True)
@@ -180,7 +181,7 @@ def test_the_dashboard_unpauses_with_real_keys(
         terminal.shows("Do not skip")
         terminal.press(_DOWN)
         terminal.shows(lambda lines: any("▸ Do not skip" in line for line in lines))
-        terminal.shows("one backup starts at once")
+        terminal.shows("one backup is created at once")
         made_at = datetime.now(UTC)
         assert steps.runs("late") == []
         terminal.press("\t\t\r")

@@ -66,7 +66,7 @@ def test_a_dry_run_shows_the_runs_before_and_after_and_sends_nothing(
     printed = capsys.readouterr().out
     assert "spec.schedule 0 * * * * → */10 * * * *" in printed
     assert "means every 10 minutes" in printed
-    assert "one backup starts at once" in printed
+    assert "one backup is created at once" in printed
     assert wire.bodies == []
 
 

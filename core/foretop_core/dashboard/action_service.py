@@ -23,7 +23,7 @@ from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.logs import logger
-from foretop_core.models import Resource
+from foretop_core.models import Backup, Resource
 from foretop_core.models.wire import ObjectRef, UnreadableObject
 from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.facts.run_facts import QueueLine, queue_line
@@ -72,7 +72,7 @@ class ActionService:
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
         self._confirmed: frozenset[str] = frozenset()
-        self._queue_lines: dict[tuple[str, str], tuple[ClusterSnapshot, datetime, QueueLine]] = {}
+        self._queue_lines: dict[tuple[str, str], tuple[ClusterSnapshot, tuple[str, ...], datetime, QueueLine]] = {}
         self.downloads = SessionDownloads()
         self.zone: tzinfo = UTC
         self.gap = ProtectionLimits().gap
@@ -83,13 +83,17 @@ class ActionService:
     def snapshot(self, context: str) -> ClusterSnapshot:
         return self.source.store.snapshot(context)
 
-    def queue_line(self, context: str, namespace: str) -> QueueLine:
-        """The line of a server; worked out again when its objects or the minute have changed."""
+    def queue_line(self, context: str, namespace: str, planned: Sequence[Backup] = ()) -> QueueLine:
+        """The line of a server, with the planned backups as if they were made now.
+
+        It is worked out again when its objects, the planned backups or the minute have changed.
+        """
         snapshot, now = self.snapshot(context), self.now(context)
-        held = self._queue_lines.get((context, namespace))
-        if held is None or held[0] is not snapshot or now - held[1] >= _LINE_HOLDS:
-            held = self._queue_lines[context, namespace] = (snapshot, now, queue_line(snapshot, namespace, now))
-        return held[2]
+        held, asked = self._queue_lines.get((context, namespace)), tuple(run.name for run in planned)
+        if held is None or held[0] is not snapshot or held[1] != asked or now - held[2] >= _LINE_HOLDS:
+            line = queue_line(snapshot, namespace, now, planned=planned)
+            held = self._queue_lines[context, namespace] = (snapshot, asked, now, line)
+        return held[3]
 
     def now(self, context: str) -> datetime:
         """In the reader's zone, which the sentences of a plan are written in."""

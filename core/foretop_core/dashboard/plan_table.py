@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -12,7 +13,7 @@ from foretop_core.models import Backup
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import MOST_MISSED, PauseEffect, UnpauseEffect, unpause_effect
-from foretop_core.rules.facts.run_facts import QueueLine
+from foretop_core.rules.facts.run_facts import QueueItem, QueueLine
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.phases import WAITING
 from foretop_core.tables.engine.drawings import Piece
@@ -27,8 +28,8 @@ CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
 _NAME = 24
 _LONGEST_NAME = 40
 
-Lines = Callable[[str, str], QueueLine]
-"""The line of a server, by context and namespace."""
+Lines = Callable[[str, str, Sequence[Backup]], QueueLine]
+"""The line of a server, by context and namespace, with planned backups as if they were made now."""
 
 
 class PlanColumn(msgspec.Struct, frozen=True):
@@ -161,7 +162,7 @@ def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, 
             Piece(_name(step.target, steps)),
             Piece(_misses(effect.misses), Tone.PLAIN if effect.misses else Tone.DIM),
             Piece(_moment(effect.first_missed, now)),
-            _running(effect.unfinished, lines(step.target.context, step.target.namespace), now)
+            _running(effect.unfinished, lines(step.target.context, step.target.namespace, ()), now)
             if effect.unfinished is not None
             else Piece(""),
             _copy_by_then(effect),
@@ -268,12 +269,18 @@ def _unpause_table(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]], now: date
 
     ordered = sorted(unpauses, key=rank)
     steps = [step for step, _ in ordered]
+    made: defaultdict[tuple[str, str], list[Backup]] = defaultdict(list)
+    for step, effect in unpauses:
+        if effect.made is not None:
+            made[step.target.context, step.target.namespace].append(effect.made)
+    # All of them at once: each waits for those that are made before it.
+    starts = {where: lines(*where, together) for where, together in made.items()}
     rows = tuple(
         (
             Piece(_name(step.target, steps)),
             Piece(_clock(effect.due_since, now) if effect.due_since is not None else ""),
             Piece(_misses(effect.forecast.missed) if effect.due_since is not None else ""),
-            _backup_now(effect, lines(step.target.context, step.target.namespace), now),
+            _backup_now(effect, starts.get((step.target.context, step.target.namespace)), now),
             Piece(_next_run(effect, now)),
         )
         for step, effect in ordered
@@ -297,7 +304,9 @@ def _unpause_sentence(effects: Sequence[UnpauseEffect]) -> tuple[Piece, ...]:
         else "",
     ]
     first = (
-        f"{humanize.count(now, 'backup')} {'is' if now == 1 else 'are'} made now" if now else "No backup is made now"
+        f"{humanize.count(now, 'backup')} {'is' if now == 1 else 'are'} created now"
+        if now
+        else "No backup is created now"
     )
     rest = "; ".join(filter(None, parts))
     return Piece(first, Tone.BRIGHT), Piece(f"; {rest}." if rest else ".")
@@ -319,9 +328,11 @@ def paused_sentence(facts: ScheduleFacts) -> tuple[Piece, ...]:
     return Piece("‖ ", Tone.PAUSED), Piece(f"Paused{length}{who}{why}{until}{told}")
 
 
-def unpause_choices(facts: ScheduleFacts, line: QueueLine, labels: Sequence[str]) -> PlanTable:
+def unpause_choices(facts: ScheduleFacts, lines: Lines, labels: Sequence[str]) -> PlanTable:
     """A row for each choice of unpausing one schedule, in the order of CHOICES."""
     effects = [unpause_effect(facts, choice) for choice in CHOICES]
+    made = next((effect.made for effect in effects if effect.made is not None), None)
+    line = lines(facts.snapshot.context, facts.schedule.namespace, [made]) if made is not None else None
     rows = tuple(
         (
             Piece(label),
@@ -334,7 +345,12 @@ def unpause_choices(facts: ScheduleFacts, line: QueueLine, labels: Sequence[str]
     return PlanTable((), _CHOICE, rows)
 
 
-def _backup_now(effect: UnpauseEffect, line: QueueLine, now: datetime) -> Piece:
+def _made_now(effect: UnpauseEffect, line: QueueLine | None) -> QueueItem | None:
+    """The place in the queue of the backup that is created at once."""
+    return line.item(effect.made) if line is not None and effect.made is not None else None
+
+
+def _backup_now(effect: UnpauseEffect, line: QueueLine | None, now: datetime) -> Piece:
     forecast = effect.forecast
     if forecast.at_once:
         if forecast.refusal:
@@ -343,10 +359,11 @@ def _backup_now(effect: UnpauseEffect, line: QueueLine, now: datetime) -> Piece:
             return Piece("yes, but stalls", Tone.BAD)
         if forecast.silence:
             return Piece("when it is up", Tone.WARN)
-        free = line.next_free
-        return Piece(
-            f"yes, waits {times.short(free - now)}" if free is not None and free > now else "yes", Tone.RUNNING
-        )
+        made = _made_now(effect, line)
+        if made is None or made.starts_at_once(now):
+            return Piece("yes", Tone.RUNNING)
+        length = f" {times.short(made.expected_start - now)}" if made.expected_start is not None else ""
+        return Piece(f"yes, waits{length}", Tone.RUNNING)
     if effect.due_since is not None and not forecast.skips and forecast.next_run is None:
         return Piece("not known", Tone.WARN)
     if effect.due_since is not None and not forecast.skips:
@@ -364,10 +381,13 @@ def _next_run(effect: UnpauseEffect, now: datetime) -> str:
     return f"{_clock(run, now)} in {times.countdown(run - now)}" if is_today else _clock(run, now)
 
 
-def _newest_copy(effect: UnpauseEffect, line: QueueLine, now: datetime) -> str:
+def _newest_copy(effect: UnpauseEffect, line: QueueLine | None, now: datetime) -> str:
     """The age that the newest copy reaches, or the moment that it will be of."""
     if effect.forecast.at_once and not (effect.forecast.refusal or effect.forecast.silence):
-        return f"from {_clock(line.next_free or now, now)}"
+        made = _made_now(effect, line)
+        if made is None or made.expected_start is None:
+            return "not known"
+        return f"from {_clock(max(made.expected_start, now), now)}"
     return (
         "none yet" if effect.newest_good is None else f"up to {times.short(effect.copy_age)}" if effect.copy_age else ""
     )

@@ -71,7 +71,7 @@ def test_unpausing_does_what_its_sentence_says(due: bool, field: bool | None, ch
     assert step.write.body["metadata"] == {"resourceVersion": "7"}
     after = from_builtins(Schedule, merged(to_builtins(paused), step.write.body))
     made, _ = what_velero_does(after, default)
-    assert made is step.forecast.startswith("one backup starts at once")
+    assert made is step.forecast.startswith("one backup is created at once")
     assert made is (
         due and not (choice is Choice.SKIP or (choice is Choice.LEAVE and (default if field is None else field)))
     )

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause
-from foretop_core.dashboard.plan_table import PlanTable, plan_table, unpause_choices, written
+from foretop_core.dashboard.plan_table import Lines, PlanTable, plan_table, unpause_choices, written
 from foretop_core.models import Schedule
 from foretop_core.rules.facts.pause_facts import MOST_MISSED, pause_effect
 from foretop_core.rules.facts.run_facts import queue_line
@@ -26,13 +27,17 @@ def snapshot_of(*schedules: Schedule, **more: Any) -> ClusterSnapshot:
     return ClusterSnapshot("prod", schedules=schedules, storage=(location(),), servers=servers, **more)
 
 
+def lines_of(snapshot: ClusterSnapshot) -> Lines:
+    return lambda _, namespace, planned: queue_line(snapshot, namespace, NOW, planned=planned)
+
+
 def table_of(snapshot: ClusterSnapshot, *, choice: Choice | None = None, until: Any = UNTIL) -> PlanTable:
     plan = (
         plan_pause(snapshot, snapshot.schedules, PauseRequest("maria", "w1", "", until), NOW)
         if choice is None
         else plan_unpause(snapshot, snapshot.schedules, choice, NOW)
     )
-    return plan_table(plan, lambda _context, namespace: queue_line(snapshot, namespace, NOW))
+    return plan_table(plan, lines_of(snapshot))
 
 
 def texts(table: PlanTable) -> list[list[str]]:
@@ -101,10 +106,10 @@ def test_unpausing_many_says_for_each_whether_a_backup_starts_now() -> None:
         schedule("calm", last="02:00:03", paused=True),
     )
     skipped = table_of(snapshot_of(calm, due), choice=Choice.SKIP)
-    assert skipped.text == "No backup is made now; 1 due run is skipped; 1 has nothing due."
+    assert skipped.text == "No backup is created now; 1 due run is skipped; 1 has nothing due."
     assert texts(skipped)[0][:4] == ["due", "01:00", "2", "no"]
     run = table_of(snapshot_of(calm, due), choice=Choice.DO_NOT_SKIP)
-    assert run.text == "1 backup is made now; 1 has nothing due."
+    assert run.text == "1 backup is created now; 1 has nothing due."
     assert [row[3] for row in texts(run)] == ["yes", "no"]
     assert texts(run)[1][1:3] == ["", ""]
 
@@ -113,7 +118,7 @@ def test_each_choice_of_unpausing_one_is_a_row() -> None:
     good = backup("due-1", of="due", started="00:00:03", ended="00:01:03")
     item = schedule("due", "0 * * * *", last="00:00:03", paused=True)
     snapshot = snapshot_of(item, backups=(good,))
-    found = unpause_choices(schedule_facts(snapshot, item, NOW), queue_line(snapshot, "velero", NOW), ("s", "d", "l"))
+    found = unpause_choices(schedule_facts(snapshot, item, NOW), lines_of(snapshot), ("s", "d", "l"))
     assert texts(found) == [
         ["s", "no", "03:00 in 18m", "up to 2h59m"],
         ["d", "yes", "03:00 in 18m", "from 02:41"],
@@ -128,10 +133,21 @@ def test_a_backup_that_waits_behind_others_says_how_long() -> None:
     busy = backup("a-9", "InProgress", of="a", created="02:40:03", started="02:40:03")
     item = schedule("due", "0 * * * *", last="00:00:03", paused=True)
     snapshot = snapshot_of(item, backups=(*past, busy))
-    line = queue_line(snapshot, "velero", NOW)
-    assert line.next_free == line.backups.items[0].expected_end
     (row,) = texts(table_of(snapshot, choice=Choice.DO_NOT_SKIP))
-    assert row[3].startswith("yes, waits ")
+    (now,) = plan_back_up_now(snapshot, [item], NOW).steps
+    assert row[3] == "yes, waits 8m"
+    assert "in 8 minutes;" in now.forecast
+
+
+def test_of_several_that_are_created_at_once_each_waits_for_those_before_it() -> None:
+    past = [
+        backup(f"{name}-{n}", of=name, created=f"0{n}:00:03", started=f"0{n}:00:03", ended=f"0{n}:10:03")
+        for name in ("a", "b", "c")
+        for n in range(2)
+    ]
+    due = [schedule(name, "0 * * * *", last="01:00:03", paused=True) for name in ("a", "b", "c")]
+    rows = texts(table_of(snapshot_of(*due, backups=tuple(past)), choice=Choice.DO_NOT_SKIP))
+    assert [row[3] for row in rows] == ["yes", "yes, waits 10m", "yes, waits 21m"]
 
 
 def test_what_is_written_counts_the_notes_of_foretop_and_names_all_else() -> None:

@@ -110,7 +110,7 @@ def test_a_later_hour_moves_the_next_run() -> None:
 
 def test_an_expression_with_a_run_since_the_last_backup_starts_one_at_once() -> None:
     step = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}))
-    assert step.forecast.startswith("next run 16 Nov 02:00Z → now; one backup starts at once: due since 02:10:00Z")
+    assert step.forecast.startswith("next run 16 Nov 02:00Z → now; one backup is created at once: due since 02:10:00Z")
     skipping = step_of(ScheduleEdit({"schedule": "*/10 * * * *", "skipImmediately": True}))
     assert "no backup now, skips the run due since 02:10:00Z" in skipping.forecast
 
@@ -135,7 +135,7 @@ def test_the_next_run_before_and_after(cron: str, wanted: str, moved: str) -> No
 
 def test_no_next_run_is_told_where_nobody_can_tell_it() -> None:
     left_to_the_server = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}), schedule(last="02:00:03"))
-    assert left_to_the_server.forecast.startswith("one backup starts at once: due since 02:10:00Z")
+    assert left_to_the_server.forecast.startswith("one backup is created at once: due since 02:10:00Z")
     silent = ClusterSnapshot("prod", schedules=(DAILY,), storage=(location(checked="02:26:03", synced="02:26:03"),))
     (step,) = plan_edit_schedule(silent, [DAILY], ScheduleEdit({"schedule": "0 4 * * *"}), NOW).steps
     assert step.forecast.startswith("nothing until Velero is back")
@@ -159,7 +159,7 @@ def test_the_meaning_of_an_expression_follows_its_own_line() -> None:
 def test_a_paused_schedule_stays_paused() -> None:
     paused = schedule(last="02:00:03", skip=False, paused=True)
     step = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}), paused)
-    assert step.forecast.startswith("no backup until it is unpaused; unpaused now: one backup starts at once")
+    assert step.forecast.startswith("no backup until it is unpaused; unpaused now: one backup is created at once")
     assert "paused" not in step.write.body["spec"]
 
 

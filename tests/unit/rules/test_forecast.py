@@ -60,7 +60,7 @@ def test_the_seed_example_of_minutes_43_and_50() -> None:
     surprise = unpause(held, now, Choice.LEAVE, server_default=False, dialect=DIALECT)
     assert surprise.at_once
     assert surprise.missed == 1
-    assert "one backup starts at once: due since 02:45:00Z, 1 run missed" in render(surprise.sentence, NOW)
+    assert "one backup is created at once: due since 02:45:00Z, 1 run missed" in render(surprise.sentence, NOW)
     skipping = unpause(held, now, Choice.SKIP, server_default=False, dialect=DIALECT)
     assert not skipping.at_once
     assert skipping.skips
@@ -265,10 +265,10 @@ def test_pausing_says_what_continues_and_what_is_missed() -> None:
     sentence = render(pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [running]), NOW)
     assert "the run of 03:00:00Z will not start" in sentence
     assert "nightly-1 continues" in sentence
-    assert "If you unpause it after 03:00:00Z, one backup starts at once unless you choose to skip." in sentence
+    assert "If you unpause it after 03:00:00Z, one backup is created at once unless you choose to skip." in sentence
     due = render(pause(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT), NOW)
     assert "the run now due will not start" in due
-    assert "If you unpause it, one backup starts at once unless you choose to skip." in due
+    assert "If you unpause it, one backup is created at once unless you choose to skip." in due
     in_time = render(pause(schedule(cron="0 * * * *", last="01:00:03"), at("02:00"), DIALECT), at("02:00"))
     assert "the run of 02:00:00Z will not start" in in_time, "due after its time, not at it"
     assert "If you unpause it after 02:00:00Z, " in in_time
@@ -290,7 +290,7 @@ def test_with_an_unknown_reading_unpausing_says_what_each_release_does() -> None
     paused = schedule(cron="0 2 1 * 1", last="2026-11-02T02:00:03Z", paused=True)
     told = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule))
     assert render(told.sentence, NOW).startswith(
-        "on Velero up to 1.18.2: one backup starts at once: due since 9 Nov 02:00Z"
+        "on Velero up to 1.18.2: one backup is created at once: due since 9 Nov 02:00Z"
     )
     assert "; on Velero 1.18.3 and later: no backup now, none is due" in render(told.sentence, NOW)
     assert (told.at_once, told.next_run, told.predictable) == (True, None, False)

@@ -78,7 +78,7 @@ def test_an_overrun_window_is_a_warning_with_its_author_reason_and_end() -> None
     evidence = render(found.evidence, NOW)
     assert evidence.startswith("a and b should have been resumed 11 minutes ago. ")
     assert "Paused since 01:10:00Z by maria: CHG-4711; meant until 02:30:00Z." in evidence
-    assert found.hits == "2 of 2 are due; resumed now, 2 backups would start at once."
+    assert found.hits == "2 of 2 are due; resumed now, 2 backups would be created at once."
     assert render(with_keys(found.remedy, {"resume": "U"}.__getitem__), NOW) == (
         "Resume the window if the work is done (U)."
     )

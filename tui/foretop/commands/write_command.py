@@ -105,7 +105,7 @@ class CommandSession(msgspec.Struct):
         options, asked, before = self.options, list(items), self.snapshot
         plan = planner(before, asked, self.now)
         reporter = ActionReporter(options.form, self.context, options.asks)
-        reporter.plan(plan, lambda _context, namespace: queue_line(before, namespace, plan.at))
+        reporter.plan(plan, lambda _, namespace, planned: queue_line(before, namespace, plan.at, planned=planned))
         if options.dry_run != "client" and plan.steps:
             await self.executor.guard(plan)
         if options.dry_run == "client" or not plan.steps:

@@ -113,9 +113,8 @@ class UnpauseDialog(ActionDialog):
         paused = self._paused()
         if len(self.keys) == 1 and paused:
             facts = paused[0]
-            line = self.service.queue_line(self.keys[0].context, facts.schedule.namespace)
             labels = [f"{_LABELS[one]}{_field(facts) if one is Choice.LEAVE else ''}" for one in CHOICES]
-            table = unpause_choices(facts, line, labels)
+            table = unpause_choices(facts, self.service.queue_line, labels)
         else:
             rows = tuple((Piece(_LABELS[one]), Piece(choice_summary(paused, one))) for one in CHOICES)
             table = PlanTable((), _SEVERAL, rows)

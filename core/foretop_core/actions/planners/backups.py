@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from msgspec.structs import replace
@@ -29,8 +29,7 @@ from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNO
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef, as_json
 from foretop_core.rules import humanize, phases
-from foretop_core.rules.facts.run_facts import RunFacts, has_ended, planned_runs
-from foretop_core.rules.pauses import ANNOTATIONS
+from foretop_core.rules.facts.run_facts import RunFacts, has_ended, planned_backup, planned_runs, stamped_name
 from foretop_core.rules.sentences import estimate, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -55,9 +54,8 @@ def plan_back_up_now(
     """
     if name:
         validation.name(name, "backup")
-    stamp = f"{(named_at or now).astimezone(UTC):%Y%m%d%H%M%S}"
     asked = tuple(schedules)
-    planned = [_of_schedule(one, now, name or f"{one.name}-{stamp}", labels or {}) for one in asked]
+    planned = [planned_backup(one, now, name or stamped_name(one, named_at or now), labels) for one in asked]
     starts = _starts(snapshot, planned, now)
     steps = [_from_schedule(snapshot, *one, labels or {}) for one in zip(asked, planned, starts, strict=True)]
     return Plan(BACK_UP_NOW, now, tuple(steps))
@@ -170,19 +168,6 @@ def replan_cancel(snapshot: ClusterSnapshot, movements: Iterable[DataMovement], 
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps))
 
 
-def _of_schedule(schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]) -> Backup:
-    own = schedule.spec.template.metadata.get("labels") or schedule.metadata.labels
-    notes = schedule.metadata.own_annotations
-    made = Metadata(
-        name=named,
-        namespace=schedule.namespace,
-        creation_timestamp=now.replace(microsecond=0),
-        labels={**own, SCHEDULE_LABEL: schedule.name, **labels},
-        annotations={key: text for key, text in notes.items() if not key.startswith(ANNOTATIONS)},
-    )
-    return Backup(metadata=made, spec=schedule.spec.template)
-
-
 def _same_as(backup: Backup, now: datetime, named_at: datetime) -> Backup:
     schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
     made = Metadata(
@@ -229,7 +214,7 @@ def _start(snapshot: ClusterSnapshot, facts: RunFacts, now: datetime) -> str:
         return f"one backup is created but {beat.holds_back(now)}: {render(silence, now)}{then}"
     if refusal:
         return f"one backup is created, and Velero refuses it while {refusal}"
-    if facts.starts_at_once(now):
+    if facts.item.starts_at_once(now):
         return "one backup starts at once"
     after = f", after {humanize.count(facts.ahead, 'unfinished backup')} ahead of it" if facts.ahead else ""
     if (at := facts.expected_start) is not None:

@@ -12,6 +12,7 @@ import msgspec
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import planned_backup, stamped_name
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.forecast import GRACE
 from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_windows, window_line
@@ -38,7 +39,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class UnpauseCounts(msgspec.Struct, frozen=True):
-    """Of some schedules, how many start a backup at once, how many skip the run that is due, and how many do neither.
+    """Of some schedules, how many create a backup at once, how many skip the run that is due, and how many do neither.
 
     A run that is due is started, skipped, refused because its storage cannot be used, or waits for a backup of the
     same schedule that has not ended.
@@ -56,11 +57,12 @@ class UnpauseCounts(msgspec.Struct, frozen=True):
 
     @property
     def started(self) -> str:
-        """The fate of the due runs that are not skipped: `1 backup would start at once, 1 be created and refused`."""
-        starts = humanize.count(self.at_once, "backup") if self.at_once else "no backup"
-        refused = f", {self.refused} be created and refused" if self.refused else ""
-        held = f", {self.held} start after a running backup" if self.held else ""
-        return f"{starts} would start at once{refused}{held}"
+        """The fate of the due runs that are not skipped: `2 backups would be created at once, 1 of them refused`."""
+        created = self.at_once + self.refused
+        backups = humanize.count(created, "backup") if created else "no backup"
+        refused = " and refused" if not self.at_once else f", {self.refused} of them refused"
+        held = f", {self.held} after a running backup" if self.held else ""
+        return f"{backups} would be created at once{refused if self.refused else ''}{held}"
 
 
 class PauseSummary(msgspec.Struct, frozen=True):
@@ -200,6 +202,8 @@ class UnpauseEffect(msgspec.Struct, frozen=True):
     """The run that has been due for longest; None where none is."""
     newest_good: datetime | None
     """When its newest good backup was started."""
+    made: Backup | None = None
+    """The backup that Velero makes at once; the queue says when it starts."""
 
     @property
     def copy_age(self) -> timedelta | None:
@@ -212,4 +216,9 @@ class UnpauseEffect(msgspec.Struct, frozen=True):
 
 def unpause_effect(facts: ScheduleFacts, choice: Choice) -> UnpauseEffect:
     good, due = facts.newest_good, facts.by_reading[-1].next_run if facts.may_be_due else None
-    return UnpauseEffect(choice, facts.unpausing(choice), due, good.started if good is not None else None)
+    forecast = facts.unpausing(choice)
+    # One name for a minute: a queue that was played forward with it is not played again at every second.
+    minute = facts.now.replace(second=0, microsecond=0)
+    name = stamped_name(facts.schedule, minute)
+    made = planned_backup(facts.schedule, facts.now, name) if forecast.at_once else None
+    return UnpauseEffect(choice, forecast, due, good.started if good is not None else None, made)

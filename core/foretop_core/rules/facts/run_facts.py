@@ -6,18 +6,21 @@ Every surface reads it here, in the same words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from typing import TypeAlias, assert_never
 
 import msgspec
 
-from foretop_core.models import Backup, DataMovement, Restore
+from foretop_core.models import Backup, DataMovement, Restore, Schedule
+from foretop_core.models.velero import SCHEDULE_LABEL
+from foretop_core.models.wire import Metadata
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
 from foretop_core.rules.night.lengths import RunHistory, usual_length, usual_sample
 from foretop_core.rules.night.night import QueueForecasts, queue_forecasts
 from foretop_core.rules.night.server_model import history_of, server_has_queue
+from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, live_positions, order
@@ -48,11 +51,13 @@ __all__ = [
     "live_positions",
     "order",
     "owner_of",
+    "planned_backup",
     "planned_runs",
     "queue_line",
     "rate",
     "run_facts",
     "run_length",
+    "stamped_name",
     "time_left",
     "usual_length",
     "usual_sample",
@@ -66,7 +71,6 @@ Forecasts: TypeAlias = Mapping[tuple[type[Run], str], RunForecast]
 
 
 _WORTH_TELLING = timedelta(minutes=2)
-_AT_ONCE = timedelta(seconds=2)
 
 
 class RunState(Enum):
@@ -147,11 +151,6 @@ class RunFacts(msgspec.Struct, frozen=True):
             self.item.volumes.not_before if self.item is not None and self.state is RunState.WAITS_FOR_VOLUME else None
         )
 
-    def starts_at_once(self, now: datetime) -> bool:
-        """Whether it waits for nothing but to be seen."""
-        at = self.expected_start
-        return at is not None and at - now <= _AT_ONCE
-
     @property
     def is_left_alone(self) -> bool:
         """Whether a silent server has never seen it: it is in no queue then."""
@@ -182,19 +181,6 @@ class QueueLine(msgspec.Struct, frozen=True):
         if found is None or not found.waits or (self.server.silent_for is not None and not _was_picked_up(run)):
             return 0
         return found.place - self.running[type(run)]
-
-    @property
-    def next_free(self) -> datetime | None:
-        """When a backup that were made now would start, behind all others; None where not known or at once.
-
-        It waits until fewer are unfinished than there are slots.
-        """
-        items, slots = self.backups.items, self.backups.concurrency
-        if not slots or len(items) < slots or self.server.silence:
-            return None
-        ends = [item.expected_end for item in items if not item.refusal]
-        known = sorted(end for end in ends if end is not None)
-        return known[len(ends) - slots] if len(known) == len(ends) >= slots else None
 
     def ahead(self, run: Run) -> int:
         """How many of its kind have or want a slot before it."""
@@ -268,6 +254,27 @@ def run_facts(
     judged = _judge(snapshot, item, now, line.server, nothing_moved)
     places = {"waiting_place": line.waiting_place(run), "ahead": line.ahead(run)}
     return msgspec.structs.replace(judged, item=item, data=data, **places)
+
+
+def stamped_name(schedule: Schedule, at: datetime) -> str:
+    """The name that Velero gives to a backup which it makes from the schedule at a moment."""
+    return f"{schedule.name}-{at.astimezone(UTC):%Y%m%d%H%M%S}"
+
+
+def planned_backup(
+    schedule: Schedule, now: datetime, name: str = "", labels: Mapping[str, str] | None = None
+) -> Backup:
+    """A backup as Velero would make it from the schedule now."""
+    own = schedule.spec.template.metadata.get("labels") or schedule.metadata.labels
+    notes = schedule.metadata.own_annotations
+    made = Metadata(
+        name=name or stamped_name(schedule, now),
+        namespace=schedule.namespace,
+        creation_timestamp=now.replace(microsecond=0),
+        labels={**own, SCHEDULE_LABEL: schedule.name, **(labels or {})},
+        annotations={key: text for key, text in notes.items() if not key.startswith(ANNOTATIONS)},
+    )
+    return Backup(metadata=made, spec=schedule.spec.template)
 
 
 def planned_runs(snapshot: ClusterSnapshot, planned: Sequence[Backup], now: datetime) -> list[RunFacts]:

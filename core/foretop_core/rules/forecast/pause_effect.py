@@ -42,7 +42,7 @@ class UnpauseForecast(msgspec.Struct, frozen=True):
 
     choice: Choice
     at_once: bool
-    """One backup is made at once."""
+    """One backup is created at once; the queue says when it starts."""
     skips: bool
     """lastSkipped is set, and what was due is passed over."""
     next_run: datetime | None
@@ -88,7 +88,7 @@ def pause(
         running,
         ". If you unpause it",
         after,
-        ", one backup starts at once unless you choose to skip.",
+        ", one backup is created at once unless you choose to skip.",
     )
 
 
@@ -143,9 +143,7 @@ def unpause(
         starts = beat.first_look(max(following, now))
     then = _then(following, starts, now, silent=bool(silence or refusal))
     creates = beat is not None and beat.still_works(now)
-    told = _unpause_sentence(
-        schedule, skips, due, held, missed, then, dialect, zone, "is created" if creates or refusal else "starts"
-    )
+    told = _unpause_sentence(schedule, skips, due, held, missed, then, dialect, zone)
     if not predictable:
         told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
     if creates and beat is not None:
@@ -186,7 +184,6 @@ def _unpause_sentence(
     then: Text,
     dialect: Dialect,
     zone: tzinfo,
-    begins: str,
 ) -> Text:
     if not due:
         return sentence("no backup now, none is due; ", then)
@@ -197,7 +194,7 @@ def _unpause_sentence(
         return sentence("no backup now, skips the run ", owed, "; ", then)
     if held is not None:
         return sentence(f"one backup when {held.name} has ended, within a minute: ", owed)
-    return sentence(f"one backup {begins} at once: ", owed, "; ", then)
+    return sentence("one backup is created at once: ", owed, "; ", then)
 
 
 def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> Text:

@@ -16,6 +16,8 @@ from foretop_core.rules.queue.run_forecast import NOTHING_FORESEEN, Range, RunFo
 from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd
 from foretop_core.rules.sentences import Text, sentence
 
+_AT_ONCE = timedelta(seconds=2)
+
 
 class QueueItem(msgspec.Struct, frozen=True):
     """One unfinished backup or restore in the queue.
@@ -50,6 +52,10 @@ class QueueItem(msgspec.Struct, frozen=True):
     @property
     def waits(self) -> bool:
         return self.phase in phases.WAITING
+
+    def starts_at_once(self, now: datetime) -> bool:
+        """Whether it waits for nothing but to be seen."""
+        return self.expected_start is not None and self.expected_start - now <= _AT_ONCE
 
     @property
     def is_held_by_namespace(self) -> bool:

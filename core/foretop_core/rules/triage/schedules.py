@@ -44,7 +44,7 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             sentence(
                 instead.rstrip(".") if instead else "Correct its cron",
                 Key("edit-schedule"),
-                ". A run that was due since its creation then starts at once, unless the same change sets "
+                ". If a run was due since its creation, a backup is created at once, unless the same change sets "
                 "spec.skipImmediately to true.",
             ),
         )
@@ -113,7 +113,8 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         (lead, unpausing), *others = facts.unpausing_choices
         due = ", overdue" if facts.is_overdue_pause else ""
         rest = [
-            f" {words} {'one backup starts at once' if told.at_once else 'no backup starts'}." for words, told in others
+            f" {words} {'one backup is created at once' if told.at_once else 'no backup is created'}."
+            for words, told in others
         ]
         good = facts.newest_good
         kept = sentence("Its newest good backup is ", now - good.started, " old.") if good and good.started else ""

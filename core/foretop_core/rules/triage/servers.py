@@ -139,7 +139,11 @@ def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             at,
             "has restarted",
-            sentence("Velero restarted at ", at, f".{lost} Queued backups continue, due schedules start at once."),
+            sentence(
+                "Velero restarted at ",
+                at,
+                f".{lost} Queued backups continue, due schedules create theirs at once.",
+            ),
             "Run the lost backups again; if it happens again, find out why the pod restarts (memory, eviction).",
             tuple(snapshot.ref(backup) for backup in recent),
         )

@@ -26,7 +26,7 @@ there is none, or the last skip if that is later. A schedule is due when the fir
   base 02:00, cron 0 * * * *, now 05:20   next run 03:00: due since 03:00
 
 So the next run can be in the past. While a schedule is paused the base stands still, and the schedule becomes due
-at the first run that it misses. When it is unpaused, one backup starts at once, however many runs were missed.
+at the first run that it misses. When it is unpaused, one backup is created at once, however many were missed.
 
 A due run waits while a backup of the same schedule is New or InProgress. A queued or finishing backup does not
 hold it up.
@@ -43,16 +43,16 @@ See: foretop explain skip, foretop explain beat, foretop next EXPRESSION""",
 spec.skipImmediately decides what happens to a run that is due when Velero next looks at the schedule:
 
   true     the run is skipped, and Velero sets the field back to false
-  false    the run starts at once
+  false    a backup is created at once
   absent   the server's --schedule-skip-immediately decides (default false)
 
 The field is used up once. Releases up to mid-2026 also turn the server's default to false after its first use, so an
 absent field cannot be relied on: send true or false in the same change that unpauses.
 
-foretop offers three choices, and shows for each whether a backup starts at once and when the next run is:
+foretop offers three choices, and shows for each whether a backup is created at once and when the next run is:
 
-  Skip what is due         skipImmediately: true, nothing starts now
-  Do not skip              skipImmediately: false, a due run starts at once
+  Skip what is due         skipImmediately: true, no backup now
+  Do not skip              skipImmediately: false, one backup at once for a due run
   Schedule's own setting   the field is not touched
 
 In the column SKIP, "yes, once" means true: only the next due run is skipped.

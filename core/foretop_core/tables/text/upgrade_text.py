@@ -11,7 +11,7 @@ from foretop_core.rules.upgrade_check import ScheduleUpgrade, ServerUpgrade
 
 _EFFECTS = {
     UpgradeKind.REFUSED: "is refused and makes no more backups",
-    UpgradeKind.ACCEPTED: "is accepted, and starts at once if a run was due between its creation and the upgrade",
+    UpgradeKind.ACCEPTED: "is accepted, and creates a backup at once if a run was due since its creation",
     UpgradeKind.OTHER_TIMES: "runs at other times",
     UpgradeKind.EVERY_MINUTE: "starts a backup every minute",
 }
