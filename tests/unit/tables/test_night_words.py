@@ -11,6 +11,7 @@ from foretop_core.models.wire import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range, RunSpan, night
+from foretop_core.rules.night.outlook import outlook, words
 from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
 from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words
@@ -109,14 +110,19 @@ def test_a_lane_whose_run_waits_is_not_done_where_nothing_is_foreseen() -> None:
     assert (standing.group, standing.waits) == (LaneGroup.COMING, True)
 
 
-def test_a_schedule_whose_run_has_no_known_end_is_named_and_not_passed_over() -> None:
-    """Its next runs wait for that end: neither are they foreseen, nor will they all be made."""
+def test_the_runs_of_a_schedule_whose_last_one_has_no_known_end_are_due_and_nobody_knows_their_start() -> None:
+    """They are shown as due, as on the page of schedules: they wait for that end, and may be late or lost."""
     held = schedule("media", "24 * * * *", last="02:24:03", template={"includedNamespaces": ["media"]})
     runs = backup("media-1", "InProgress", created="02:24:03", started="02:24:03", of="media")
     waits = upload("thumbs", "Accepted", of="media-1", created="02:25:00")
     told = night(assemble([location(), _server(3), held, runs, waits]), "velero", NOW, draws=0)
-    assert [run.name for run in told.runs] == ["media-1"]
-    assert told.left_out == {"media": "no known end of its last run"}
+    assert [run.name for run in told.runs if run.name] == ["media-1"]
+    coming = [run for run in told.runs if not run.name]
+    assert [run.due for run in coming] == [at("03:24") + timedelta(hours=hours) for hours in range(24)]
+    assert {(run.fate, run.start, run.end, run.reason) for run in coming} == {
+        (Fate.UNKNOWN, None, None, "no known end of its last run")
+    }
+    assert "Not known, because the last run has no known end: 24 of media." in words(outlook(told))
 
 
 def test_who_waits_for_seconds_is_not_denied() -> None:

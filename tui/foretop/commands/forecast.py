@@ -229,8 +229,16 @@ def _row(schedule: ScheduleOutlook, now: datetime) -> tuple[str, ...]:
         str(len(schedule.runs)),
         str(schedule.count(Fate.LATE) or ""),
         str(schedule.count(Fate.LOST) or ""),
-        "refused" if run.fate is Fate.REFUSED else "length is a guess" if run.is_borrowed else "",
+        _note(run),
     )
+
+
+def _note(run: ForeseenRun) -> str:
+    if run.fate is Fate.REFUSED:
+        return "refused"
+    if run.fate is Fate.UNKNOWN:
+        return f"{run.reason}"
+    return "length is a guess" if run.is_borrowed else ""
 
 
 def _time(at: datetime, now: datetime) -> str:

@@ -115,6 +115,8 @@ class Course(msgspec.Struct):
     made: list[list[PlayedRun]]
     arrived: list[PlayedRun]
     """Those that tenants asked for."""
+    holding: list[int]
+    """For each schedule, how many of its backups keep it from making another one; at the end those that never end."""
 
 
 _END, _SUBMIT, _LOOK, _RESTART, _ARRIVAL = range(5)
@@ -162,6 +164,7 @@ class _Server:
             [PlayedRun(-1.0, 0.0, 0.0) for _ in state.finishing],
             [[] for _ in state.schedules],
             [],
+            self.holding,
         )
         self.arrivals = iter(draw.tenants.arrivals)
         self.coming: Arrival | None = None

@@ -66,6 +66,9 @@ _MIDDLE = (0.4, 0.6)
 _FURTHEST = 400 * 86400.0
 
 
+_NO_KNOWN_END = "no known end of its last run"
+
+
 class Fate(StrEnum):
     """What becomes of a run."""
 
@@ -75,6 +78,12 @@ class Fate(StrEnum):
     LOST = "lost"
     """The next run fell due first."""
     REFUSED = "refused"
+    UNKNOWN = "unknown"
+    """Nobody knows when the last backup of its schedule ends, which it has to wait for."""
+
+    @property
+    def words(self) -> str:
+        return "not known" if self is Fate.UNKNOWN else self.value
 
 
 class ForeseenRun(msgspec.Struct, frozen=True):
@@ -426,6 +435,9 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
                 by_due.setdefault(key, []).append(run)
         for scheduled in by_due.values():
             runs.append(_scheduled_run(model, schedule, place, scheduled, total))
+        if all(course.holding[place] for course in draws or (likely,)):
+            planned = model.state.schedules[place].due
+            runs += (_held_run(model, schedule, due) for due in planned if round(due) not in by_due)
     runs.sort(key=lambda run: (run.start.likely if run.start else run.due or now, run.name))
     return Night(
         model.namespace,
@@ -442,13 +454,19 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
     )
 
 
+def _held_run(model: ServerModel, schedule: Schedule, due: float) -> ForeseenRun:
+    """A run that no course makes, because nobody knows when the one before it ends."""
+    owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
+    at = model.now + timedelta(seconds=due)
+    return ForeseenRun(owner, "", at, None, None, None, Fate.UNKNOWN, reason=_NO_KNOWN_END)
+
+
 def _held_back(model: ServerModel, courses: Sequence[Course]) -> dict[str, str]:
-    """By name, the schedules that are due in that time and make no run in any course: nobody knows when they may."""
+    """By name, the schedules that are always due and make no run in any course: nobody knows when they may."""
     return {
-        schedule.name: "no known end of its last run"
+        schedule.name: _NO_KNOWN_END
         for place, (schedule, plan) in enumerate(zip(model.schedules, model.state.schedules, strict=True))
-        if (plan.due or (plan.every and plan.first <= model.state.until))
-        and not any(course.made[place] for course in courses)
+        if plan.every and plan.first <= model.state.until and not any(course.made[place] for course in courses)
     }
 
 
@@ -502,6 +520,8 @@ def _why(fate: Fate, submitted: Range | None) -> Text:
             return "the last backup of the schedule is still going when the next run falls due"
         case Fate.REFUSED:
             return "its storage location refuses it"
+        case Fate.UNKNOWN:
+            return _NO_KNOWN_END
         case Fate.MADE:
             return ""
     assert_never(fate)

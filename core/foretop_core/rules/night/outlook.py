@@ -163,11 +163,17 @@ def wait_of(run: ForeseenRun) -> timedelta | None:
     return None if run.start is None or run.submitted is None else max(timedelta(), run.start.likely - run.submitted)
 
 
-_MEANS = {
-    Fate.LATE: "Late, because the last backup of the schedule is still going",
-    Fate.LOST: "Lost, because the next run falls due first",
-    Fate.REFUSED: "Refused, because of the storage location",
+FATE_REASONS = {
+    Fate.LATE: "the last backup of the schedule is still going",
+    Fate.LOST: "the next run falls due first",
+    Fate.REFUSED: "the storage location cannot be used",
+    Fate.UNKNOWN: "the last run has no known end",
 }
+
+
+def fate_counts(one: Outlook, fate: Fate) -> list[tuple[str, int]]:
+    """The schedules with runs that are likely to end so, and how many."""
+    return [(schedule.name, count) for schedule in one.schedules if (count := schedule.count(fate))]
 
 
 def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]:
@@ -186,7 +192,7 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
         lines.append(
             sentence("All done about ", estimate(one.done.likely), ", in 9 of 10 courses by ", estimate(by), ".")
         )
-    lines += [line for fate in _MEANS if (line := _runs_of(one, fate))]
+    lines += [line for fate in FATE_REASONS if (line := _runs_of(one, fate))]
     if one.night.bounded:
         lines.append(f"Too many runs, not all of them played: {_some(one.night.bounded)}.")
     if one.night.left_out:
@@ -205,9 +211,8 @@ def _window_words(window: WindowOutlook) -> Text:
 
 
 def _runs_of(one: Outlook, fate: Fate) -> str:
-    counted = [(schedule.name, schedule.count(fate)) for schedule in one.schedules]
-    named = [f"{count} of {name}" for name, count in counted if count]
-    return f"{_MEANS[fate]}: {_some(named)}." if named else ""
+    named = [f"{count} of {name}" for name, count in fate_counts(one, fate)]
+    return f"{fate.words.capitalize()}, because {FATE_REASONS[fate]}: {_some(named)}." if named else ""
 
 
 def _some(names: list[str] | tuple[str, ...]) -> str:

@@ -85,7 +85,7 @@ def ageing_copies(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
     """Schedules whose newest good copy will be older than they promise, because runs are late, lost or refused."""
     for namespace, ahead in _nights(snapshot, now):
         for coming, schedule in _schedules(snapshot, namespace, ahead):
-            if all(run.fate is Fate.MADE for run in coming.runs):
+            if all(run.fate in (Fate.MADE, Fate.UNKNOWN) for run in coming.runs):
                 continue
             facts = schedule_facts(snapshot, schedule, now, limits.overdue)
             # What goes wrong already is told by itself.
@@ -188,7 +188,7 @@ def _broken_promise(
     begun = [run for run in runs if run.start is not None and run.fate is not Fate.REFUSED]
     starts = sorted(run.start.likely for run in begun if run.start is not None)
     for run in runs:
-        if run.due is None:
+        if run.due is None or run.fate is Fate.UNKNOWN:
             continue
         at = run.due + _JUST_AFTER
         before = bisect_right(starts, at)

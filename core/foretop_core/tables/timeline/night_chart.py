@@ -39,6 +39,7 @@ class LaneSign(Enum):
     RUN = ("▆", "#")
     DONE = ("█", "#")
     SHORT = ("▎", "'")
+    UNKNOWN = ("?", "?")
     PAUSED = ("‖", "=")
     PARTLY = ("P", "P")
     FAILED = ("F", "F")
@@ -111,7 +112,10 @@ class LaneRun(msgspec.Struct, frozen=True):
 
 _BARS = (LaneSign.RANGE, LaneSign.WAIT, LaneSign.WARM, LaneSign.UNWARMED, LaneSign.RUN, LaneSign.SHORT, LaneSign.DONE)
 _LAYER = {
-    sign: place for place, sign in enumerate((*_BARS, LaneSign.PAUSED, LaneSign.PARTLY, LaneSign.FAILED, LaneSign.LOST))
+    sign: place
+    for place, sign in enumerate(
+        (*_BARS, LaneSign.UNKNOWN, LaneSign.PAUSED, LaneSign.PARTLY, LaneSign.FAILED, LaneSign.LOST)
+    )
 }
 _WEIGHT: dict[Tone, int] = {
     tone: place for place, tone in enumerate((Tone.DIM, Tone.GOOD, Tone.RUNNING, Tone.WARN, Tone.BAD))
@@ -136,8 +140,8 @@ def hour_labels(axis: TimeAxis, zone: tzinfo) -> tuple[tuple[int, str], ...]:
 def lane_cells(runs: Iterable[LaneRun], axis: TimeAxis, now: datetime, hours: Iterable[int] = ()) -> Cells:
     """One lane: its runs before the line of now and the grid of hours.
 
-    Where two runs meet in a cell, the one whose sign tells more stays: lost before failed before paused before running
-    before expected before waiting, and of two alike the worse.
+    Where two runs meet in a cell, the one whose sign tells more stays: lost before failed before paused before not
+    known before running before expected before waiting, and of two alike the worse.
     """
     held: list[tuple[int, int, LaneSign, Tone] | None] = [None] * axis.cells
     at_now = axis.cell_of(now)

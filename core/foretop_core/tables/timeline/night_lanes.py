@@ -145,6 +145,8 @@ def _foreseen_run(run: ForeseenRun) -> LaneRun:
     assert due is not None
     if run.fate in (Fate.LOST, Fate.REFUSED):
         return LaneRun(due, tone=Tone.BAD, sign=LaneSign.LOST)
+    if run.fate is Fate.UNKNOWN:
+        return LaneRun(due, tone=Tone.WARN, sign=LaneSign.UNKNOWN)
     if run.start is None:
         return LaneRun(due)
     end, late = (run.end.likely, latest(run.end)) if run.end else (None, None)

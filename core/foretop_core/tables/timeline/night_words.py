@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, tzinfo
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
-from foretop_core.rules.night.outlook import Outlook, wait_of
+from foretop_core.rules.night.outlook import FATE_REASONS, Outlook, fate_counts, wait_of
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -61,7 +61,7 @@ def night_words(
         _done(shown.night, now, zone),
         _window(shown, now, zone, window),
         WordLine("Ranges", (Phrase(hard, Tone.WARN),), 4) if hard else None,
-        _lost(shown),
+        *_not_made(shown),
         _paused(paused),
     )
     return tuple(line for line in lines if line is not None)
@@ -151,20 +151,22 @@ def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | No
     return WordLine("Window", (Phrase(span), Phrase(said, Tone.WARN), Phrase(humanize.join(names, 3))), 5)
 
 
-def _lost(shown: ServerNight) -> WordLine | None:
-    phrases: list[Phrase] = []
-    for fate, why in ((Fate.LOST, "its last run is still going"), (Fate.REFUSED, "refused")):
-        counted = [(one.name, one.count(fate)) for one in shown.outlook.schedules if one.count(fate)]
-        counted.sort(key=lambda one: -one[1])
+def _not_made(shown: ServerNight) -> Iterator[WordLine]:
+    """The runs that are lost, that are refused, and those of which it is not known, each with the reason."""
+    for fate in (Fate.LOST, Fate.REFUSED, Fate.UNKNOWN):
+        sign, tone = (LaneSign.UNKNOWN, Tone.WARN) if fate is Fate.UNKNOWN else (LaneSign.LOST, Tone.BAD)
+        counted = sorted(fate_counts(shown.outlook, fate), key=lambda one: -one[1])
+        phrases: list[Phrase] = []
         for name, number in counted[:_MOST_NAMED]:
             phrases += [
                 Phrase(", " if phrases else ""),
-                Phrase(f"{LaneSign.LOST.glyph} ", Tone.BAD),
-                Phrase(f"{number} of {name} ({why})"),
+                Phrase(f"{sign.glyph} ", tone),
+                Phrase(f"{number} of {name}"),
             ]
         if len(counted) > _MOST_NAMED:
             phrases.append(Phrase(f" and of {len(counted) - _MOST_NAMED:,} more"))
-    return WordLine("Lost", tuple(phrases), 5) if phrases else None
+        if phrases:
+            yield WordLine(fate.value.capitalize(), (*phrases, Phrase(f": {FATE_REASONS[fate]}")), 5)
 
 
 def _paused(names: Sequence[str]) -> WordLine | None:
@@ -233,7 +235,7 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
 
 def _fate(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
     why = render(run.reason, now, zone)
-    return f"{run.fate}: {why}" if why else str(run.fate)
+    return f"{run.fate.words}: {why}" if why else run.fate.words
 
 
 def _company(night: Night, run: ForeseenRun) -> str:
@@ -288,7 +290,7 @@ def week_words(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLin
     if waits and busiest:
         day, number = busiest[0]
         waits.append(WordLine("", (Phrase(f"most runs wait on {day}: {number}"),), 1))
-    return tuple(line for line in (_peak(shown, now, zone), *waits, _lost(shown)) if line is not None)
+    return tuple(line for line in (_peak(shown, now, zone), *waits, *_not_made(shown)) if line is not None)
 
 
 def clock(at: datetime, now: datetime, zone: tzinfo) -> str:
