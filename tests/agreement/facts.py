@@ -337,6 +337,17 @@ def _(seen: Surfaces) -> Stated:
         yield _schedule(found[2], found[3]), clock(found[1], seen.now)
 
 
+@states("first run to come", "forecast -f")
+def _(seen: Surfaces) -> Stated:
+    """Also of one whose start is not known."""
+    for server in seen.foreseen:
+        told: set[str] = set()
+        for run in server["runs"]:
+            if run["due"] and run["schedule"] not in told and at(run["due"]).low >= seen.now.timestamp():
+                told.add(run["schedule"])
+                yield _schedule(server["namespace"], run["schedule"]), at(run["due"])
+
+
 @states("whether it is due", "page of schedules, NEXT")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("schedules").items():

@@ -100,13 +100,21 @@ def test_an_overdue_schedule_names_the_backup_that_blocks_it() -> None:
     assert ":03" in render(found.remedy, NOW)
 
 
+def test_velero_without_a_heartbeat_counts_all_runs_that_stand_still_and_not_only_those_with_a_finding() -> None:
+    silent = location(checked="02:36:03", synced="02:36:03")
+    waits = [backup(f"a-{number}", "Queued", created="02:40:00", queuePosition=number) for number in range(1, 7)]
+    runs = backup("a-0", "InProgress", created="01:30:00", started="01:30:00")
+    (found,) = [each for each in findings(silent, runs, *waits) if each.code == "velero-no-pulse"]
+    assert render(found.hits, NOW).startswith("7 backups stand still. a-0 was running:")
+
+
 def test_velero_without_a_heartbeat_is_one_finding_including_the_overdue_ones() -> None:
     silent = location(checked="02:36:03", synced="02:36:03")
     late = [schedule(name, cron="0 * * * *", last="01:00:03") for name in ("a", "b", "c")]
     found = [each for each in findings(silent, *late) if each.severity is Severity.ERROR]
     assert [each.code for each in found] == ["velero-no-pulse"]
     assert {subject.name for subject in found[0].related} == {"a", "b", "c", "default"}
-    assert "It holds up 3 schedules and 1 storage location." in render(found[0].hits, NOW)
+    assert render(found[0].hits, NOW) == "It holds up 3 schedules and 1 storage location."
     assert found[0].since == at("02:36:03")
 
 

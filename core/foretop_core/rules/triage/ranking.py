@@ -13,7 +13,7 @@ from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, PRESCALED, RE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Sentence, Text, listed, sentence, sort_key
-from foretop_core.rules.triage.finding import Finding, Severity
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity
 
 
 class BlastRadius(IntEnum):
@@ -214,18 +214,19 @@ def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding
     if not consequences:
         return finding
     subjects = list(dict.fromkeys(each.subject for each in consequences))
+    # The runs are counted by the finding itself: of many that stand still only a few are findings of their own.
+    held = [one for one in subjects if one.kind not in (BACKUP.name, RESTORE.name, QUEUE)]
     return replace(
         finding,
-        hits=sentence(finding.hits, " " if finding.hits else "", f"It holds up {_of(subjects)}."),
+        hits=sentence(finding.hits, " " if finding.hits else "", f"It holds up {_of(held)}.") if held else finding.hits,
         related=tuple(dict.fromkeys([*finding.related, *subjects])),
     )
 
 
 def _of(subjects: list[ObjectRef]) -> str:
-    """`3 schedules, 1 location and the queue`: by kind, so that the numbers are those of the objects to go to."""
-    kinds = Counter(_NOUNS.get(one.kind, one.kind.lower()) for one in subjects if one.name)
-    queue = ["the queue"] if any(not one.name for one in subjects) else []
-    return humanize.join([*(humanize.count(number, noun) for noun, number in kinds.items()), *queue], 6)
+    """`3 schedules and 1 location`: by kind, so that the numbers are those of the objects to go to."""
+    kinds = Counter(_NOUNS.get(one.kind, one.kind.lower()) for one in subjects)
+    return humanize.join([humanize.count(number, noun) for noun, number in kinds.items()], 6)
 
 
 def _by_schedule(findings: list[Finding]) -> list[Finding]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
 from foretop_core.models import Pod
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run
+from foretop_core.rules.facts.run_facts import Run, has_ended
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.sentences import sentence
@@ -35,6 +36,7 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             if server.state is ServerState.STORAGE_HANGS and server.sign is not None
             else ""
         )
+        lost = _under_way(snapshot, namespace) if server.state is not ServerState.STORAGE_HANGS else ""
         yield Finding(
             "velero-no-pulse",
             Severity.ERROR,
@@ -51,7 +53,7 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             ),
             f"Check {'' if pods else 'the object store, '}{check}; :queue lists what waits.",
             (snapshot.ref(failing),) if failing is not None else (),
-            hits=_under_way(snapshot, namespace) if server.state is not ServerState.STORAGE_HANGS else "",
+            hits=" ".join(filter(None, (_held_up(snapshot, namespace), lost))),
             raw=last_words(failing) if failing is not None else "",
         )
 
@@ -75,13 +77,22 @@ def _lead(server: ServerFacts) -> str:
             return "Velero does nothing: it is down, or its storage hangs. Nothing is backed up or restored."
 
 
+def _open_runs(snapshot: ClusterSnapshot, namespace: str) -> list[Run]:
+    """Those that the page of the queue lists."""
+    runs: tuple[Run, ...] = (*snapshot.open_backups.get(namespace, ()), *snapshot.open_restores.get(namespace, ()))
+    return [run for run in runs if not has_ended(run)]
+
+
+def _held_up(snapshot: ClusterSnapshot, namespace: str) -> str:
+    """How many runs stand still in the queue of the server."""
+    kinds = Counter(type(run).__name__.lower() for run in _open_runs(snapshot, namespace))
+    held = humanize.join([humanize.count(number, noun) for noun, number in kinds.items()])
+    return f"{held} {'stands' if kinds.total() == 1 else 'stand'} still." if held else ""
+
+
 def _under_way(snapshot: ClusterSnapshot, namespace: str) -> str:
     """The fate of the runs that the server was at work on: it marks them Failed when it starts."""
-    runs: tuple[Run, ...] = (
-        *snapshot.open_backups.get(namespace, ()),
-        *snapshot.open_restores.get(namespace, ()),
-    )
-    names = [run.name for run in runs if run.phase == "InProgress"]
+    names = [run.name for run in _open_runs(snapshot, namespace) if run.phase == "InProgress"]
     if not names:
         return ""
     was, them = ("was", "it") if len(names) == 1 else ("were", "them")
