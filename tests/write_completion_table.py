@@ -17,9 +17,11 @@ from foretop.bindings import ACTIONS, WRITE_ACTIONS_FILE, Action, ActionGroup, K
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
 from foretop.commands.get import OutputFormType
+from foretop.panes.page_records import SCREEN_PAGES, check_parts
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE
+from foretop_core.pages import PAGES
 
 _BY_NAME = {
     "contexts": "context",
@@ -132,7 +134,11 @@ def write_actions() -> str:
 
 
 def check_records() -> None:
-    """Raises KeyConflict for a record on a key that is taken, before a file is written that nothing could import."""
+    """Raises KeyConflict for a record on a key that is taken, before a file is written that nothing could import.
+
+    Raises PageConflict for a page whose view or pane cannot be loaded.
+    """
+    check_parts(PAGES.values(), SCREEN_PAGES.values())
     written = [action_of(record) for record in RECORDS]
     names = {action.id for action in written}
     check_keys((*(action for action in ACTIONS if action.id not in names), *written))

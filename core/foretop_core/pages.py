@@ -6,12 +6,13 @@ screen's half of a page is its record in `foretop.panes.page_records`.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
+
+from foretop_core.late import load
 
 DETAIL = "detail"
 """The page of one object; it is reached from a row and has no record here."""
@@ -48,9 +49,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     def load_view(self) -> Any:
         """The class of its view; the module is imported now."""
-        module, _, name = self.view.partition(":")
         try:
-            return getattr(importlib.import_module(f"{_RESOURCES}.{module}"), name)
+            return load(f"{_RESOURCES}.{self.view}")
         except (ImportError, AttributeError, ValueError) as problem:
             raise PageConflict(f"page {self.id} has no view: {problem}") from problem
 

@@ -14,7 +14,6 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionState
 from foretop_core.rules.triage import Thresholds, triage
-from foretop_core.rules.triage.protection import protection_limits
 from foretop_core.session import Session
 from tests.settled_scenes import SCENE_NAMES, settled
 from tests.tui.fake_source import FilledSource
@@ -60,7 +59,7 @@ def test_a_namespace_whose_last_copy_expires_is_a_finding_where_the_protection_p
     for name, passed in _LATE.items():
         source = source_of(name, passed)
         now, snapshot = source.clock("").now(), source.store.snapshot(source.contexts[0])
-        judge = ProtectionJudge(now, protection_limits(Thresholds()), snapshot.velero_namespaces)
+        judge = ProtectionJudge(now, Thresholds().protection, snapshot.velero_namespaces)
         rows = (row for one in snapshot.protection.names if (row := snapshot.protection.row(one)) is not None)
         expiring = {row.namespace for row in rows if judge.state(row) is ProtectionState.EXPIRING}
         told = {one.subject.name for one in triage(snapshot, now).findings if one.code == "namespace-expiring"}

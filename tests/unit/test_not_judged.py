@@ -16,9 +16,8 @@ from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, SCHEDULE
-from foretop_core.rules import triage
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Finding, Severity, Thresholds
+from foretop_core.rules.triage import Finding, Severity, Thresholds, rules
 from foretop_core.tables.resources.runs import BackupsView
 from tests.tui.fake_source import FilledSource, calm
 
@@ -39,7 +38,7 @@ def _state(source: FilledSource) -> DashboardState:
 
 
 def test_a_rule_that_fails_in_one_cluster_is_named_and_the_others_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(triage, "RULES", (fails_in_eu,))
+    monkeypatch.setattr(rules, "RULES", (fails_in_eu,))
     state = _state(FilledSource(calm(), ("eu", "us")))
     assert sorted((found.context, found.code) for found in state.findings) == [("eu", "judging-failed"), ("us", "seen")]
     assert state.severities()[Severity.WARNING] == 1
@@ -50,7 +49,7 @@ def test_nothing_is_called_well_before_it_was_judged_or_while_a_rule_failed(monk
     assert [piece.text for line in calm_page(state) for piece in line] == ["◐ ", "Not known yet."]
     state.judge(at_once=True)
     assert "No problems." in [piece.text for line in calm_page(state) for piece in line]
-    monkeypatch.setattr(triage, "RULES", (fails_in_eu,))
+    monkeypatch.setattr(rules, "RULES", (fails_in_eu,))
     assert calm_page(_state(FilledSource(calm(), ("eu",)))) == []
 
 
@@ -66,7 +65,7 @@ def test_a_cluster_that_cannot_be_judged_at_all_is_named_and_the_others_are_judg
         return original(context)
 
     monkeypatch.setattr(source.store, "snapshot", snapshot)
-    monkeypatch.setattr(triage, "RULES", (fails_in_eu,))
+    monkeypatch.setattr(rules, "RULES", (fails_in_eu,))
     state = _state(source)
     assert sorted((found.context, found.code) for found in state.findings) == [("eu", "judging-failed"), ("us", "seen")]
     assert [gap.reason for gap in state.unseen] == ["judging failed: RecursionError: too deep"]
@@ -146,9 +145,9 @@ def _report(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]
 def test_report_exits_with_three_where_a_rule_failed_and_says_which(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(triage, "RULES", ())
+    monkeypatch.setattr(rules, "RULES", ())
     assert _report(tmp_path, capsys)[0] == 0
-    monkeypatch.setattr(triage, "RULES", (fails_in_eu,))
+    monkeypatch.setattr(rules, "RULES", (fails_in_eu,))
     code, said = _report(tmp_path, capsys)
     assert code == 3
     assert "rule fails_in_eu failed for backup velero/one: OverflowError" in said

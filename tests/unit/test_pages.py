@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from foretop.panes.page_records import SCREEN_PAGES, check_screen_pages
+from foretop.panes.page_records import SCREEN_PAGES, check_parts, check_screen_pages
+from foretop_core.late import Late
 from foretop_core.models.kinds import by_name
 from foretop_core.pages import PAGES, PageConflict, PageRecord, check_pages
 from foretop_core.tables.engine.view import table_view
@@ -59,7 +60,6 @@ def test_a_page_without_one_of_its_halves_is_refused_by_name() -> None:
 @pytest.mark.parametrize(
     ("view", "what"),
     [
-        ("", "page queue has a pane and no view"),
         ("queue:NoView", "page queue has no view: module .* has no attribute 'NoView'"),
         ("nowhere:QueueView", "page queue has no view: No module named .*nowhere"),
         ("queue:run_eta", "page queue has no view"),
@@ -68,4 +68,21 @@ def test_a_page_without_one_of_its_halves_is_refused_by_name() -> None:
 def test_a_page_without_a_view_is_refused_by_name(view: str, what: str) -> None:
     pages = [replace(page, view=view) if page is QUEUE else page for page in PAGES.values()]
     with pytest.raises(PageConflict, match=what):
+        check_parts(pages, SCREEN_PAGES.values())
+
+
+def test_a_page_with_a_pane_and_no_view_is_refused_by_name() -> None:
+    pages = [replace(page, view="") if page is QUEUE else page for page in PAGES.values()]
+    with pytest.raises(PageConflict, match=r"^page queue has a pane and no view$"):
         check_screen_pages(pages, SCREEN_PAGES.values())
+
+
+def test_every_page_has_a_view_and_a_pane_that_can_be_loaded() -> None:
+    check_parts(PAGES.values(), SCREEN_PAGES.values())
+
+
+@pytest.mark.parametrize("path", ["foretop.panes.queue_pane:no_pane", "foretop.panes.nowhere:queue_pane"])
+def test_a_page_without_a_pane_is_refused_by_name(path: str) -> None:
+    halves = [replace(half, tells=Late(path)) if half.id == "queue" else half for half in SCREEN_PAGES.values()]
+    with pytest.raises(PageConflict, match=r"^page queue has no pane: .*(no_pane|nowhere)"):
+        check_parts(PAGES.values(), halves)

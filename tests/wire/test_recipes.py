@@ -135,18 +135,13 @@ _EDITS = (
         "_COLUMNS: tuple[Column[StorageRow], ...] = (\n",
         '{}    plain("letters", "LETTERS", lambda place: str(len(place.resource.name))),\n',
     ),
-    ("core/foretop_core/rules/triage/__init__.py", "    cron_dialects,\n", "    by_recipe,\n{}"),
-    ("core/foretop_core/rules/triage/__init__.py", "RULES: tuple[Rule, ...] = (\n", "{}    by_recipe.by_recipe,\n"),
+    ("core/foretop_core/rules/triage/rules.py", "    cron_dialects,\n", "    by_recipe,\n{}"),
+    ("core/foretop_core/rules/triage/rules.py", "RULES: tuple[Rule, ...] = (\n", "{}    by_recipe.by_recipe,\n"),
     ("core/foretop_core/pages.py", "_RECORDS = (\n", _PAGE),
     (
         "tui/foretop/panes/page_records.py",
-        "from foretop.panes.movement_pane import",
-        "from foretop.panes.bucket_pane import bucket_pane\n{}",
-    ),
-    (
-        "tui/foretop/panes/page_records.py",
         '    ScreenPage(\n        id="repositories",\n',
-        '    ScreenPage(id="buckets", tells=bucket_pane, signs=_status(healthy="there")),\n{}',
+        '    ScreenPage(id="buckets", tells=_pane("bucket_pane:bucket_pane"), signs=_status(healthy="there")),\n{}',
     ),
     (
         "core/foretop_core/cron/dialect_rules.py",

@@ -149,6 +149,9 @@ ON_DEMAND = (*MOVEMENTS, POD)
 """Watched as a whole only while a page shows them, and only in the namespaces of Velero servers."""
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
 """Read only to detect the release of a Velero server; a missing permission for them does no harm."""
+HAVE_RESULTS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))
+"""The names of the kinds whose objects have a log and results."""
+
 VERSION_KINDS = frozenset({DEPLOYMENT.name, *(kind.name for kind in RELEASE_HINTS)})
 """The names of the kinds, besides schedules, that show the release of a Velero server."""
 

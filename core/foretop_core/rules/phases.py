@@ -27,6 +27,9 @@ ENDED = frozenset({"Completed", "PartiallyFailed", "Failed", "FailedValidation",
 
 FAULTY = frozenset({"PartiallyFailed", "Failed", "FailedValidation"})
 
+OUTCOMES = {"Failed": "failed", "PartiallyFailed": "partly failed", "FailedValidation": "was refused"}
+"""The faulty phases in words."""
+
 USABLE = frozenset({"Completed", "PartiallyFailed"})
 """Something can be restored from it."""
 

@@ -11,7 +11,8 @@ from foretop_core.models import Backup
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import RULES, Finding, Severity, Thresholds, failure_finding, triage
+from foretop_core.rules.triage import Finding, Severity, Thresholds, failure_finding, triage
+from foretop_core.rules.triage.rules import RULES
 from tests.objects import NOW, backup, location, schedule
 
 pytestmark = pytest.mark.usefixtures("guarded")

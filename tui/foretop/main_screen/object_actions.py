@@ -17,11 +17,10 @@ from foretop.pages.triage_selection import (
     toggle_acknowledged,
     toggle_members,
 )
-from foretop.panes.results_section import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Restore
-from foretop_core.models.kinds import CRON_JOB, POD, PRESCALED, SCHEDULE
+from foretop_core.models.kinds import CRON_JOB, HAVE_RESULTS, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize

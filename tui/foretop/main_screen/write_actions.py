@@ -13,7 +13,6 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
 from foretop.main_screen.object_actions import run_under_cursor
-from foretop.pages.detail_page import DetailPage
 from foretop.pages.table_page import TablePage
 from foretop.pages.triage_selection import finding_under_cursor, findings_chosen
 from foretop_core.actions.action_catalog import RECORDS
@@ -32,8 +31,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import PauseWindow, pause_windows, window_line
 from foretop_core.rules.results import Results
 from foretop_core.rules.triage import ungathered
-from foretop_core.rules.triage.drills import LEFT_OVER
-from foretop_core.rules.triage.schedules import PAUSED_OVERDUE, WINDOW_OVERRUN
+from foretop_core.rules.triage.finding import LEFT_OVER, PAUSED_OVERDUE, WINDOW_OVERRUN
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.rules.velero_deployment import server
 from foretop_core.tables.resources.findings import key_of
@@ -84,7 +82,7 @@ class WriteActions:
             return bool(found) and intent_for(found) is intent
         if intent.asked_of is not AskedOf.CHOSEN:
             return intent.asked_of is AskedOf.NEW or bool(self._server().keys)
-        if intent.only_in_results and not (isinstance(page := self.host.page, DetailPage) and page.has_list):
+        if intent.only_in_results and not (self.host.page is not None and self.host.page.has_list):
             return False
         if not intent.key or not self._can(intent):
             return not intent.key and self._can(intent)
@@ -138,7 +136,7 @@ class WriteActions:
             return f"You may not read the copies of {key.name}: restore it with a NonAdminRestore of its NAB"
         if key is not None and mine and (why := self._why_not(mine[0], key)):
             return f"{mine[0].title}: {why}"
-        if mine and mine[0].only_in_results and isinstance(page, DetailPage) and page.why_no_list:
+        if mine and mine[0].only_in_results and page is not None and page.why_no_list:
             return f"{mine[0].title}: {page.why_no_list}"
         if mine and mine[0].page:
             return f"{mine[0].title}: on the page {mine[0].page}"
@@ -354,7 +352,7 @@ class WriteActions:
 
     def _keep_results(self, key: ObjectRef, results: Results) -> None:
         """For the page that they were asked for on, if it is still there."""
-        if isinstance(page := self.host.page, DetailPage):
+        if (page := self.host.page) is not None:
             page.keep_results(key, results)
 
     def _windows(self) -> list[tuple[str, PauseWindow]]:

@@ -16,7 +16,7 @@ from foretop.pages.page import Page, safely
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
 from foretop.panes.detail_sections import SECTIONS, describe_object, heading, run_rows, sections_of, state_of
-from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching, keep, status_of, why_no_list
+from foretop.panes.results_section import FetchedResults, fetching, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras
 from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.line_widgets import Divider, FrameLine, StyledLine, TextPane, line_width
@@ -33,7 +33,7 @@ from foretop_core.dashboard.object_fetch import (
 )
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.models.kinds import ON_DEMAND
+from foretop_core.models.kinds import HAVE_RESULTS, ON_DEMAND
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results

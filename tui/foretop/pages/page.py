@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from foretop_core.config.settings import Settings
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
+    from foretop_core.rules.results import Results
 
 
 class Page(Widget):
@@ -92,6 +93,19 @@ class Page(Widget):
     def run_under_cursor(self) -> ObjectRef | None:
         """The run under the cursor where the page is about another object."""
         return None
+
+    @property
+    def has_list(self) -> bool:
+        """True if results are on the screen of which there is more to fetch."""
+        return False
+
+    @property
+    def why_no_list(self) -> str:
+        """The reason why the key that fetches results has nothing to fetch here; "" where it has."""
+        return ""
+
+    def keep_results(self, key: ObjectRef, results: Results) -> None:
+        """Takes the results of an object, which were fetched."""
 
     @property
     def has_frames(self) -> bool:

@@ -10,7 +10,7 @@ from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_overview, path, tenant_facts
 from foretop.panes.pod_pane import pod_pane
 from foretop.panes.protection_pane import protection_pane
-from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
+from foretop.panes.results_section import known_results, status_of
 from foretop.panes.run_chart_pane import run_chart_lines
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_page, schedule_pane
@@ -36,7 +36,7 @@ from foretop_core.models import (
     Restore,
     Schedule,
 )
-from foretop_core.models.kinds import BACKUP, NAB, NABSL, NAMESPACE, NAR, by_name
+from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAB, NABSL, NAMESPACE, NAR, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF, PAGES
 from foretop_core.rules import humanize

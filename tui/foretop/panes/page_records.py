@@ -12,20 +12,12 @@ import msgspec
 
 from foretop.bindings import ACTIONS, check_letters
 from foretop.panes.empty_state import NO_SCHEDULES, empty_queue
-from foretop.panes.movement_pane import movement_pane, repository_pane
-from foretop.panes.nonadmin_pane import nonadmin_pane, nonadmin_path, nonadmin_steps
-from foretop.panes.pod_pane import pod_pane
-from foretop.panes.protection_pane import protection_pane
-from foretop.panes.queue_pane import queue_pane
-from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop.panes.schedule_pane import schedule_pane, schedule_runs, strip_signs
-from foretop.panes.storage_pane import place_pane
-from foretop.panes.triage_pane import calm, finding_pane
 from foretop.widgets.column_layout import ColumnPriorities, sort_keys
 from foretop.widgets.paragraphs import Line, Paragraph, paragraph, span
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableModel
+from foretop_core.late import Late, load
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGES, PageConflict, PageRecord
 from foretop_core.rules.facts.schedule_runs import RUN_WORDS
@@ -35,6 +27,11 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
 from foretop_core.tables.engine.view import TableView, UnreadableRow, View, table_view
 from foretop_core.tables.timeline.time_axis import RUN, WARM_UP
+
+
+def _pane(path: str) -> Late:
+    """A function of a module in `panes`, which is imported when the page is first drawn."""
+    return Late(f"foretop.panes.{path}")
 
 
 class Sign(msgspec.Struct, frozen=True):
@@ -121,8 +118,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
 _RECORDS = (
     ScreenPage(
         id="triage",
-        tells=finding_pane,
-        empty=calm,
+        tells=_pane("triage_pane:finding_pane"),
+        empty=_pane("triage_pane:calm"),
         least_with_pane=_ANY_LINES,
         shows_keys=True,
         named_keys=lambda finding: keys_in(finding.remedy),
@@ -133,9 +130,9 @@ _RECORDS = (
     ),
     ScreenPage(
         id="schedules",
-        tells=schedule_pane,
-        tells_more=schedule_runs,
-        explains=strip_signs,
+        tells=_pane("schedule_pane:schedule_pane"),
+        tells_more=_pane("schedule_pane:schedule_runs"),
+        explains=_pane("schedule_pane:strip_signs"),
         empty=NO_SCHEDULES,
         signs=(
             *_status(
@@ -156,9 +153,9 @@ _RECORDS = (
     ),
     ScreenPage(
         id="nonadmin",
-        tells=nonadmin_pane,
-        tells_more=nonadmin_steps,
-        explains=nonadmin_path,
+        tells=_pane("nonadmin_pane:nonadmin_pane"),
+        tells_more=_pane("nonadmin_pane:nonadmin_steps"),
+        explains=_pane("nonadmin_pane:nonadmin_path"),
         empty="No non-admin backups or restores. Tenants make them in their own namespaces.",
         signs=(
             *_status(
@@ -177,7 +174,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="queue",
-        tells=queue_pane,
+        tells=_pane("queue_pane:queue_pane"),
         empty=empty_queue,
         signs=(
             *_RUNS,
@@ -215,19 +212,19 @@ _RECORDS = (
     ),
     ScreenPage(
         id="backups",
-        tells=backup_pane,
+        tells=_pane("runs_pane:backup_pane"),
         empty="No backups. One is made when a schedule runs, or by hand on its row.",
         signs=(*_RUNS, Sign("E W", "errors and warnings")),
     ),
     ScreenPage(
         id="restores",
-        tells=restore_pane,
+        tells=_pane("runs_pane:restore_pane"),
         empty="No restores. One is made from a backup, on the pages Backups and Protection.",
         signs=(*_RUNS, Sign("E W", "errors and warnings")),
     ),
     ScreenPage(
         id="storage",
-        tells=place_pane,
+        tells=_pane("storage_pane:place_pane"),
         empty="No storage locations. Velero needs one to write to: velero backup-location create, or OADP's DPA.",
         least_with_pane=_ANY_LINES,
         signs=_status(
@@ -239,7 +236,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="pods",
-        tells=pod_pane,
+        tells=_pane("pod_pane:pod_pane"),
         empty="No Velero pods. The server, the node agents and maintenance jobs are listed while they exist.",
         signs=_status(
             healthy="ready", waiting="starting", look="not ready", broken="failing or restarting", unset="has ended"
@@ -247,7 +244,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="movements",
-        tells=movement_pane,
+        tells=_pane("movement_pane:movement_pane"),
         empty="No data movements. One is listed while a volume is copied to storage or back.",
         signs=(
             *_status(
@@ -262,7 +259,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="repositories",
-        tells=repository_pane,
+        tells=_pane("movement_pane:repository_pane"),
         empty="No backup repositories: Velero makes one for each namespace whose volumes it moves.",
         signs=_status(
             healthy="ready", look="its latest maintenance failed", waiting="not used yet", broken="not ready"
@@ -270,7 +267,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="protection",
-        tells=protection_pane,
+        tells=_pane("protection_pane:protection_pane"),
         empty="No namespaces with backups or schedules. One is listed when a schedule covers it or a backup has it.",
         signs=(
             *_status(
@@ -298,7 +295,7 @@ _RECORDS = (
 
 
 def check_screen_pages(pages: Iterable[PageRecord], shown: Iterable[ScreenPage]) -> None:
-    """Refuses a page that lacks one of its halves or a part of one, and a letter that sorts and acts; names it."""
+    """Refuses a page that lacks one of its halves or a part of one, and names it."""
     halves = {page.id: page for page in shown}
     known = {page.id: page for page in pages}
     for lost in sorted(halves.keys() - known.keys() - {DETAIL}):
@@ -309,10 +306,23 @@ def check_screen_pages(pages: Iterable[PageRecord], shown: Iterable[ScreenPage])
             raise PageConflict(f"page {page.id} has no record in foretop.panes.page_records")
         if bool(page.view) != (half.tells is not None):
             raise PageConflict(f"page {page.id} has {'a view and no pane' if page.view else 'a pane and no view'}")
-        if page.view:
-            columns = table_view(page).columns
-            check_letters(ACTIONS, page.id, sort_keys((CONTEXT, *columns)))
-            check_letters(ACTIONS, page.id, sort_keys(columns))
+
+
+def check_parts(pages: Iterable[PageRecord], shown: Iterable[ScreenPage]) -> None:
+    """Refuses a page whose view or pane cannot be loaded, and a letter that both sorts its table and acts; names it.
+
+    Loads all of them, which no start needs: `python -m tests.write_completion_table` and the tests call it.
+    """
+    for half in shown:
+        for part in (one for one in msgspec.structs.astuple(half) if isinstance(one, Late)):
+            try:
+                load(part.path)
+            except (ImportError, AttributeError) as problem:
+                raise PageConflict(f"page {half.id} has no pane: {problem}") from problem
+    for page in (one for one in pages if one.view):
+        columns = table_view(page).columns
+        check_letters(ACTIONS, page.id, sort_keys((CONTEXT, *columns)))
+        check_letters(ACTIONS, page.id, sort_keys(columns))
 
 
 check_screen_pages(PAGES.values(), _RECORDS)

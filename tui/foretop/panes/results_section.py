@@ -13,7 +13,6 @@ from foretop.widgets.styles import BOLD, style_of
 from foretop_core.actions.planners.downloads import RESULTS
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import VolumeCounts
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
@@ -23,7 +22,6 @@ from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.resources.nonadmin import NonAdminView
 
-HAVE_RESULTS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))
 _LOST = ("Failed", "Canceled")
 _MOST_SHOWN = 2_000
 

@@ -13,8 +13,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.facts.schedule_runs import SHOWN_RUNS
-from foretop_core.rules.phases import ENDED
-from foretop_core.rules.triage.runs import OUTCOMES
+from foretop_core.rules.phases import ENDED, OUTCOMES
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark, severity_mark
 from foretop_core.tables.resources.runs import took

@@ -10,18 +10,6 @@ import msgspec
 from foretop_core.rules.drills import DrillRecord
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.triage import (
-    coming,
-    cron_dialects,
-    drills,
-    nonadmin,
-    priming,
-    protection,
-    runs,
-    schedules,
-    servers,
-    storage,
-)
 from foretop_core.rules.triage.acknowledging import with_acknowledgements
 from foretop_core.rules.triage.debounce import Debounced, debounce
 from foretop_core.rules.triage.finding import Acknowledgement, Finding, Severity, Thresholds
@@ -29,7 +17,6 @@ from foretop_core.rules.triage.guarded import Rule, apply_rule, failure_finding
 from foretop_core.rules.triage.ranking import aggregated, correlated, link_causes, opened, rank, ungathered
 
 __all__ = [
-    "RULES",
     "Acknowledgement",
     "Debounced",
     "Finding",
@@ -45,47 +32,7 @@ __all__ = [
     "with_acknowledgements",
 ]
 
-RULES: tuple[Rule, ...] = (
-    servers.silent_servers,
-    servers.unready_servers,
-    storage.unavailable_locations,
-    schedules.invalid_schedules,
-    schedules.never_firing,
-    cron_dialects.stopped_schedules,
-    schedules.overdue_schedules,
-    schedules.forgotten_pauses,
-    schedules.overrun_windows,
-    schedules.paused_schedules,
-    schedules.protection_gaps,
-    schedules.colliding_schedules,
-    coming.taken_windows,
-    coming.coming_losses,
-    coming.ageing_copies,
-    runs.failing_schedules,
-    runs.failed_backups,
-    runs.failed_restores,
-    runs.delete_errors,
-    runs.stuck_backups,
-    runs.waiting_movements,
-    runs.old_ready_to_start,
-    runs.stalled_queues,
-    servers.restarted_servers,
-    storage.unsynced_locations,
-    storage.unusable_locations,
-    storage.unready_repositories,
-    storage.unmaintained_repositories,
-    storage.expired_backups,
-    nonadmin.refused,
-    nonadmin.went_back,
-    nonadmin.stuck_deleting,
-    nonadmin.velero_failed,
-    nonadmin.positions_off,
-    nonadmin.waiting_storage_requests,
-    protection.poor_protection,
-    priming.wrong_warmups,
-    cron_dialects.coming_changes,
-    protection.tracked_backups,
-)
+# Deferred imports: rows and panes need findings as values; the rules are loaded with the first judgement.
 
 
 class Triage(msgspec.Struct, frozen=True):
@@ -113,10 +60,13 @@ def triage(
 
     Without the records of drills it is not judged what drills have left.
     """
+    from foretop_core.rules.triage.drills import left_over_drills
+    from foretop_core.rules.triage.rules import RULES
+
     limits = limits or Thresholds()
     found: list[Finding] = []
     failures: list[Failure] = []
-    about_drills = () if drill_records is None else (drills.left_over_drills(drill_records),)
+    about_drills = () if drill_records is None else (left_over_drills(drill_records),)
     for rule in (*(RULES if rules is None else rules), *about_drills):
         findings, failed = apply_rule(rule, snapshot, now, limits)
         found += findings

@@ -16,10 +16,9 @@ from foretop_core.rules.drills import (
 )
 from foretop_core.rules.sentences import Key, Text, join_sentences, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import LEFT_OVER, Finding, Severity, Thresholds
 from foretop_core.rules.triage.guarded import Rule
 
-LEFT_OVER = "drill-left-over"
 UNPROVEN = "drill-unproven"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from foretop_core.models.wire import ObjectRef, Time
+from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.sentences import Text
 from foretop_core.rules.severity import Severity
 
@@ -20,6 +21,8 @@ WHAT_CELLS = 32
 _PLAIN_WORDS = re.compile(r"[\w ./,:'-]*", re.ASCII)
 QUEUE = ""
 """The kind of a finding that is about no object, such as the queue itself."""
+WINDOW_OVERRUN, PAUSED_OVERDUE, LEFT_OVER = "window-overrun", "velero-paused-overdue", "drill-left-over"
+"""Codes of findings that the screen has keys for."""
 
 
 def brief(words: str, instead: str) -> str:
@@ -125,3 +128,8 @@ class Thresholds(msgspec.Struct, frozen=True):
     goes_after: timedelta = timedelta(seconds=20)
     window: Window | None = None
     """A stretch of the day in which no backup should be at work."""
+
+    @property
+    def protection(self) -> ProtectionLimits:
+        """The limits by which the copies of a namespace are judged."""
+        return ProtectionLimits(self.gap, self.expiring_soon, self.ignored_namespaces)

@@ -13,14 +13,14 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import NonAdminState, nonadmin_facts
 from foretop_core.rules.lookups import in_order
-from foretop_core.rules.phases import FAULTY
+from foretop_core.rules.phases import FAULTY, OUTCOMES
 from foretop_core.rules.queue import Positions, disagreement
 from foretop_core.rules.refusal_actor import NeededAction, is_decided, who_must_act
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds, brief
-from foretop_core.rules.triage.runs import OUTCOMES, blamed_location, reason
+from foretop_core.rules.triage.runs import blamed_location, reason
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
 _FIELD = re.compile(r"\w+", re.ASCII)

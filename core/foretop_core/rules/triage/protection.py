@@ -16,7 +16,6 @@ from foretop_core.rules.facts.namespace_facts import (
     NamespaceFacts,
     NamespaceProtection,
     ProtectionJudge,
-    ProtectionLimits,
     ProtectionState,
 )
 from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, ScheduleFacts, schedule_facts
@@ -29,17 +28,13 @@ from foretop_core.rules.triage.schedules import unfinished_note
 _COVERED_BY = frozenset({"", SCHEDULE.name, NAB.name})
 
 
-def protection_limits(limits: Thresholds) -> ProtectionLimits:
-    return ProtectionLimits(limits.gap, limits.expiring_soon, limits.ignored_namespaces)
-
-
 def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """One look at all namespaces; what was not seen is not judged."""
     unseen = {gap.kind for gap in snapshot.unseen}
     if not snapshot.velero_namespaces or unseen & {"", BACKUP.name}:
         return
     index = snapshot.protection
-    judge = ProtectionJudge(now, protection_limits(limits), snapshot.velero_namespaces)
+    judge = ProtectionJudge(now, limits.protection, snapshot.velero_namespaces)
     knows_covers = snapshot.namespaces is not None and not unseen & _COVERED_BY
     unreachable: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in index.names:

@@ -16,10 +16,7 @@ from foretop_core.rules.pause_windows import PauseWindow, first_pause, other_pau
 from foretop_core.rules.sentences import Key, Moment, Text, roughly, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
-
-WINDOW_OVERRUN = "window-overrun"
-PAUSED_OVERDUE = "velero-paused-overdue"
+from foretop_core.rules.triage.finding import PAUSED_OVERDUE, QUEUE, WINDOW_OVERRUN, Finding, Severity, Thresholds
 
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

@@ -35,7 +35,6 @@ from foretop_core.rules.night.reckoning import ToldRun, forecast_record
 from foretop_core.rules.sentences import Text, estimate, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
-from foretop_core.rules.triage.protection import protection_limits
 from foretop_core.store import Store
 from foretop_core.tables.text import times
 from foretop_core.tables.text.time_zones import IN_UTC, TimeZoneSetting
@@ -67,7 +66,7 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def protection(self) -> ProtectionJudge:
         """How well the namespaces are protected now."""
-        return ProtectionJudge(self.now, protection_limits(self.limits), self.snapshot.velero_namespaces)
+        return ProtectionJudge(self.now, self.limits.protection, self.snapshot.velero_namespaces)
 
     def namespace(self, protection: NamespaceProtection) -> NamespaceFacts:
         """The facts of a namespace now."""

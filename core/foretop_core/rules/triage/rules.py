@@ -1,0 +1,58 @@
+"""The rules of Triage, in order; they and all that they draw on are loaded with the first judgement."""
+
+from __future__ import annotations
+
+from foretop_core.rules.triage import (
+    coming,
+    cron_dialects,
+    nonadmin,
+    priming,
+    protection,
+    runs,
+    schedules,
+    servers,
+    storage,
+)
+from foretop_core.rules.triage.guarded import Rule
+
+RULES: tuple[Rule, ...] = (
+    servers.silent_servers,
+    servers.unready_servers,
+    storage.unavailable_locations,
+    schedules.invalid_schedules,
+    schedules.never_firing,
+    cron_dialects.stopped_schedules,
+    schedules.overdue_schedules,
+    schedules.forgotten_pauses,
+    schedules.overrun_windows,
+    schedules.paused_schedules,
+    schedules.protection_gaps,
+    schedules.colliding_schedules,
+    coming.taken_windows,
+    coming.coming_losses,
+    coming.ageing_copies,
+    runs.failing_schedules,
+    runs.failed_backups,
+    runs.failed_restores,
+    runs.delete_errors,
+    runs.stuck_backups,
+    runs.waiting_movements,
+    runs.old_ready_to_start,
+    runs.stalled_queues,
+    servers.restarted_servers,
+    storage.unsynced_locations,
+    storage.unusable_locations,
+    storage.unready_repositories,
+    storage.unmaintained_repositories,
+    storage.expired_backups,
+    nonadmin.refused,
+    nonadmin.went_back,
+    nonadmin.stuck_deleting,
+    nonadmin.velero_failed,
+    nonadmin.positions_off,
+    nonadmin.waiting_storage_requests,
+    protection.poor_protection,
+    priming.wrong_warmups,
+    cron_dialects.coming_changes,
+    protection.tracked_backups,
+)
