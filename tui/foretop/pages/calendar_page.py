@@ -87,7 +87,6 @@ _SIGNS = (
     (LaneSign.PARTLY, Tone.WARN, "partly"),
     (LaneSign.FAILED, Tone.BAD, "failed"),
     (LaneSign.LOST, Tone.BAD, "lost"),
-    (LaneSign.UNKNOWN, Tone.WARN, "not known"),
     (LaneSign.WAIT, Tone.WAITING, "waits"),
     (LaneSign.RANGE, Tone.DIM, "9 of 10"),
 )

@@ -49,10 +49,10 @@ spec.skipImmediately decides what happens to a run that is due when Velero next 
 The field is used up once. Releases up to mid-2026 also turn the server's default to false after its first use, so an
 absent field cannot be relied on: send true or false in the same change that unpauses.
 
-foretop offers three choices, and shows for each whether a backup is created at once and when the next run is:
+foretop offers three choices, and shows for each whether a backup is created now and when the next run is:
 
   Skip what is due         skipImmediately: true, no backup now
-  Do not skip              skipImmediately: false, one backup at once for a due run
+  Do not skip              skipImmediately: false, one backup now if one is due
   Schedule's own setting   the field is not touched
 
 In the column SKIP, "yes, once" means true: only the next due run is skipped.
