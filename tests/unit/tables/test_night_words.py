@@ -11,8 +11,10 @@ from foretop_core.models.wire import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range, RunSpan, night
-from foretop_core.rules.night.outlook import outlook, words
+from foretop_core.rules.night.outlook import outlook, window_outlook, words
 from foretop_core.rules.night.past_runs import PastRun
+from foretop_core.rules.night.window import Window
+from foretop_core.rules.sentences import render
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
 from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words
 from foretop_core.tables.timeline.time_axis import TimeAxis
@@ -123,6 +125,26 @@ def test_the_runs_of_a_schedule_whose_last_one_has_no_known_end_are_due_and_nobo
         (Fate.UNKNOWN, None, None, "no known end of its last run")
     }
     assert "Not known, because the last run has no known end: 24 of media." in words(outlook(told))
+
+
+def test_a_run_without_a_known_end_holds_its_slot_and_a_window_is_not_free_beside_it() -> None:
+    media = {"includedNamespaces": ["media"]}
+    held = schedule("media", "24 * * * *", last="02:24:03", template=media)
+    runs = backup("media-1", "InProgress", created="02:24:03", started="02:24:03", of="media", spec=media)
+    waits = upload("thumbs", "Accepted", of="media-1", created="02:25:00")
+    shop = schedule("shop", "0 * * * *", last="02:00:03", template={"includedNamespaces": ["shop"]})
+    past = [
+        backup(f"shop-{n}", created=f"0{n}:00:03", started=f"0{n}:00:03", ended=f"0{n}:10:03", of="shop")
+        for n in range(3)
+    ]
+    told = night(assemble([location(), _server(3), held, runs, waits, shop, *past]), "velero", NOW, draws=0)
+    found = outlook(told)
+    assert found.at_work is not None
+    assert found.at_work.count == 2
+    assert told.without_end == ("media",)
+    assert any(render(line, NOW).startswith("All but media done about") for line in words(found))
+    kept = window_outlook(told, Window(timedelta(hours=22, minutes=30), timedelta(minutes=10)))
+    assert (kept.sure, {run.called for run in kept.perhaps}) == ((), {"media"})
 
 
 def test_who_waits_for_seconds_is_not_denied() -> None:

@@ -260,6 +260,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
         "courses": ahead.draws,
         "lateHandovers": round(ahead.late_share, 3),
         "allDone": _range_item(one.done),
+        "withoutKnownEnd": list(ahead.without_end),
         "open": [{"backup": run.name, "isRunning": run.is_running, **_run_item(run)} for run in ahead.runs if run.name],
         "runs": [_run_item(run) for schedule in one.schedules for run in schedule.runs],
         "leftOut": dict(ahead.left_out),
@@ -269,7 +270,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
             "from": rfc3339(kept.begins),
             "until": rfc3339(kept.ends),
             "free": kept.is_free,
-            "notFreeBy": [run.name or run.owner.name for run in kept.runs],
+            "notFreeBy": [run.called for run in kept.runs],
         }
     return found
 

@@ -151,6 +151,7 @@ def night_item(one: Outlook) -> dict[str, Any]:
         "mostWaiting": one.waiting.count if one.waiting else 0,
         "allDone": rfc3339(done.likely) if done else None,
         "allDoneNineInTen": rfc3339(done.by) if done else None,
+        "withoutKnownEnd": list(one.night.without_end),
         "late": sum(schedule.count(Fate.LATE) for schedule in one.schedules),
         "lost": _lost(one),
         "courses": one.night.draws,

@@ -105,6 +105,17 @@ class ForeseenRun(msgspec.Struct, frozen=True):
     reason: Text = ""
     """Why it is late, lost or refused."""
 
+    @property
+    def called(self) -> str:
+        """Its schedule or NAB; the backup's own name where it has neither."""
+        if self.owner.kind is OwnerKind.SCHEDULE:
+            return self.owner.name
+        return f"{self.owner.namespace}/{self.owner.name}" if self.owner.kind is OwnerKind.NAB else self.name
+
+    @property
+    def has_no_known_end(self) -> bool:
+        return self.end is None and self.fate not in (Fate.LOST, Fate.REFUSED)
+
 
 class RunSpan(msgspec.Struct, frozen=True):
     """One run of one course."""
@@ -136,9 +147,14 @@ class Night(msgspec.Struct, frozen=True):
     left_out: Mapping[str, str] = msgspec.field(default_factory=dict)
     """By name, why a schedule has no runs here."""
     done: Range | None = None
-    """The end of the last run that falls due in the time that is foreseen."""
+    """The end of the last run that falls due in the time that is foreseen, of those that have a known end."""
     bounded: tuple[str, ...] = ()
     """The schedules of which not all runs are played, because they are too many."""
+
+    @property
+    def without_end(self) -> tuple[str, ...]:
+        """Whose runs have no known end."""
+        return tuple(dict.fromkeys(run.called for run in self.runs if run.has_no_known_end))
 
 
 def open_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
@@ -547,10 +563,11 @@ def _middle(draws: Sequence[Course], likely: Course) -> Course:
 
 
 def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
-    now = model.now
+    """What has no known start or end waits, or runs, as long as anything is foreseen."""
+    now, longest = model.now, max(model.state.until, *(end for run in _played(course) if (end := run.end) < NEVER), 0.0)
 
     def at(seconds: float) -> datetime:
-        return now + timedelta(seconds=seconds)
+        return now + timedelta(seconds=min(seconds, longest))
 
     def span(run: PlayedRun, owner: Owner, name: str, due: datetime | None) -> RunSpan:
         return RunSpan(at(run.submitted), at(run.start), at(run.end), owner, name, due, run.is_refused)
@@ -559,12 +576,11 @@ def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
         span(run, one.owner, one.run.name, None)
         for part, ones in ((course.running, model.running), (course.waiting, model.waiting))
         for run, one in zip(part, ones, strict=True)
-        if run.end < NEVER
     ]
     for schedule, runs in zip(model.schedules, course.made, strict=True):
         owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
-        found += [span(run, owner, "", at(run.due)) for run in runs if run.end < NEVER]
-    found += [span(run, Owner(OwnerKind.NAB), "", None) for run in course.arrived if run.end < NEVER]
+        found += [span(run, owner, "", at(run.due)) for run in runs if not run.is_lost]
+    found += [span(run, Owner(OwnerKind.NAB), "", None) for run in course.arrived]
     return tuple(found)
 
 

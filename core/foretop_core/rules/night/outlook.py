@@ -136,13 +136,20 @@ def outlook(night: Night) -> Outlook:
 
 
 def in_window(night: Night, begins: datetime, ends: datetime) -> tuple[ForeseenRun, ...]:
-    """The runs that are at work in a window in one of ten courses or more, the surest first."""
+    """The runs that are at work in a window in one of ten courses or more, or may be; the surest first."""
     found = [
         run
         for run in night.runs
-        if run.start is not None and run.end is not None and run.start.most[0] < ends and run.end.most[1] > begins
+        if run.fate not in (Fate.LOST, Fate.REFUSED)
+        and (_earliest(run, night.now) < ends)
+        and (run.end is None or run.end.most[1] > begins)
     ]
-    return tuple(sorted(found, key=lambda run: (not is_likely_in(run, begins, ends), run.start and run.start.likely)))
+    return tuple(sorted(found, key=lambda run: (not is_likely_in(run, begins, ends), _earliest(run, night.now))))
+
+
+def _earliest(run: ForeseenRun, now: datetime) -> datetime:
+    """Before this it is not at work."""
+    return run.start.most[0] if run.start is not None else run.due or run.submitted or now
 
 
 def window_outlook(night: Night, window: Window) -> WindowOutlook:
@@ -184,13 +191,14 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
             sentence(f"Most at once: {one.at_work.count} of {slots}, first at ", estimate(one.at_work.begins), ".")
         )
     if one.waiting is not None and one.longest_wait is not None:
-        wait, who = _wait(one.longest_wait), one.longest_wait.name or one.longest_wait.owner.name
+        wait, who = _wait(one.longest_wait), one.longest_wait.called
         most = sentence(f"Most waiting: {one.waiting.count}, at ", estimate(one.waiting.begins))
         lines.append(sentence(most, f"; longest {humanize.duration(wait)}, {who}."))
     if one.done is not None:
         by = one.done.by or one.done.most[1]
+        but = f"All but {_some(one.night.without_end)}" if one.night.without_end else "All"
         lines.append(
-            sentence("All done about ", estimate(one.done.likely), ", in 9 of 10 courses by ", estimate(by), ".")
+            sentence(f"{but} done about ", estimate(one.done.likely), ", in 9 of 10 courses by ", estimate(by), ".")
         )
     lines += [line for fate in FATE_REASONS if (line := _runs_of(one, fate))]
     if one.night.bounded:
@@ -206,7 +214,7 @@ def _window_words(window: WindowOutlook) -> Text:
     what = sentence("Window ", estimate(window.begins), " to ", estimate(window.ends))
     if window.is_free:
         return sentence(what, ": free.")
-    told = dict.fromkeys(run.name or run.owner.name for run in window.sure or window.perhaps)
+    told = dict.fromkeys(run.called for run in window.sure or window.perhaps)
     return sentence(what, f": {'not free' if window.sure else 'perhaps not free'}, {_some(list(told))}.")
 
 

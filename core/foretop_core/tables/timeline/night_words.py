@@ -92,7 +92,7 @@ def _longest_wait(shown: ServerNight) -> tuple[WordLine, ...]:
     wait = None if run is None else wait_of(run)
     if run is None or wait is None:
         return ()
-    said = Phrase(f"{called(run)}, {humanize.duration(_to_minutes(wait))}", Tone.BRIGHT)
+    said = Phrase(f"{run.called}, {humanize.duration(_to_minutes(wait))}", Tone.BRIGHT)
     first = WordLine("Waits", (Phrase("longest "), said), 2)
     holder = _holder(shown.night, run)
     return (first, WordLine("", (Phrase(holder),))) if holder else (first,)
@@ -125,14 +125,15 @@ def _holder(night: Night, waiting: ForeseenRun) -> str:
     run = longest[1]
     assert run.start is not None
     assert run.end is not None
-    return f"{called(run)} holds a slot for {times.short(run.end.likely - run.start.likely)}"
+    return f"{run.called} holds a slot for {times.short(run.end.likely - run.start.likely)}"
 
 
 def _done(night: Night, now: datetime, zone: tzinfo) -> WordLine | None:
     end = night.done
     if end is None:
         return None
-    said = [Phrase("all by "), Phrase(clock(end.likely, now, zone), Tone.BRIGHT)]
+    but = f"all but {humanize.join(night.without_end, _MOST_NAMED)} by " if night.without_end else "all by "
+    said = [Phrase(but), Phrase(clock(end.likely, now, zone), Tone.BRIGHT)]
     if night.draws:
         said.append(Phrase(f", in 9 of 10 nights by {clock(latest(end), now, zone)}"))
     return WordLine("Done", tuple(said), 4)
@@ -146,7 +147,7 @@ def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | No
     span = f"{clock(kept.begins, now, zone)}–{clock(kept.ends, now, zone)} "
     if kept.is_free:
         return WordLine("Window", (Phrase(span), Phrase("is free", Tone.GOOD)), 2)
-    names = list(dict.fromkeys(called(run) for run in kept.sure or kept.perhaps))
+    names = list(dict.fromkeys(run.called for run in kept.sure or kept.perhaps))
     said = "is not free: " if kept.sure else "perhaps not free: "
     return WordLine("Window", (Phrase(span), Phrase(said, Tone.WARN), Phrase(humanize.join(names, 3))), 5)
 
@@ -221,7 +222,7 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
     wait = wait_of(run)
     is_wait = wait is not None and wait >= MINUTE and not run.is_running
     return LaneWords(
-        run="" if run.owner.kind is OwnerKind.SCHEDULE else called(run),
+        run="" if run.owner.kind is OwnerKind.SCHEDULE else run.called,
         due=clock(run.due, now, zone) if run.due else "",
         starts=clock(run.start.likely, now, zone) if run.start and run.fate is not Fate.REFUSED else "",
         is_running=run.is_running,
@@ -244,7 +245,7 @@ def _company(night: Night, run: ForeseenRun) -> str:
         return ""
     at = run.start.likely
     others = [
-        called(other)
+        other.called
         for other in night.runs
         if other is not run and other.start and other.end and other.start.likely - at < MINUTE and at < other.end.likely
     ]
@@ -252,13 +253,6 @@ def _company(night: Night, run: ForeseenRun) -> str:
         return "no other run"
     taken = ": all slots taken" if len(others) + 1 >= night.slots else ""
     return f"{humanize.join(others, 3)}{taken}"
-
-
-def called(run: ForeseenRun) -> str:
-    """A run by its schedule or NAB, or by its own name."""
-    if run.owner.kind is OwnerKind.SCHEDULE:
-        return run.owner.name
-    return f"{run.owner.namespace}/{run.owner.name}" if run.owner.kind is OwnerKind.NAB else run.name
 
 
 class DayWords(msgspec.Struct, frozen=True):
