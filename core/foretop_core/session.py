@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from foretop_core.clock import Clock, ShiftedClock, SystemClock
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
+from foretop_core.kube.access.node_agents import read_node_limits
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.client_factory import Connections, connect
@@ -25,8 +26,28 @@ from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementO
 from foretop_core.kube.watching.crashed_servers import LOOK_AGAIN, CrashedServers
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchState, task_scope
-from foretop_core.models import Backup, Resource, Restore
-from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, KINDS, ON_DEMAND, POD, RESTORE, Kind, by_name
+from foretop_core.models import (
+    Backup,
+    DataDownload,
+    DataUpload,
+    PodVolumeBackup,
+    PodVolumeRestore,
+    Resource,
+    Restore,
+)
+from foretop_core.models.kinds import (
+    BACKUP,
+    DAEMON_SET,
+    DATA_UPLOAD,
+    DEPLOYMENT,
+    KINDS,
+    MOVEMENTS,
+    ON_DEMAND,
+    POD,
+    RESTORE,
+    Kind,
+    by_name,
+)
 from foretop_core.models.kinds import EVENT as EVENTS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
@@ -48,6 +69,8 @@ _SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INST
 
 
 _ANSWERS_WITHIN = 15.0
+_LIMITS_LAST = timedelta(minutes=5)
+"""How many volumes a node moves at once is read again after so long, while volumes move."""
 
 
 class Session:
@@ -77,6 +100,7 @@ class Session:
         self._watcher = watcher
         self._clusters = {name: watcher(name, client) for name, client in connections.clients.items()}
         self._crashed = {name: self._crashed_in(name, client) for name, client in connections.clients.items()}
+        self._limits_read: dict[tuple[str, str], datetime] = {}
         self._running: asyncio.Task[None] | None = None
         self._group: asyncio.TaskGroup | None = None
 
@@ -187,6 +211,7 @@ class Session:
                 if settled and was_settled:
                     # At the second look, for the first runs that came in have opened watches of their data movements.
                     await self._look_at_crashed(context)
+                    await self._look_at_node_limits(context)
                     return
             await asyncio.sleep(0.01)
 
@@ -213,6 +238,7 @@ class Session:
                 group.create_task(cluster.run(), name=f"cluster {name}")
             group.create_task(self._kept_running("following data movements", self._follow_movements, DATA_UPLOAD))
             group.create_task(self._kept_running("following crashed servers", self._follow_servers, POD))
+            group.create_task(self._kept_running("following node agents", self._follow_node_agents, DAEMON_SET))
 
     async def _kept_running(self, name: str, work: Callable[[], Awaitable[None]], kind: Kind) -> None:
         """One that fails leaves the watches alone, and is the health of what it follows until it works again."""
@@ -254,6 +280,33 @@ class Session:
         down = [namespace for namespace, server in self.snapshot(context).servers.items() if server.is_down]
         await self._crashed[context].look(down)
         return bool(down)
+
+    async def _follow_node_agents(self) -> None:
+        """Reads the limits of node agents when volumes begin to move, and again while they do."""
+        changed = asyncio.Event()
+        feed = self.store.feed.subscribe(tuple(kind.name for kind in MOVEMENTS), changed.set)
+        changed.set()
+        try:
+            while True:
+                await changed.wait()
+                changed.clear()
+                for context in {key.context for key in feed.drain()} or self.contexts:
+                    await self._look_at_node_limits(context)
+                self._note_working(DAEMON_SET)
+        finally:
+            self.store.feed.unsubscribe(feed)
+
+    async def _look_at_node_limits(self, context: str) -> None:
+        """Read those of the servers whose volumes are on their way, unless they were read a moment ago."""
+        now = self.local_clock.now()
+        models = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
+        every = (one for model in models for one in self.store.all(context, model))
+        for namespace in {one.namespace for one in every if one.status.completion_timestamp is None}:
+            read = self._limits_read.get((context, namespace))
+            if read is None or now - read >= _LIMITS_LAST:
+                self._limits_read[context, namespace] = now
+                found = await read_node_limits(self.clusters[context].client, namespace)
+                self.store.note_node_limits(context, namespace, found)
 
     async def _follow_movements(self) -> None:
         """Keeps the watches of data movements to the runs that are not finished."""

@@ -90,9 +90,10 @@ async def test_each_kind_has_one_line_and_each_right_one_for_its_place() -> None
     assert [check.about for check in found] == [
         *("context", "connection", "TLS", "clock", "cluster", "protection", "namespaces"),
         *(f"{kind.plural}.{kind.group}".rstrip(".") for kind in KINDS if kind.name != "Namespace"),
-        *("Velero", "cron", "patch schedules.velero.io", "create nonadminbackups.oadp.openshift.io"),
+        *("Velero", "node agents", "cron", "get daemonsets.apps", "get configmaps"),
+        *("patch schedules.velero.io", "create nonadminbackups.oadp.openshift.io"),
     ]
-    assert {check.found for check in found[7:-4]} == {"can be listed and watched in all namespaces"}
+    assert {check.found for check in found[7:-7]} == {"can be listed and watched in all namespaces"}
     assert [check.found for check in found[-2:]] == [
         "allowed in velero: you can pause schedules",
         "allowed in all namespaces: you can start a backup",
@@ -365,6 +366,19 @@ async def test_how_a_server_reads_cron_is_shown_with_what_an_upgrade_changes(
     assert await about("cron", api, versions={"": given} if given else None) == [
         (verdict, f"in velero, {found}", remedy)
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (404, (OK, "there is no DaemonSet node-agent in velero")),
+        (403, (NOTE, "you may not get DaemonSet node-agent in velero")),
+    ],
+)
+async def test_the_limits_of_the_node_agents_have_a_line(answer: int, line: tuple[str, str]) -> None:
+    api = cluster(velero("velero"), **{"/apis/apps/v1/namespaces/velero/daemonsets/node-agent": answer})
+    told = f"in velero, how many volumes a node moves at a time is not known: {line[1]}"
+    assert await about("node agents", api) == [(line[0], told, "")]
 
 
 async def test_an_upgrade_is_judged_for_each_server_by_its_own_schedules() -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord
-from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ, watch_permissions
+from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ, NODE_AGENT_READS, watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
 SUBJECT = "SUBJECT"
@@ -61,7 +61,7 @@ def _local_intents() -> Iterator[ActionRecord]:
 def role_needs(holder: RoleHolder) -> RoleNeeds:
     """The rights that the watches and the actions of a role need."""
     acting = tuple(needed for intent in role_intents(holder) for needed in _needed_by(holder, intent))
-    beside = _watched(kind for kind in KINDS if kind in BESIDE_VELERO)
+    beside = (*_watched(kind for kind in KINDS if kind in BESIDE_VELERO), *NODE_AGENT_READS)
     others = _watched(kind for kind in KINDS if kind not in BESIDE_VELERO)
     match holder:
         case RoleHolder.CLUSTER_ADMIN | RoleHolder.AUDITOR:

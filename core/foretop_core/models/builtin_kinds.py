@@ -117,6 +117,18 @@ class Deployment(Resource, frozen=True):
     status: DeploymentStatus = DeploymentStatus()
 
 
+class DaemonSetSpec(Wire, frozen=True):
+    template: PodTemplate = PodTemplate()
+
+
+class DaemonSet(Resource, frozen=True):
+    spec: DaemonSetSpec = DaemonSetSpec()
+
+
+class ConfigMap(Resource, frozen=True):
+    data: Mapping[str, str] = NONE
+
+
 class ContainerWaiting(Wire, frozen=True):
     reason: str = ""
     message: str = ""

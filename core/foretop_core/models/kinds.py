@@ -11,6 +11,10 @@ VELERO = "velero.io"
 OADP = "oadp.openshift.io"
 VELERO_DEPLOYMENT = "velero"
 """The name of the Deployment of a Velero server."""
+NODE_AGENT = "node-agent"
+"""The name of the DaemonSet of the node agents."""
+NODE_AGENT_CONFIG = "node-agent-config"
+"""The ConfigMap of the node agents before 1.15, and the usual one since."""
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -94,6 +98,7 @@ CRON_JOB = Kind("CronJob", builtin_kinds.CronJob, "batch", "v1", "cronjobs", ("c
 EVENT = Kind("Event", builtin_kinds.Event, "", "v1", "events", ("ev",))
 POD = Kind("Pod", builtin_kinds.Pod, "", "v1", "pods", ("po",), True)
 DEPLOYMENT = Kind("Deployment", builtin_kinds.Deployment, "apps", "v1", "deployments", ("deploy",), True)
+DAEMON_SET = Kind("DaemonSet", builtin_kinds.DaemonSet, "apps", "v1", "daemonsets", ("ds",), True)
 SERVER_STATUS = Kind("ServerStatusRequest", velero.ServerStatusRequest, VELERO, "v1", "serverstatusrequests", ("ssr",))
 DEFINITION = Kind(
     "CustomResourceDefinition",

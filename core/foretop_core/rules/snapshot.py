@@ -38,7 +38,8 @@ from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Keyed, Lookups, own_run
 from foretop_core.rules.phases import QUEUE_PHASES, WAITING
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.queue.volumes import moved_before
+from foretop_core.rules.queue.node_limits import Limits, NodeAgentLimits
+from foretop_core.rules.queue.volumes import NodeLoad, moved_before
 from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
 from foretop_core.rules.velero_pods import server_pod, server_started
@@ -140,6 +141,8 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     namespaces: tuple[Namespace, ...] | None = None
     """None where they were not seen: nobody can say then which ones lack a backup."""
     servers: Mapping[str, VeleroInfo] = msgspec.field(default_factory=dict)
+    node_limits: Limits = msgspec.field(default_factory=dict)
+    """Read while volumes move."""
     server_status: tuple[ServerStatusRequest, ...] = ()
     oadp_releases: Mapping[str, str] = msgspec.field(default_factory=dict)
     """By namespace, the release of the OADP operator there."""
@@ -296,11 +299,18 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     def moved_before(self, waiting: DataMovement) -> str:
         """The volumes that the node moves before a waiting one, as text; "" where it does not wait its turn."""
-        return moved_before(waiting, [one for one in self.on_node(waiting) if one.phase == "InProgress"])
+        return moved_before(waiting, self.on_node(waiting))
 
-    def on_node(self, movement: DataMovement) -> tuple[DataMovement, ...]:
-        """The unfinished movements on the node of a volume, its own among them; () where no node has it."""
-        return self._unfinished_by_node.get((movement.namespace, movement.node), ()) if movement.node else ()
+    def on_node(self, movement: DataMovement) -> NodeLoad:
+        """The unfinished movements on the node of a volume, its own among them; none where no node has it."""
+        if not movement.node:
+            return NodeLoad()
+        unfinished = self._unfinished_by_node.get((movement.namespace, movement.node), ())
+        return NodeLoad(unfinished, self.node_limits_of(movement.namespace).of(movement.node))
+
+    def node_limits_of(self, namespace: str) -> NodeAgentLimits:
+        """How many volumes the node agents of a server move at once."""
+        return self.node_limits.get(namespace, NodeAgentLimits())
 
     @cached_property
     def _unfinished_by_node(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:

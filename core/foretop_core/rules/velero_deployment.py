@@ -23,7 +23,7 @@ def server(deployment: Deployment) -> VeleroInfo | None:
     container = server_container(deployment)
     if container is None:
         return None
-    flags = _flags((*container.command, *container.args))
+    flags = flags_of(container)
     skip = flags.get("schedule-skip-immediately", "false")
     concurrent = flags.get("concurrent-backups", "1")
     return VeleroInfo(
@@ -58,8 +58,9 @@ def _wanted_pods(deployment: Deployment) -> int | None:
     return wanted if status.replicas or status.ready_replicas or not wanted else None
 
 
-def _flags(words: tuple[str, ...]) -> dict[str, str]:
+def flags_of(container: Container) -> dict[str, str]:
     """Both `--flag=value` and `--flag value`; a flag alone is true."""
+    words = (*container.command, *container.args)
     flags: dict[str, str] = {}
     for word, following in zip(words, (*words[1:], ""), strict=True):
         if not word.startswith("-"):

@@ -22,6 +22,7 @@ from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Lookups
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
+from foretop_core.rules.queue.node_limits import NodeAgentLimits
 from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, VisibilityGap
 from foretop_core.store.change_history import Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
@@ -141,6 +142,7 @@ class Store:
         self._unreadable: dict[ObjectRef, UnreadableObject] = {}
         self._sinks: dict[WatchScope, StoreSink] = {}
         self._holders: dict[ObjectRef, int] = {}
+        self._node_limits: dict[str, dict[str, NodeAgentLimits]] = {}
 
     def get(self, key: ObjectRef) -> Resource | None:
         """The object, or the placeholder of an unreadable one."""
@@ -201,7 +203,15 @@ class Store:
         revision = self.revision(context)
         lookups = Lookups(context, self.indexes, self.get)
         live = KeptIndexes(lookups, self._protection.of, lambda: self.revision(context) == revision)
-        return replace(made, live=live)
+        return replace(made, live=live, node_limits=self._node_limits.get(context, {}))
+
+    def note_node_limits(self, context: str, namespace: str, found: NodeAgentLimits) -> None:
+        """Takes in how many volumes the node agents of a server move at once."""
+        known = self._node_limits.get(context, {})
+        if known.get(namespace) != found:
+            self._node_limits[context] = {**known, namespace: found}
+            self._revisions[context] = self._revisions.get(context, 0) + 1
+            self._notify()
 
     def contexts(self) -> tuple[str, ...]:
         """The clusters that a watch or a file has reported."""

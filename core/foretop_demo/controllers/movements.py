@@ -6,6 +6,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 from datetime import timedelta
 
+import msgspec
+
 from foretop_core.models import Backup, DataMovement, Resource
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, MOVEMENTS, POD_VOLUME_BACKUP, Kind
 from foretop_core.models.velero import BACKUP_LABEL
@@ -24,23 +26,49 @@ _ENDED = frozenset({"Completed", "Failed", "Canceled"})
 
 
 class NodeAgent:
-    """One node, which transfers one volume at a time; the others wait."""
+    """One node, which transfers so many volumes at a time; the others wait."""
 
-    def __init__(self) -> None:
-        self._busy = False
+    def __init__(self, at_once: int) -> None:
+        self._free = at_once
         self._waiting: deque[Action] = deque()
 
     def when_ready(self, resume: Action) -> None:
-        if self._busy:
-            self._waiting.append(resume)
-        else:
-            self._busy = True
+        if self._free > 0:
+            self._free -= 1
             resume()
+        else:
+            self._waiting.append(resume)
 
     def release(self) -> None:
-        self._busy = False
+        self._free += 1
         if self._waiting:
             self.when_ready(self._waiting.popleft())
+
+
+class NodeLimit(msgspec.Struct, frozen=True):
+    """How many volumes the node of this name transfers at a time."""
+
+    node: str
+    number: int
+
+
+class LoadConcurrency(msgspec.Struct, frozen=True):
+    """How many volumes each node transfers at a time."""
+
+    every_node: int = 1
+    nodes: tuple[NodeLimit, ...] = ()
+
+    def of(self, node: str) -> int:
+        return min((one.number for one in self.nodes if one.node == node), default=self.every_node)
+
+    def config(self) -> str:
+        """The text of the ConfigMap that node agents read it from."""
+        rules = [
+            {"nodeSelector": {"matchLabels": {"kubernetes.io/hostname": one.node}}, "number": one.number}
+            for one in self.nodes
+        ]
+        load = {"globalConfig": self.every_node, "perNodeConfig": rules}
+        return msgspec.json.encode({"loadConcurrency": load}).decode()
 
 
 class _MovementsEnded:
@@ -59,10 +87,11 @@ class _MovementsEnded:
 class Movements:
     """The PodVolumeBackups and DataUploads of the running backups."""
 
-    def __init__(self, group: ProcessGroup, client: ControllerClient) -> None:
+    def __init__(self, group: ProcessGroup, client: ControllerClient, load: LoadConcurrency) -> None:
         self._group = group
         self._client = client
-        self._nodes: defaultdict[str, NodeAgent] = defaultdict(NodeAgent)
+        self._load = load
+        self._nodes: dict[str, NodeAgent] = {}
         self.waiting: defaultdict[Key, list[Action]] = defaultdict(list)
         group.listen(BACKUP, self._delete_with_backup)
 
@@ -97,7 +126,7 @@ class Movements:
             yield _PREPARE_TIMEOUT
             self._end(kind, backup, key, "Failed", "timeout on preparing data movement")
             return
-        node = self._nodes[move.node]
+        node = self._nodes.setdefault(move.node, NodeAgent(self._load.of(move.node)))
         yield node
         yield from self._transfer(kind, backup, key, move)
         node.release()

@@ -17,7 +17,7 @@ from foretop_demo.controllers.deletions import DeletionController
 from foretop_demo.controllers.downloads import DownloadController, FileServer
 from foretop_demo.controllers.engine import Engine, Process, ProcessGroup
 from foretop_demo.controllers.locations import LocationController
-from foretop_demo.controllers.movements import Movements
+from foretop_demo.controllers.movements import LoadConcurrency, Movements
 from foretop_demo.controllers.object_storage import ObjectStorage
 from foretop_demo.controllers.queueing import QueueController
 from foretop_demo.controllers.restores import RestoreController
@@ -42,6 +42,7 @@ class Flags(msgspec.Struct, frozen=True):
     version: str = NEWEST_KNOWN
     behaviour: Behaviour = Behaviour.RELEASED
     collects_every: timedelta = timedelta(hours=1)
+    load: LoadConcurrency = LoadConcurrency()
 
     @property
     def release(self) -> Release:
@@ -85,7 +86,7 @@ class VeleroServer:
             flags.behaviour,
             keeps_validation_errors(flags.release),
         )
-        movements = Movements(group, client)
+        movements = Movements(group, client, flags.load)
         backups = BackupController(group, client, home, self._storage, self._workload, flags.queued, movements)
         restores = RestoreController(group, client, home, self._storage, self._workload)
         deletions = DeletionController(group, client, home, self._storage, flags.release)

@@ -18,6 +18,7 @@ from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN, expression
 from foretop_demo.controllers.downloads import FileServer
 from foretop_demo.controllers.engine import Engine, Process
+from foretop_demo.controllers.movements import LoadConcurrency
 from foretop_demo.controllers.nonadmin import NonAdminController
 from foretop_demo.controllers.object_storage import ObjectStorage
 from foretop_demo.controllers.prescaled_cronjobs import PrescalerController
@@ -28,7 +29,7 @@ from foretop_demo.kinds import Json
 from foretop_demo.reconcile import Behaviour
 from foretop_demo.reconcile.writes import wire_time
 from foretop_demo.scenarios.history_seeder import HistorySeeder
-from foretop_demo.scenarios.velero_pods import put_pods
+from foretop_demo.scenarios.velero_pods import put_node_agents, put_pods
 from foretop_demo.status import ApiError
 
 HOME = "openshift-adp"
@@ -67,8 +68,10 @@ class ScenarioBuilder:
         for name in names:
             self.history.put("Namespace", _namespace(name), self.start - timedelta(days=90))
 
-    def velero(self, concurrent: int = 1, skip: bool = False, home: str = HOME) -> VeleroServer:
-        """A server with its Deployment; it does nothing until it is started."""
+    def velero(
+        self, concurrent: int = 1, skip: bool = False, home: str = HOME, load: LoadConcurrency | None = None
+    ) -> VeleroServer:
+        """A server with its Deployment and its node agents; it does nothing until it is started."""
         options = self.options
         flags = Flags(
             namespace=home,
@@ -76,9 +79,12 @@ class ScenarioBuilder:
             concurrent_backups=options.concurrent_backups or concurrent,
             version=options.velero_version,
             behaviour=options.behaviour,
+            load=load or LoadConcurrency(),
         )
         self.history.put("Deployment", _deployment(flags), self.start - timedelta(days=60))
-        put_pods(self.engine.storage, home, _IMAGE.format(flags.version), self.start - timedelta(days=12))
+        image, since = _IMAGE.format(flags.version), self.start - timedelta(days=12)
+        put_pods(self.engine.storage, home, image, since)
+        put_node_agents(self.engine.storage, home, image, since, load.config() if load is not None else "")
         return VeleroServer(self.engine, flags, self.buckets, self.workload, self._file_server)
 
     def prescaler(self) -> PrescalerController:

@@ -16,6 +16,7 @@ _AGENTS = (
     ("node-agent-tr7vd", "worker-3"),
     ("node-agent-x8p5c", "worker-4"),
 )
+_CONFIG = "node-agent-config"
 _CRASHES = 5
 
 
@@ -25,6 +26,19 @@ def put_pods(storage: InProcessApi, home: str, image: str, since: datetime) -> N
     _put(storage, home, SERVER, labels, _spec("velero", image, "worker-1"), since)
     for name, node in _AGENTS:
         _put(storage, home, name, {"name": "node-agent", "role": "node-agent"}, _spec("node-agent", image, node), since)
+
+
+def put_node_agents(storage: InProcessApi, home: str, image: str, since: datetime, config: str = "") -> None:
+    """The DaemonSet of the node agents, and the ConfigMap that it names where they have one."""
+    args = ["node-agent", "server"]
+    if config:
+        args.append(f"--node-agent-configmap={_CONFIG}")
+        _store(storage, "ConfigMap", home, _CONFIG, since, {"data": {"config.json": config}})
+    labels = {"name": "node-agent", "role": "node-agent"}
+    container = {"name": "node-agent", "image": image, "command": ["/velero"], "args": args}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
+    _store(storage, "DaemonSet", home, "node-agent", since, {"spec": spec})
 
 
 def crash_server(storage: InProcessApi, home: str, at: datetime, message: str) -> None:
@@ -43,23 +57,37 @@ def crash_server(storage: InProcessApi, home: str, at: datetime, message: str) -
 
 
 def _put(storage: InProcessApi, home: str, name: str, labels: dict[str, str], spec: Json, since: datetime) -> None:
-    pod = storage.kind("Pod")
     running = {"running": {"startedAt": wire_time(since)}}
     container = spec["containers"][0]["name"]
-    meta = {
-        "name": name,
-        "namespace": home,
-        "uid": str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{home}/{name}")),
-        "labels": labels,
-        "creationTimestamp": wire_time(since),
-    }
     status = {
         "phase": "Running",
         "startTime": wire_time(since),
         "containerStatuses": [_container(container, ready=True, restarts=0, state=running)],
     }
-    whole = {"apiVersion": pod.api_version, "kind": pod.kind, "metadata": meta, "spec": spec, "status": status}
-    storage.object_store.put(pod, (home, name), whole)
+    _store(storage, "Pod", home, name, since, {"spec": spec, "status": status}, labels)
+
+
+def _store(
+    storage: InProcessApi,
+    kind_name: str,
+    home: str,
+    name: str,
+    since: datetime,
+    body: Json,
+    labels: dict[str, str] | None = None,
+) -> None:
+    """Stores an object with a uid of its own: the uids of all that is made later stay what they were."""
+    kind = storage.kind(kind_name)
+    meta: Json = {
+        "name": name,
+        "namespace": home,
+        "uid": str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{home}/{name}")),
+        "creationTimestamp": wire_time(since),
+    }
+    if labels:
+        meta["labels"] = labels
+    whole = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **body}
+    storage.object_store.put(kind, (home, name), whole)
 
 
 def _spec(container: str, image: str, node: str) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from foretop_demo.controllers.engine import Process
+from foretop_demo.controllers.movements import LoadConcurrency, NodeLimit
 from foretop_demo.controllers.simulated_runs import SimulatedRun, VolumeTransfer
 from foretop_demo.kinds import Json
 from foretop_demo.reconcile.writes import wire_time
@@ -35,7 +36,7 @@ _SCHEDULES = {
 def set_up(builder: ScenarioBuilder) -> None:
     builder.namespace(HOME, "team-data", "team-media")
     builder.location()
-    server = builder.velero(concurrent=6)
+    server = builder.velero(concurrent=6, load=LoadConcurrency(1, (NodeLimit("worker-3", 2),)))
     for name, moves in _SCHEDULES.items():
         builder.work[name] = SimulatedRun(timedelta(seconds=70), 420, moves=moves)
         builder.schedule(name, f"{(builder.start.minute - 6) % 60} * * * *", [name], ttl=timedelta(days=2))

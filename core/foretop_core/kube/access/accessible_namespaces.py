@@ -12,7 +12,17 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.list_watch_codec import LIST_LIMIT, ListGuard, ended_within
-from foretop_core.models.kinds import DEFINITION, DEPLOYMENT, NAMESPACE, Kind, RequiredPermission
+from foretop_core.models.kinds import (
+    CONFIG_MAP,
+    DAEMON_SET,
+    DEFINITION,
+    DEPLOYMENT,
+    NAMESPACE,
+    NODE_AGENT,
+    NODE_AGENT_CONFIG,
+    Kind,
+    RequiredPermission,
+)
 from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
 from foretop_core.rules.velero_deployment import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
 
@@ -28,6 +38,12 @@ WATCHED_NAMES: dict[Kind, tuple[str, ...]] = {
 READ_VERBS = ("get", "list", "watch")
 NAMESPACE_READS = tuple(RequiredPermission(verb, NAMESPACE) for verb in READ_VERBS)
 """For persons who may see all namespaces; the others name theirs with -n."""
+
+NODE_AGENT_READS = (
+    RequiredPermission("get", DAEMON_SET, names=(NODE_AGENT,)),
+    RequiredPermission("get", CONFIG_MAP, names=(NODE_AGENT_CONFIG,)),
+)
+"""For how many volumes a node moves at once."""
 
 CLUSTER_READ = RequiredPermission("get", NAMESPACE, names=("kube-system",))
 """For the uid by which a cluster is told from others."""

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import product
 
 import msgspec
 from msgspec.structs import replace
@@ -16,12 +17,14 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import (
     EVERYWHERE,
     NAMESPACE_READS,
+    NODE_AGENT_READS,
     READ_VERBS,
     WATCHED_NAMES,
     watch_permissions,
 )
 from foretop_core.kube.access.find_velero import FoundVelero, find_velero
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
+from foretop_core.kube.access.node_agents import read_node_limits
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
@@ -108,8 +111,12 @@ async def diagnose(
     for check in _velero(servers):
         yield check
     for server in servers:
+        yield await _node_agents(client, server.namespace)
+    for server in servers:
         yield _cron(await server_snapshot(client, server, given_versions or {}), server.namespace, clock.now())
     beside = tuple(server.namespace for server in servers) or (config.namespace,)
+    for needed, namespace in product(NODE_AGENT_READS, beside):
+        yield await _action(access, needed, "see how many volumes a node moves at a time", namespace)
     for needed, kind, purpose in told:
         for namespace in beside if kind in BESIDE_VELERO else await _tenants(client, kind, places):
             yield await _action(access, needed, purpose, namespace)
@@ -258,6 +265,12 @@ def _velero(servers: tuple[FoundVelero, ...]) -> list[Check]:
                 Check("Velero", CheckStatus.NOTE, f"in {server.namespace}, not allowed to read its Deployment", remedy)
             )
     return checks
+
+
+async def _node_agents(client: ApiClient, namespace: str) -> Check:
+    found = await read_node_limits(client, namespace)
+    verdict = CheckStatus.NOTE if found.is_refused else CheckStatus.OK
+    return Check("node agents", verdict, f"in {namespace}, {found.summary}")
 
 
 def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:

@@ -140,16 +140,15 @@ class RunFacts(msgspec.Struct, frozen=True):
     @property
     def expected_end(self) -> datetime | None:
         """None in every state in which nobody can tell."""
-        return (
-            self.item.expected_end if self.item is not None and self.state in (RunState.RUNS, RunState.WAITS) else None
-        )
+        told = (RunState.RUNS, RunState.WAITS, RunState.WAITS_FOR_VOLUME)
+        return self.item.expected_end if self.item is not None and self.state in told else None
 
     @property
     def not_before(self) -> datetime | None:
         """It does not end before this, where that is all that is known."""
-        return (
-            self.item.volumes.not_before if self.item is not None and self.state is RunState.WAITS_FOR_VOLUME else None
-        )
+        if self.item is None or self.state is not RunState.WAITS_FOR_VOLUME or self.expected_end is not None:
+            return None
+        return self.item.volumes.not_before
 
     @property
     def is_left_alone(self) -> bool:
@@ -354,7 +353,9 @@ def _waits_for_volume(item: QueueItem, now: datetime, server: ServerFacts) -> Ru
         until = sentence(", until about ", estimate(volumes.not_before)) if volumes.not_before is not None else ""
         still = sentence(" Volume ", stands_still(volumes.still, now), ".") if volumes.still is not None else ""
         turn = sentence(f"Volume {waiting.name} waits its turn for ", length, f": {volumes.turn_after}", until, ".")
-        told = sentence(turn, still)
+        at = item.expected_end
+        end = sentence(" Expected to end about ", estimate(at), _basis(item), ".") if at is not None else ""
+        told = sentence(turn, still, end)
     else:
         taken = where or ", not picked up by a node,"
         told = sentence(

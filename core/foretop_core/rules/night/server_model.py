@@ -61,7 +61,7 @@ class OpenBackup(msgspec.Struct, frozen=True):
     def left(self, now: datetime, random: Random | None) -> float:
         """The seconds until it ends, were it at work; endless where nothing tells."""
         if self.volumes.reason:
-            return math.inf
+            return self._left_after_turn(now, random)
         if self.is_finalizing:
             return _FINALIZES if random is None else random.expovariate(1 / _FINALIZES)
         elapsed = self.elapsed(now)
@@ -73,6 +73,15 @@ class OpenBackup(msgspec.Struct, frozen=True):
             by_volumes *= math.exp(random.gauss(0.0, _VOLUMES_SPREAD))
         # It does not end before its volumes are moved; where nothing else tells, they do.
         return max(left, by_volumes) if self.lengths.tells(elapsed) else by_volumes
+
+    def _left_after_turn(self, now: datetime, random: Random | None) -> float:
+        """As the earlier runs that went on beyond the turn of its waiting volume; endless where none tells."""
+        turn = self.volumes.not_before
+        if turn is None or not self.volumes.is_turn_sure:
+            return math.inf
+        until = max(0.0, (turn - now).total_seconds())
+        then = self.elapsed(now) + until
+        return until + self.lengths.left(then, random, None) if self.lengths.tells(then) else math.inf
 
     def is_by_items(self, now: datetime) -> bool:
         elapsed = self.elapsed(now)

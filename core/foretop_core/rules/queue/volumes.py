@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -53,16 +53,31 @@ def waiting_volume(movements: Iterable[DataMovement], now: datetime) -> WaitingV
     return WaitingVolume.of(first)
 
 
-def moved_before(waiting: DataMovement, moving: Iterable[DataMovement]) -> str:
+class NodeLoad(msgspec.Struct, frozen=True):
+    """The unfinished movements of a node, and how many it moves at once; None where that is not known."""
+
+    unfinished: tuple[DataMovement, ...] = ()
+    limit: int | None = None
+
+    @property
+    def moving(self) -> list[DataMovement]:
+        return [one for one in self.unfinished if one.phase == "InProgress"]
+
+
+def moved_before(waiting: DataMovement, node: NodeLoad) -> str:
     """What its node moves before it: `worker-2 moves volume videos of media-20261115022703`; "" for nothing.
 
-    One that came later does not count: a node that moves it has passed the waiting one over.
+    One that came later does not count: a node that moves it has passed the waiting one over. Nor does a node that
+    could move one more.
     """
-    since = waiting_since(waiting)
+    since, moving, limit = waiting_since(waiting), node.moving, node.limit
+    if limit is not None and len(moving) < limit:
+        return ""
     ahead = [one for one in moving if since is not None and (at := waiting_since(one)) and at <= since + PATIENCE]
     names = [f"{one.volume or one.name} of {one.backup_name or one.restore_name}" for one in ahead]
     nouns = "volume" if len(names) == 1 else "volumes"
-    return f"{waiting.node} moves {nouns} {humanize.join(names, 2)}" if names else ""
+    at_a_time = "" if limit is None else ", one at a time" if limit == 1 else f", {limit} at a time"
+    return f"{waiting.node} moves {nouns} {humanize.join(names, 2)}{at_a_time}" if names else ""
 
 
 def waiting_since(movement: DataMovement) -> datetime | None:
@@ -81,6 +96,8 @@ class VolumesEnd(msgspec.Struct, frozen=True):
     waiting: WaitingVolume | None = None
     turn_after: str = ""
     still: DataMovement | None = None
+    is_turn_sure: bool = False
+    """The limit of the node is known, so the turn comes then and not at any other time."""
     reason: Text = ""
     """Why the end is not known; "" where it is, or where the volumes do not tell."""
 
@@ -89,9 +106,9 @@ NOTHING_MOVES = VolumesEnd()
 
 
 def volumes_end(
-    movements: Iterable[DataMovement], on_node: Callable[[DataMovement], Sequence[DataMovement]], now: datetime
+    movements: Iterable[DataMovement], on_node: Callable[[DataMovement], NodeLoad], now: datetime
 ) -> VolumesEnd:
-    """`on_node` has the unfinished movements of the node of a volume: one that waits has its turn after those."""
+    """`on_node` has the load of the node of a volume: one that waits has its turn after that."""
     under_way = [one for one in movements if one.status.completion_timestamp is None]
     if not under_way:
         return NOTHING_MOVES
@@ -108,7 +125,8 @@ def volumes_end(
             not_before = max(bounds, default=None)
             until = sentence(", until about ", estimate(turn.at)) if turn.at is not None else ""
             told = sentence(f"volume {waits.name} waits its turn: {turn.behind}", until)
-            return VolumesEnd(None, not_before, waits, turn.behind, still, told)
+            is_sure = len(bounds) == len(queued) == len(waiting) and all(turn.is_sure for _, turn in queued)
+            return VolumesEnd(None, not_before, waits, turn.behind, still, is_sure, told)
     if (waits := waiting_volume(under_way, now)) is not None:
         where = f" on {waits.node}" if waits.node else ", not picked up by a node"
         reason = f"volume {waits.name} is {waits.phase}{where}, and nothing of it has moved"
@@ -133,23 +151,27 @@ class _Turn(msgspec.Struct, frozen=True):
 
     behind: str
     at: datetime | None
+    is_sure: bool = False
+    """Nothing waits before it whose length nobody knows, and the limit of the node is known."""
 
 
-def _turn(waiting: DataMovement, others: Sequence[DataMovement], now: datetime) -> _Turn | None:
+def _turn(waiting: DataMovement, node: NodeLoad, now: datetime) -> _Turn | None:
     """Its turn comes when so many of those under way are done as wait before it, and one more.
 
-    How long another waiting one takes is not known before it starts, so this is the earliest time.
+    How long another waiting one takes is not known before it starts, so this is the earliest time. Where more are under
+    way than the node moves at once by now, as many more have to end.
     """
-    moving = [one for one in others if one.phase == "InProgress"]
-    behind = moved_before(waiting, moving)
+    moving = node.moving
+    behind = moved_before(waiting, node)
     since = waiting_since(waiting)
     if not behind or since is None:
         return None
     ends = sorted(now + length for one in moving if (length := time_left(one, now)) is not None)
     if len(ends) < len(moving):
         return _Turn(behind, None)
-    before = [one for one in others if one.phase in NOT_MOVING_YET and (at := waiting_since(one)) and at < since]
-    return _Turn(behind, ends[min(len(before), len(ends) - 1)])
+    earlier = [at for one in node.unfinished if one.phase in NOT_MOVING_YET and (at := waiting_since(one)) is not None]
+    before = sum(at < since for at in earlier) + len(moving) - (node.limit or len(moving))
+    return _Turn(behind, ends[min(before, len(ends) - 1)], node.limit is not None and before < len(ends))
 
 
 def _stands_still(movement: DataMovement, now: datetime) -> bool:

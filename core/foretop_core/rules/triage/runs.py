@@ -205,7 +205,7 @@ def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
                 f"{node}.",
                 f" Meanwhile {busy}." if busy else "",
             ),
-            "Nothing while data moves there; the node agent's loadConcurrency is how many volumes a node moves at once."
+            f"Nothing while data moves there; {snapshot.node_limits_of(movement.namespace).told(movement.node)}."
             if busy
             else "Check the node agent pod there and whether its data mover pod can be scheduled.",
             (ObjectRef(snapshot.context, "Backup", movement.namespace, movement.backup_name),)
