@@ -1,15 +1,23 @@
-"""Properties with a few examples in each run of the tests, and with many in the sweeps."""
+"""Properties and matrices with a few examples in each run of the tests, and with all of them in the sweeps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import SearchStrategy
 
+_T = TypeVar("_T")
 _REPEATABLE = settings(derandomize=True, deadline=None, database=None)
+
+
+def sampled(cases: Iterable[_T], *kept: _T) -> list[Any]:
+    """The cases of a matrix: those that are kept run each time, the others in the sweeps."""
+    every = list(cases)
+    assert set(kept) <= set(every), f"{kept} are not all among {every}"
+    return [case if case in kept else pytest.param(case, marks=pytest.mark.sweep) for case in every]
 
 
 def few_or_many(

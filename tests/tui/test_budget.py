@@ -26,6 +26,7 @@ from foretop_core.clock import SystemClock
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP
+from tests.examples import sampled
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
 from tests.tui.pilot import MIDDLE, screen
@@ -147,7 +148,10 @@ async def test_a_second_in_which_nothing_happens_writes_the_clock_and_nothing_el
         assert 0 < app.taken() <= 80
 
 
-@pytest.mark.parametrize("keys", [("question_mark",), ("m",), ("colon",), ("ctrl+s",), ("slash",), ("6", "o")])
+_WINDOWS = [("question_mark",), ("m",), ("colon",), ("ctrl+s",), ("slash",), ("6", "o")]
+
+
+@pytest.mark.parametrize("keys", sampled(_WINDOWS, ("question_mark",), ("slash",)))
 async def test_behind_a_window_too_the_clock_alone_is_written(keys: tuple[str, ...]) -> None:
     source = FilledSource(troubled())
     app = Writing(source)

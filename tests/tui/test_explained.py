@@ -6,6 +6,7 @@ import pytest
 
 from foretop.widgets.line_widgets import TextPane
 from foretop_core.tables.text.explanations import EXPLANATIONS
+from tests.examples import sampled
 from tests.tui.pilot import SMALL, screen
 
 
@@ -24,7 +25,7 @@ async def test_the_help_lists_the_topics_and_enter_opens_one() -> None:
         assert len(shown.app.screen_stack) == 1
 
 
-@pytest.mark.parametrize("topic", EXPLANATIONS)
+@pytest.mark.parametrize("topic", sampled(EXPLANATIONS, "skip"))
 async def test_a_topic_is_shown_in_full_by_the_palette(topic: str) -> None:
     async with screen(size=(100, 50)) as shown:
         await shown.press("colon", *f"explain {topic}", "enter")

@@ -43,7 +43,13 @@ def shown(source: FilledSource) -> list[str]:
 
 
 _LATE = {name: _BUSY if name == "default" else _HOUR for name in SCENE_NAMES}
-_TIMES = [(name, passed) for name in SCENE_NAMES for passed in (timedelta(minutes=2), _LATE[name])]
+_SOON = timedelta(minutes=2)
+_TIMES = [
+    pytest.param(name, passed, marks=[] if (passed is _SOON) is (name == "default") else [pytest.mark.sweep])
+    for name in SCENE_NAMES
+    for passed in (_SOON, _LATE[name])
+]
+"""Each scene in each run of the tests, after two minutes or when it has gone on for long; both in the sweeps."""
 
 
 @pytest.mark.parametrize(

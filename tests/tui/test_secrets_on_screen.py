@@ -8,6 +8,9 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.examples import sampled
 from tests.terminal import Terminal
 from tests.wire.boxes import box_in_thread
 from tests.wire.canary import GOOD, SECRET_OBJECTS, echo_server, secret_kubeconfig, secrets_in, sign_addresses
@@ -18,7 +21,8 @@ _ESCAPE = "\x1b[27u"
 _COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)\x07")
 
 
-def test_no_secret_is_on_any_page_in_any_yaml_or_in_what_is_copied(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pages", sampled(["24", "1234567890"], "24"))
+def test_no_secret_is_on_any_page_in_any_yaml_or_in_what_is_copied(pages: str, tmp_path: Path) -> None:
     with box_in_thread(SECRET_OBJECTS) as box, echo_server() as echo:
         config, failing = secret_kubeconfig(box, echo, tmp_path)
         sign_addresses(box, echo)
@@ -33,7 +37,7 @@ def test_no_secret_is_on_any_page_in_any_yaml_or_in_what_is_copied(tmp_path: Pat
                 return False
 
             terminal.shows("by-plugin")
-            for page in "1234567890":
+            for page in pages:
                 for keys in (page, "\r", "y", " ", "c", _ESCAPE, "l", _ESCAPE, "D", _ESCAPE, _ESCAPE):
                     terminal.press(keys)
                     terminal.until(leaks_now, 0.5 if keys in (page, "y") else 0.1)

@@ -31,7 +31,7 @@ _EXPRESSIONS = [
     LongText(PRESCALED, ("spec", "cronJob", "spec", "schedule")),
     LongText(PRESCALED, ("spec", "primerSchedule")),
 ]
-_SAMPLE = 67
+_SAMPLE = 149
 
 
 @pytest.mark.parametrize("place", _EXPRESSIONS, ids=str)
