@@ -339,9 +339,9 @@ def _(seen: Surfaces) -> Stated:
 
 @states("first run to come", "forecast -f")
 def _(seen: Surfaces) -> Stated:
-    """Also of one whose start is not known."""
+    """Also of one whose start is not known. One with a constant delay is due within the second it is looked at."""
     for server in seen.foreseen:
-        told: set[str] = set()
+        told = {name for (_, name), item in seen.next_items.items() if "every" in item["schedule"]}
         for run in server["runs"]:
             if run["due"] and run["schedule"] not in told and at(run["due"]).low >= seen.now.timestamp():
                 told.add(run["schedule"])
