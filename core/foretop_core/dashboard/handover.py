@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 
 import msgspec
 
 from foretop_core.actions.field_changes import change_lines
-from foretop_core.actions.journal import JournalEntry
+from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import pause_note, pause_windows, window_line
@@ -202,3 +204,21 @@ def _markdown(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[
 def _escaped(text: str) -> str:
     """Names come from the cluster: none of them makes markup."""
     return _MARKUP.sub(r"\\\1", clean(text))
+
+
+async def handover_of(state: DashboardState, environ: Mapping[str, str]) -> Handover:
+    """As of now; a journal that cannot be read costs its own part only."""
+    journal: tuple[JournalEntry, ...] = ()
+    problem = ""
+    try:
+        journal = await Journal(default_path(environ)).read_in_thread()
+    except ForetopError as found:
+        problem = str(found)
+    return Handover(
+        tuple((state.store.snapshot(context), state.now(context)) for context in state.contexts),
+        state.findings,
+        state.acknowledged,
+        state.unseen,
+        tuple(entry for entry in journal if entry.context in state.contexts),
+        problem,
+    )

@@ -49,7 +49,7 @@ from foretop_core.tables.resources.visibility_findings import (
     unreadable_findings,
     visibility_findings,
 )
-from foretop_core.tables.text.time_zones import TimeZoneSetting
+from foretop_core.tables.text.times import TimeZoneSetting
 
 _log = logger(__name__)
 _MOST = 50

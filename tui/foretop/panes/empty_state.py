@@ -15,12 +15,12 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
+from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.queue import ended_lately
 from foretop_core.tables.resources.runs import took
-from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import clean, cut, pad
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)

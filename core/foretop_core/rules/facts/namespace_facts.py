@@ -23,9 +23,9 @@ from foretop_core.rules.protection.namespace_protection import (
     promised_since,
 )
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.repository_readiness import unready_names
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
+from foretop_core.rules.storage_readiness import unready_names
 
 __all__ = [
     "IGNORED_NAMESPACES",

@@ -15,7 +15,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import planned_backup, stamped_name
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.forecast import GRACE
-from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_windows, window_line
+from foretop_core.rules.pauses import PauseWindow, pause_note, pause_windows, window_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 __all__ = [

@@ -24,13 +24,12 @@ from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, live_positions, order
-from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
-from foretop_core.rules.queue.run_forecast import RunForecast
+from foretop_core.rules.queue.queue_items import Queue, QueueItem, RunForecast, queue
 from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
 from foretop_core.rules.schedule_history import run_length
 from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_refusal import waiting_refusals
+from foretop_core.rules.storage_readiness import waiting_refusals
 
 __all__ = [
     "DataProgress",

@@ -42,7 +42,7 @@ from foretop_core.rules.schedule_history import ended, faults_in_a_row, history,
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_refusal import schedule_refusal
+from foretop_core.rules.storage_readiness import schedule_refusal
 
 __all__ = [
     "SEVERITIES",

@@ -28,7 +28,7 @@ from foretop_core.rules.night.server_model import (
 )
 from foretop_core.rules.queue.owners import Owner, OwnerKind
 from foretop_core.rules.queue.positions import Run, has_ended
-from foretop_core.rules.queue.run_forecast import Range, RunForecast
+from foretop_core.rules.queue.queue_items import Range, RunForecast
 from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 

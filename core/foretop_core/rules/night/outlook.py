@@ -11,7 +11,7 @@ import msgspec
 from foretop_core.rules import humanize
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.window import Window
-from foretop_core.rules.queue.run_forecast import Range
+from foretop_core.rules.queue.queue_items import Range
 from foretop_core.rules.sentences import Text, estimate, sentence
 
 _MINUTE = timedelta(minutes=1)

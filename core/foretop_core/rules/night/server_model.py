@@ -25,7 +25,7 @@ from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd, volumes_end
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_refusal import schedule_refusal, storage_refusal
+from foretop_core.rules.storage_readiness import schedule_refusal, storage_refusal
 
 MOST_RUNS = 1500
 """Of one schedule: one that is due every minute has so many in a day."""

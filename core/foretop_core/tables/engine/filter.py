@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from foretop_core.errors import BadInput
-from foretop_core.tables.engine.label_selector import LabelSelector, take
+from foretop_core.tables.engine.selectors import LabelSelector, take
 from foretop_core.tables.engine.status_glyphs import phase_briefs
 
 _SPACE = re.compile(r"\s*")

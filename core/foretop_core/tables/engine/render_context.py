@@ -37,7 +37,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
 from foretop_core.store import Store
 from foretop_core.tables.text import times
-from foretop_core.tables.text.time_zones import IN_UTC, TimeZoneSetting
+from foretop_core.tables.text.times import IN_UTC, TimeZoneSetting
 
 REFRESH = timedelta(seconds=10)
 """The second of a beat and the usual lengths of runs take a look at everything and move slowly."""
