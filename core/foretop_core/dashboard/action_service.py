@@ -1,4 +1,4 @@
-"""What the screen acts with: plans for several clusters, the executor of each, and the watch for who undoes a write."""
+"""The means by which the screen acts: plans for several clusters, the executor of each, the watch for undone writes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SessionDownloads:
         self._agreed[context] = confirmed
 
     def is_agreed(self, context: str, wanted: str) -> bool:
-        """Whether they are, also where this name is to be typed: a cluster may have become protected since."""
+        """True if they are, also where this name is to be typed: a cluster may have become protected since."""
         return context in self._agreed and (not wanted or wanted in self._agreed[context])
 
     def confirmed(self, context: str) -> frozenset[str]:
@@ -165,7 +165,7 @@ class ActionService:
         return self._clusters[context].client
 
     def plan(self, intent: ActionRecord, planner: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
-        """What the action writes for each of these objects as the store shows them now."""
+        """Plans the writes of the action for each of these objects as the store shows them now."""
         steps: list[PlanStep] = []
         origins: list[ObjectRef] = []
         refused: list[Refusal] = []
@@ -189,7 +189,7 @@ class ActionService:
         return TrackedPlan(Plan(intent, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
 
     async def refusal(self, plan: Plan, *, confirmed: bool = False) -> str:
-        """What stands against sending it: read-only, or a right that is missing; "" where nothing does.
+        """The reason against sending it: read-only, or a right that is missing; "" where there is none.
 
         Of what a person has `confirmed`, also that a name is wanted by now that they were not asked for.
         """
@@ -255,7 +255,7 @@ class ActionService:
         )
 
     def user(self, context: str) -> str:
-        """Who acts there, as far as it has been asked."""
+        """The user who acts there, as far as it has been asked."""
         return self._users.get(context) or login(self._environ)
 
     def knows_user(self, context: str) -> bool:

@@ -62,7 +62,7 @@ def handover_text(handover: Handover, zone: tzinfo, *, markdown: bool = False) -
 
 
 def _as_of(now: datetime, zone: tzinfo) -> str:
-    """It is read later than it was written."""
+    """Says as of when it was written: it is read later."""
     local = now.astimezone(zone)
     clock = f"{local:%H:%M:%S}{humanize.zone_name(local)}"
     return f"Times without a date are of {humanize.day(local)}. Durations and what is still to come are as of {clock}."
@@ -141,7 +141,7 @@ class _Told:
                 yield (f"{place}{schedule.namespace}/{schedule.name} {note}{late}",)
 
     def runs(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[datetime, str]]:
-        """Those that the calendar has: of schedules, and of the jobs that nodes are warmed up for."""
+        """The runs that the calendar has: of schedules, and of the jobs that nodes are warmed up for."""
         for one in (*snapshot.schedules, *snapshot.prescaled):
             item = timeline_item(snapshot.ref(one), one, lambda _, schedule: snapshot.readings(schedule))
             if item is None or not item.starts:
@@ -158,7 +158,7 @@ class _Told:
             yield times[0], f"{first}  {name}{more}{held}"
 
     def _obstacle(self, facts: ScheduleFacts) -> str:
-        """What keeps its runs from being made, as the calendar tells it; "" for nothing."""
+        """The reason why its runs are not made, as the calendar tells it; "" for none."""
         obstacle = render(facts.obstacle, facts.now, self._zone)
         if (late := facts.overdue) is None:
             return f"; {obstacle.removeprefix('but ').removeprefix('when ')}" if obstacle else ""

@@ -1,4 +1,4 @@
-"""What can be said of one backup or restore: its place in the queue, its progress, when it starts and ends or why not.
+"""Facts of one backup or restore: its place in the queue, its progress, when it starts and ends or why not.
 
 Every surface reads it here, in the same words.
 """
@@ -106,7 +106,7 @@ class DataProgress(msgspec.Struct, frozen=True):
 
     @property
     def percent(self) -> int | None:
-        """Of the bytes; None where no size is known."""
+        """The share of the bytes; None where no size is known."""
         return 100 * min(self.done, self.total) // self.total if self.total else None
 
 
@@ -145,19 +145,19 @@ class RunFacts(msgspec.Struct, frozen=True):
 
     @property
     def not_before(self) -> datetime | None:
-        """It does not end before this, where that is all that is known."""
+        """The moment before which it does not end, where that is all that is known."""
         return (
             self.item.volumes.not_before if self.item is not None and self.state is RunState.WAITS_FOR_VOLUME else None
         )
 
     @property
     def is_left_alone(self) -> bool:
-        """Whether a silent server has never seen it: it is in no queue then."""
+        """True if a silent server has never seen it: it is in no queue then."""
         return self.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not _was_picked_up(self.run)
 
 
 def _was_picked_up(run: Run) -> bool:
-    """Whether Velero has seen it: one that it has not seen is in nobody's queue."""
+    """True if Velero has seen it: one that it has not seen is in nobody's queue."""
     return run.phase not in ("", "New")
 
 

@@ -95,7 +95,7 @@ def _is_meant(snapshot: ClusterSnapshot, place: BackupStorageLocation, name: str
 
 
 def is_stored(backup: Backup) -> bool:
-    """Whether anything of it is, or is being, written to its location: of one that waits or was refused nothing is."""
+    """True if anything of it is, or is being, written to its location: nothing of one that waits or was refused is."""
     return backup.phase not in WAITING and backup.phase not in {"ReadyToStart", "FailedValidation"}
 
 

@@ -86,7 +86,7 @@ class OpenBackup(msgspec.Struct, frozen=True):
 
 
 class ServerModel(msgspec.Struct, frozen=True):
-    """What a course is played from: the state of a server, how long its runs take, and whose runs they are."""
+    """The basis of a course: the state of a server, how long its runs take, and whose runs they are."""
 
     namespace: str
     now: datetime
@@ -333,7 +333,7 @@ def server_slots(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[
 
 
 def server_has_queue(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[Backup]) -> bool:
-    """Whether the release of a server queues its backups, as 1.18 and later do."""
+    """True if the release of a server queues its backups, as 1.18 and later do."""
     if any(run.phase in phases.QUEUE_PHASES for run in open_runs):
         return True
     release = snapshot.verdict(namespace).release
@@ -371,13 +371,13 @@ class _Claims:
 
 
 def _has_just_come(run: Backup, now: datetime) -> bool:
-    """Whether Velero is about to see it for the first time, which makes it look at its queue."""
+    """True if Velero is about to see it for the first time, which makes it look at its queue."""
     made = run.created
     return run.phase in ("", "New") and made is not None and now - made <= LOOK_LASTS
 
 
 def _has_just_ended(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> bool:
-    """Whether a backup has left its slot within the time of a hand-over that is not late."""
+    """True if a backup has left its slot within the time of a hand-over that is not late."""
     return any(
         run.phase in phases.FINISHING - phases.MOVES_DATA
         if run.status.completion_timestamp is None

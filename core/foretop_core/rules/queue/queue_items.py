@@ -81,7 +81,7 @@ class QueueItem(msgspec.Struct, frozen=True):
         return self.phase in phases.WAITING
 
     def starts_at_once(self, now: datetime) -> bool:
-        """Whether it waits for nothing but to be seen."""
+        """True if it waits for nothing but to be seen."""
         return self.expected_start is not None and self.expected_start - now <= _AT_ONCE
 
     @property
@@ -205,7 +205,7 @@ def _overtaken(line: Sequence[Run], holds: Blockers) -> set[int]:
 
 
 def _shows_a_queue(line: Sequence[Run], concurrency: int | None) -> bool:
-    """Whether the release has a queue: before 1.18 there are no phases and no flag, and restores never have them."""
+    """True if the release has a queue: before 1.18 there are no phases and no flag, and restores never have them."""
     if not all(isinstance(run, Backup) for run in line):
         return False
     return (concurrency or 1) > 1 or any(run.phase in ("Queued", "ReadyToStart") for run in line)
@@ -286,7 +286,7 @@ class Disagreement(msgspec.Struct, frozen=True):
 
     @property
     def is_stale(self) -> bool:
-        """Whether the controller has not updated it since; otherwise it counts differently."""
+        """True if the controller has not updated it since; otherwise it counts differently."""
         return self.reported != self.recomputed
 
 

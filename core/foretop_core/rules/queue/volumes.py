@@ -54,7 +54,7 @@ def waiting_volume(movements: Iterable[DataMovement], now: datetime) -> WaitingV
 
 
 def moved_before(waiting: DataMovement, moving: Iterable[DataMovement]) -> str:
-    """What its node moves before it: `worker-2 moves volume videos of media-20261115022703`; "" for nothing.
+    """Names what its node moves before it: `worker-2 moves volume videos of media-20261115022703`; "" for nothing.
 
     One that came later does not count: a node that moves it has passed the waiting one over.
     """
@@ -129,7 +129,7 @@ def stands_still(still: DataMovement, now: datetime) -> Text:
 
 
 class _Turn(msgspec.Struct, frozen=True):
-    """What a node moves before a waiting volume, and when its turn comes; None where that is not known."""
+    """The volumes that a node moves before a waiting one, and when its turn comes; None where that is not known."""
 
     behind: str
     at: datetime | None

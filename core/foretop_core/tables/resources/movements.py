@@ -103,7 +103,7 @@ def moved_for(movement: DataMovement) -> str:
 
 
 def _unfinished_first(movement: DataMovement) -> tuple[bool, bool, float]:
-    """What moves, then what waits, then what has ended, the newest first."""
+    """Orders those that move, then those that wait, then those that have ended, the newest first."""
     at = movement.status.start_timestamp or movement.created
     return movement.phase in _ENDED, movement.phase != "InProgress", -at.timestamp() if at else math.inf
 

@@ -94,7 +94,7 @@ class TimeZoneMode(Enum):
 
 
 class TimeZoneSetting(msgspec.Struct, frozen=True):
-    """What a person asked for; `zone` is that of whatever has no cron expression of its own."""
+    """The zone that a person asked for; `zone` is that of whatever has no cron expression of its own."""
 
     told: TimeZoneMode = TimeZoneMode.UTC
     zone: tzinfo = UTC
