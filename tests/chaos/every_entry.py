@@ -32,7 +32,7 @@ from foretop_core.rules.night.night import Foresight
 from foretop_core.rules.night.past_runs import past_runs
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.view import UnreadableRow
-from foretop_core.tables.text.time_zones import TimeZoneSetting
+from foretop_core.tables.text.times import TimeZoneSetting
 from foretop_core.tables.timeline.lanes import StartLoad
 from foretop_core.tables.timeline.night_chart import SizeClass, Zoom, lane_cells, night_axis
 from foretop_core.tables.timeline.night_lanes import PAST, ServerNight, is_shared

@@ -56,7 +56,7 @@ SAME = (
         "the same: one line later of each hundred",
     ),
     SameProgram(
-        "core/foretop_core/kube/connection/kubeconfig_writer.py",
+        "core/foretop_core/kube/connection/oidc.py",
         "if time.monotonic() >= deadline:",
         ">= to >",
         "decides about one more try at the very moment that the time is up",

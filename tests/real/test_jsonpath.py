@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.tables.engine.custom_columns import parse_columns
+from foretop.commands.get import parse_columns
 from foretop_core.tables.engine.jsonpath import parse_jsonpath
 from foretop_demo.local_api_server import LocalApiServer
 from tests.real.build import Kit

@@ -15,7 +15,7 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import VisibilityGap
-from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
+from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
 from tests.objects import NOW
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, troubled

@@ -26,7 +26,7 @@ from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.refusal_actor import Actor, who_must_act
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_refusal import schedule_refusal
+from foretop_core.rules.storage_readiness import schedule_refusal
 from foretop_core.rules.triage import Finding, Thresholds, triage
 from foretop_core.rules.triage.nonadmin import refused
 from foretop_core.rules.triage.schedules import forgotten_pauses

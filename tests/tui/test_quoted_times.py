@@ -26,7 +26,7 @@ from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
 from foretop_core.rules.sentences import Moment, Sentence, Text, render
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.resources.findings import finding_item
-from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
+from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
 from tests.objects import backup, restore, schedule
 from tests.settled_scenes import SCENE_NAMES
 from tests.tui.fake_source import FilledSource, meta

@@ -7,21 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
-STILL_TO_DO = frozenset(
-    {
-        "foretop.app",
-        "foretop.pages",
-        "foretop.panes",
-        "foretop_core.dashboard",
-        "foretop_core.rules.facts",
-        "foretop_core.rules.night",
-        "foretop_core.rules.queue",
-        "foretop_core.tables",
-    }
-)
 _MUST_BE_READ_TO_THE_END = re.compile(r"(What|Where|Of|Who|That|It|Whether|Those|Whatever)\b")
 
 
@@ -39,15 +25,6 @@ def _riddles(path: Path) -> Iterator[str]:
                 yield f"{getattr(node, 'name', 'module')}: {told.splitlines()[0]}"
 
 
-def _package(module: str) -> str | None:
-    return next((one for one in STILL_TO_DO if module == one or module.startswith(f"{one}.")), None)
-
-
 def test_docstrings_begin_with_a_verb_or_the_thing_itself() -> None:
-    found = {module: told for module, path in _modules() if not _package(module) and (told := list(_riddles(path)))}
+    found = {module: told for module, path in _modules() if (told := list(_riddles(path)))}
     assert found == {}
-
-
-@pytest.mark.parametrize("package", sorted(STILL_TO_DO))
-def test_a_package_whose_docstrings_are_done_leaves_the_list(package: str) -> None:
-    assert any(any(_riddles(path)) for module, path in _modules() if _package(module) == package)

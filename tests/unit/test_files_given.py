@@ -15,7 +15,7 @@ from foretop.terminal.editor import run_editor
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, OidcConfig
 from foretop_core.kube.connection.kubeconfig import choose_contexts, read_service_account
-from foretop_core.kube.connection.kubeconfig_writer import write_tokens
+from foretop_core.kube.connection.oidc import write_tokens
 from foretop_core.own_files import read_given_file
 
 SCHEDULE = """

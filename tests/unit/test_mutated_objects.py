@@ -14,7 +14,7 @@ from foretop_core.cron import Dialect, parse
 from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, PreScaledCronJob, Resource, decode, from_builtins
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.tables.text.progress_bar import bar
+from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.text.terminal_text import LONGEST, clean, width
 from foretop_core.tables.timeline.runs_per_minute import run_bits
 from tests.chaos.every_entry import Outcome, try_objects

@@ -238,7 +238,7 @@ class Dashboard(SerialKeyApp):
                     await self._again.wait()
 
     def try_again(self) -> None:
-        """Whatever waits before it is tried again is tried now; what others wrote over the screen goes."""
+        """Tries again now whatever waits for it, and draws over what others wrote on the screen."""
         self._draw_again()
         self._again.set()
         if self._source is not None:
@@ -299,7 +299,7 @@ class Dashboard(SerialKeyApp):
     _applier: SettingsApplier | None = None
 
     def _state(self, state: DashboardState) -> tuple[object, ...]:
-        """What moves when there is something to draw: the facts, their health, and the second."""
+        """The values that move when there is something to draw: the facts, their health, and the second."""
         store = state.store
         revisions = tuple(store.revision(context) for context in state.contexts)
         clock = state.source.clock(state.contexts[0]).now() if state.contexts else None
@@ -375,7 +375,7 @@ class Dashboard(SerialKeyApp):
         self.exit()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Where colours are not wanted at all, a theme has none to give."""
+        """The filters of a theme, or one that takes all colours out where none are wanted."""
         filters = super().get_line_filters()
         if self.no_color:
             # Only here: the terminal's own colours need none of it.
@@ -389,7 +389,7 @@ class Dashboard(SerialKeyApp):
 
     @property
     def raises_cursor(self) -> bool:
-        """Whether the row under the cursor keeps its colours, on a background of its own; else it is reversed."""
+        """True if the row under the cursor keeps its colours, on a background of its own; else it is reversed."""
         return self._theme_filter is not None and self._theme_filter.raises_cursor and not self.no_color
 
     def show_theme(self, name: str, *, afresh: bool = False) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from foretop_core.actions.obstacles import unavailable_storage
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor
 from foretop_core.actions.planners.downloads import Run, RunFile, plan_download
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.signed_url_download import Progress, TlsTrust, fetch
+from foretop_core.actions.step_builders import unavailable_storage
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths

@@ -1,4 +1,7 @@
-"""The steps that planners make: a patch, a new object or a deletion, with its kubectl line and who owns the object."""
+"""The steps that planners make: a patch, a new object or a deletion, with its kubectl line and who owns the object.
+
+Also what stands in the way: storage that cannot be used just now, and a Velero that is silent.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from typing import Any
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.plans import NamedSource, PlanStep, Write
 from foretop_core.kube.connection import api_paths
-from foretop_core.models import Resource
+from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 _ARGO_CD = ("Argo CD", "change it in the Git repository that the application follows")
 _FLUX = ("Flux", "change it in the Git repository that the kustomization follows")
@@ -168,3 +173,18 @@ def compact_json(value: Mapping[str, Any]) -> str:
 def _owner(item: Resource) -> tuple[str, ...]:
     warning = owner_warning(item)
     return (warning,) if warning else ()
+
+
+def unavailable_storage(snapshot: ClusterSnapshot, backup: Backup) -> str:
+    """Why nothing can be read from where the backup is kept; "" where nothing is known against it."""
+    location = snapshot.location(backup.namespace, backup.spec.storage_location)
+    if location is None or location.phase != "Unavailable":
+        return ""
+    return f"the storage location {location.name} is Unavailable: {location.status.message or 'no reason given'}"
+
+
+def waits_for_velero(snapshot: ClusterSnapshot, namespace: str, done: str, now: datetime) -> str:
+    """`nothing is deleted until Velero is back (no sign of activity from Velero since 02:16:03Z), then `, or ""."""
+    beat = snapshot.heartbeat(namespace)
+    silence = beat.silence(now)
+    return f"nothing is {done} until {beat.awaited(now)} ({render(silence, now)}), then " if silence else ""

@@ -1,1 +1,1 @@
-"""What a dashboard knows and does, without a screen: the moment, the scope, findings as shown, table models, plans."""
+"""The dashboard without a screen: the moment, the scope, findings as shown, table models, plans."""

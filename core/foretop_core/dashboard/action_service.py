@@ -1,4 +1,4 @@
-"""What the screen acts with: plans for several clusters, the executor of each, and the watch for who undoes a write."""
+"""The means by which the screen acts: plans for several clusters, the executor of each, the watch for undone writes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,64 @@ from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, Result, login, whoami
+from foretop_core.actions.planners.downloads import Run
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
+from foretop_core.actions.run_logs import RunLog
 from foretop_core.config.protection import NO_PROTECTION, Protection
-from foretop_core.dashboard.session_downloads import SessionDownloads
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.logs import logger
-from foretop_core.models import Backup, Resource
+from foretop_core.models import Backup, NonAdmin, Resource
 from foretop_core.models.wire import ObjectRef, UnreadableObject
 from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.facts.run_facts import QueueLine, queue_line
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
+
+_MOST_CHARACTERS = 64_000_000
+"""Of all logs together; the oldest go first, and one that is longer is fetched again when it is wanted again."""
+
+
+class SessionDownloads:
+    """Consent to create DownloadRequests, cluster by cluster, and the logs that have come."""
+
+    def __init__(self) -> None:
+        self._agreed: dict[str, frozenset[str]] = {}
+        self._logs: dict[ObjectRef, tuple[object, RunLog]] = {}
+
+    def agree(self, context: str, confirmed: frozenset[str] = frozenset()) -> None:
+        """From now on DownloadRequests are created in this cluster without asking, by the names that were typed."""
+        self._agreed[context] = confirmed
+
+    def is_agreed(self, context: str, wanted: str) -> bool:
+        """True if they are, also where this name is to be typed: a cluster may have become protected since."""
+        return context in self._agreed and (not wanted or wanted in self._agreed[context])
+
+    def confirmed(self, context: str) -> frozenset[str]:
+        return self._agreed.get(context, frozenset())
+
+    def keep_log(self, key: ObjectRef, item: Run | NonAdmin, log: RunLog) -> None:
+        """A partial log is not kept: more of it may come."""
+        if log.partial:
+            return
+        self._logs.pop(key, None)
+        self._logs[key] = (_version(item), log)
+        while sum(kept.size for _, kept in self._logs.values()) > _MOST_CHARACTERS:
+            del self._logs[next(iter(self._logs))]
+
+    def log(self, key: ObjectRef, item: Run | NonAdmin | None) -> RunLog | None:
+        """The log that was fetched before, unless the object has changed since."""
+        found = self._logs.get(key)
+        return found[1] if found is not None and item is not None and found[0] == _version(item) else None
+
+
+def _version(item: Run | NonAdmin) -> object:
+    status = (item.state, item.velero.status) if isinstance(item, NonAdmin) else item.status
+    return item.metadata.uid, status
+
 
 _log = logger(__name__)
 
@@ -122,7 +165,7 @@ class ActionService:
         return self._clusters[context].client
 
     def plan(self, intent: ActionRecord, planner: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
-        """What the action writes for each of these objects as the store shows them now."""
+        """Plans the writes of the action for each of these objects as the store shows them now."""
         steps: list[PlanStep] = []
         origins: list[ObjectRef] = []
         refused: list[Refusal] = []
@@ -146,7 +189,7 @@ class ActionService:
         return TrackedPlan(Plan(intent, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
 
     async def refusal(self, plan: Plan, *, confirmed: bool = False) -> str:
-        """What stands against sending it: read-only, or a right that is missing; "" where nothing does.
+        """The reason against sending it: read-only, or a right that is missing; "" where there is none.
 
         Of what a person has `confirmed`, also that a name is wanted by now that they were not asked for.
         """
@@ -212,7 +255,7 @@ class ActionService:
         )
 
     def user(self, context: str) -> str:
-        """Who acts there, as far as it has been asked."""
+        """The user who acts there, as far as it has been asked."""
         return self._users.get(context) or login(self._environ)
 
     def knows_user(self, context: str) -> bool:

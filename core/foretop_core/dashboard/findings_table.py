@@ -71,7 +71,7 @@ class FindingsTableModel(TableModel):
         return self.table.replace((findings.key_of(finding), finding) for finding in self._lines())
 
     def _lines(self) -> Iterator[Finding]:
-        """What is narrowed to a namespace or filtered is shown one by one: a line of many could not be searched."""
+        """Lists findings one by one where they are narrowed or filtered: a line of many could not be searched."""
         listed = (*self.state.findings, *(self.state.acknowledged if self.shows_acknowledged else ()))
         if self.state.focus.namespace or self.filter_text:
             yield from ungathered(listed)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 
 import msgspec
 
 from foretop_core.actions.field_changes import change_lines
-from foretop_core.actions.journal import JournalEntry
+from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import pause_note, pause_windows, window_line
@@ -60,7 +62,7 @@ def handover_text(handover: Handover, zone: tzinfo, *, markdown: bool = False) -
 
 
 def _as_of(now: datetime, zone: tzinfo) -> str:
-    """It is read later than it was written."""
+    """Says as of when it was written: it is read later."""
     local = now.astimezone(zone)
     clock = f"{local:%H:%M:%S}{humanize.zone_name(local)}"
     return f"Times without a date are of {humanize.day(local)}. Durations and what is still to come are as of {clock}."
@@ -139,7 +141,7 @@ class _Told:
                 yield (f"{place}{schedule.namespace}/{schedule.name} {note}{late}",)
 
     def runs(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[datetime, str]]:
-        """Those that the calendar has: of schedules, and of the jobs that nodes are warmed up for."""
+        """The runs that the calendar has: of schedules, and of the jobs that nodes are warmed up for."""
         for one in (*snapshot.schedules, *snapshot.prescaled):
             item = timeline_item(snapshot.ref(one), one, lambda _, schedule: snapshot.readings(schedule))
             if item is None or not item.starts:
@@ -156,7 +158,7 @@ class _Told:
             yield times[0], f"{first}  {name}{more}{held}"
 
     def _obstacle(self, facts: ScheduleFacts) -> str:
-        """What keeps its runs from being made, as the calendar tells it; "" for nothing."""
+        """The reason why its runs are not made, as the calendar tells it; "" for none."""
         obstacle = render(facts.obstacle, facts.now, self._zone)
         if (late := facts.overdue) is None:
             return f"; {obstacle.removeprefix('but ').removeprefix('when ')}" if obstacle else ""
@@ -202,3 +204,21 @@ def _markdown(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[
 def _escaped(text: str) -> str:
     """Names come from the cluster: none of them makes markup."""
     return _MARKUP.sub(r"\\\1", clean(text))
+
+
+async def handover_of(state: DashboardState, environ: Mapping[str, str]) -> Handover:
+    """As of now; a journal that cannot be read costs its own part only."""
+    journal: tuple[JournalEntry, ...] = ()
+    problem = ""
+    try:
+        journal = await Journal(default_path(environ)).read_in_thread()
+    except ForetopError as found:
+        problem = str(found)
+    return Handover(
+        tuple((state.store.snapshot(context), state.now(context)) for context in state.contexts),
+        state.findings,
+        state.acknowledged,
+        state.unseen,
+        tuple(entry for entry in journal if entry.context in state.contexts),
+        problem,
+    )

@@ -1,4 +1,4 @@
-"""What a session can do for the object that is open: follow its events, fetch it whole, say what may be fetched."""
+"""Requests of a session for the object that is open: follow its events, fetch it whole, say what may be fetched."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def fetch_movements(state: DashboardState, key: ObjectRef) -> str:
 
 
 async def why_not_fetch_results(state: DashboardState, key: ObjectRef) -> str:
-    """What stands against fetching its results, "" where nothing does."""
+    """The reason against fetching its results; "" where there is none."""
     from foretop_core.actions.planners.downloads import RunFile
     from foretop_core.actions.run_files import refusal
     from foretop_core.dashboard.action_service import ActionService

@@ -42,12 +42,12 @@ _MOST_BACKUPS = 10
 
 
 def object_of(finding: Finding) -> ObjectRef | None:
-    """What the finding is about, where that is an object that can be opened."""
+    """The object that the finding is about, where it is one that can be opened."""
     return finding.subject if _can_be_opened(finding.subject) else None
 
 
 def related_to_finding(finding: Finding) -> tuple[ObjectRef, ...]:
-    """What it blames first, then the culprits and the object that suffers."""
+    """The object that it blames first, then the culprits and the object that suffers."""
     cause = finding.because
     blamed = (cause.subject,) if cause is not None and not cause.members else ()
     return tuple(dict.fromkeys(filter(_can_be_opened, (*blamed, *finding.related, finding.subject))))
@@ -58,7 +58,7 @@ def _can_be_opened(ref: ObjectRef) -> bool:
 
 
 def related(store: Store, key: ObjectRef) -> tuple[ObjectRef, ...]:
-    """What belongs to an object, nearest first; only what is there."""
+    """The objects that belong to an object, nearest first; only those that are there."""
     return tuple(dict.fromkeys(other for other in _related(store, key) if store.get(other) is not None))
 
 

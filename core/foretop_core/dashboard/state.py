@@ -49,7 +49,7 @@ from foretop_core.tables.resources.visibility_findings import (
     unreadable_findings,
     visibility_findings,
 )
-from foretop_core.tables.text.time_zones import TimeZoneSetting
+from foretop_core.tables.text.times import TimeZoneSetting
 
 _log = logger(__name__)
 _MOST = 50
@@ -77,7 +77,7 @@ class FailureLog:
         return failure
 
     def of(self, context: str, now: datetime) -> tuple[Failure, ...]:
-        """What still counts in one cluster."""
+        """The failures that still count in one cluster."""
         for place, (failure, item, at) in list(self._kept.items()):
             changed = item is not None and failure.subject is not None and self._store.get(failure.subject) is not item
             if changed or (item is None and now - at > _FORGOTTEN_AFTER):
@@ -170,7 +170,7 @@ class DashboardState:
 
     @property
     def zone(self) -> tzinfo:
-        """That of times which belong to no object."""
+        """The zone of times that belong to no object."""
         return self.zoning.zone
 
     def begin_frame(self) -> None:
@@ -239,7 +239,7 @@ class DashboardState:
         return render if zone is self.zone else replace(render, zoning=replace(self.zoning, zone=zone))
 
     def pauses(self, context: str) -> PauseSummary:
-        """What is paused and overdue in a cluster, as of the last look at it."""
+        """The paused and the overdue schedules of a cluster, as of the last look at it."""
         return self._pauses.get(context, PauseSummary())
 
     def severities(self, context: str = "") -> Mapping[Severity, int]:
@@ -267,7 +267,7 @@ class DashboardState:
 
     @property
     def has_judged(self) -> bool:
-        """Whether every cluster was judged once; before that nothing is known to be well."""
+        """True if every cluster was judged once; before that nothing is known to be well."""
         return all(map(self.was_judged, self.contexts))
 
     def was_judged(self, context: str) -> bool:
@@ -275,7 +275,7 @@ class DashboardState:
 
     @property
     def has_loaded(self) -> bool:
-        """Whether all that comes in with the first lists was judged; what is found after that is new."""
+        """True if all that comes in with the first lists was judged; what is found after that is new."""
         return not self._first_look
 
     @property
@@ -299,12 +299,12 @@ class DashboardState:
         return self._log.note(what, context, subject, problem, self.clock(context))
 
     def failures(self, context: str) -> tuple[Failure, ...]:
-        """What could not be judged or shown in one cluster."""
+        """The failures to judge or show something in one cluster."""
         judging = (*self._failed_judging.get(context, ()), *self._failed_rules.get(context, ()))
         return (*judging, *self._log.of(context, self.clock(context)))
 
     def _judge_safely(self, context: str) -> None:
-        """What fails in one cluster leaves the others alone; its last findings stay, and the failure is named."""
+        """Judges one cluster; a failure leaves the others alone, its last findings stay, and it is named."""
         try:
             self._judge(context)
         except Exception as problem:

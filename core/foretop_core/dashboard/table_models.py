@@ -52,7 +52,7 @@ class SectionRow(Row):
 
 
 def cells_of(columns: Iterable[Column[Any]], entry: Any, render: RenderContext) -> list[Cell]:
-    """What columns say of a row; no text is longer than a line can ever show."""
+    """The cells of a row; no text is longer than a line can ever show."""
     made = []
     for column in columns:
         text = clean(column.text(entry, render)[:LONGEST_CELL])
@@ -105,7 +105,7 @@ class TableModel(ABC):
 
     @abstractmethod
     def render_context(self, key: ObjectRef, entry: Any) -> RenderContext:
-        """What a row is painted against."""
+        """The cluster and the moment that a row is painted against."""
 
     @abstractmethod
     def facets(self, key: ObjectRef, entry: Any) -> FilterableRow: ...
@@ -129,7 +129,7 @@ class TableModel(ABC):
         """Takes in no more changes."""
 
     def entry(self, key: ObjectRef) -> Any:
-        """What a row is made from; None where it is gone."""
+        """The entry that a row is made from; None where it is gone."""
         return self.table.get(key)
 
     def subject(self, key: ObjectRef) -> ObjectRef | None:
@@ -138,11 +138,11 @@ class TableModel(ABC):
 
     @property
     def lines(self) -> SortedRows[Any] | GroupedRows[Any] | SectionedRows[Any]:
-        """What stands below each other on the screen: the rows, and in groups their heads."""
+        """The lines from top to bottom on the screen: the rows, and in groups their heads."""
         return self.groups or self.table
 
     def below(self) -> Sequence[Row]:
-        """What stands below all rows where there is room; the cursor never goes there."""
+        """The lines below all rows where there is room; the cursor never goes there."""
         return ()
 
     def find(self, key: ObjectRef) -> int | None:
@@ -218,7 +218,7 @@ class TableModel(ABC):
         return GroupHeaderRow(key, StatusGlyph.UNSET, (), clean(place), head.size, tuple(words), head.folded)
 
     def item(self, key: ObjectRef) -> Item:
-        """What `-o json` prints of a row; an object that cannot be read or shown says so in its own."""
+        """The item that `-o json` prints of a row; an object that cannot be read or shown says so in its own."""
         entry = self.table.get(key)
         if entry is None:
             raise BadInput(f"{key.name} no longer exists")
@@ -256,7 +256,7 @@ class TableModel(ABC):
         return frozenset()
 
     def standing(self, key: ObjectRef, entry: Any) -> StatusLabel | None:
-        """What the head of its group tells of a row."""
+        """The standing of a row as the head of its group tells it."""
         return None
 
     def toggle_groups(self) -> None:
@@ -301,11 +301,11 @@ class TableModel(ABC):
 
     @property
     def held_back(self) -> str:
-        """What there is besides its rows and is not shown; "" for nothing."""
+        """Names what there is besides its rows and is not shown; "" for nothing."""
         return ""
 
     def _keeps(self, key: ObjectRef, entry: Any) -> bool:
-        """What cannot be put to the narrowing is shown: nothing is hidden by a failure."""
+        """True if the narrowing keeps it, or cannot be asked: nothing is hidden by a failure."""
         if self._focus and not self._focus.keeps(*self.home(key, entry)):
             return False
         try:
@@ -341,7 +341,7 @@ class StoreTableModel(TableModel):
         self._sections = SectionedRows(rows, self._section) if worst_first and view.has_sections else None
 
     def _judged(self, key: ObjectRef, entry: Any) -> Judged:
-        """What cannot be judged is as bad as what is broken: its row says so."""
+        """The judgement of a row; one that cannot be judged counts as broken, and its row says so."""
         if not isinstance(entry, UnreadableRow):
             try:
                 render = self.state.render_context(key.context)
@@ -466,7 +466,7 @@ class StoreTableModel(TableModel):
 
 
 def filter_fields(fields: Iterable[str], columns: Sequence[Column[Any]]) -> dict[str, str]:
-    """What a filter on the screen may ask for: the fields, and the columns by their names and titles.
+    """The fields that a filter on the screen may ask for, and the columns by their names and titles.
 
     Each with the field or column that it stands for; a title of several words is known by its column's name.
     """

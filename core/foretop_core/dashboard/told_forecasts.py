@@ -1,4 +1,4 @@
-"""What a running dashboard has foretold: read from the file of forecasts, added to it, and compared with what came."""
+"""Forecasts that a running dashboard has made: read from their file, added to it, and compared with what came."""
 
 from __future__ import annotations
 

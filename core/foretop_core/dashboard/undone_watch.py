@@ -34,7 +34,7 @@ _LOOK_EACH = 0.2
 
 
 async def watch_for_undoing(source: ClusterSession, result: Result, within: float = WATCHED_FOR) -> UndoneChange | None:
-    """What was undone, as soon as that is seen; None where nothing was within the time.
+    """The change that was undone, as soon as that is seen; None where nothing was within the time.
 
     The watches tell that something may have been; then the server is asked whether it was, and by whom.
     """
@@ -137,7 +137,7 @@ class _UndoWatch:
 
 
 def _object(answer: bytes) -> Mapping[str, Any]:
-    """What the server answered the write with; nothing where that was lost."""
+    """The object that the server answered the write with; nothing where the answer was lost."""
     try:
         found = msgspec.json.decode(answer)
     except (ValueError, RecursionError):

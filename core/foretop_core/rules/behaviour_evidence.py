@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
-from foretop_core.rules.cron_dialects.readings import expression, readings
+from foretop_core.rules.cron_dialects.readings import Evidence, expression, readings
 from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS
-from foretop_core.rules.cron_dialects.server_dialect import Evidence
 from foretop_core.rules.forecast.next_run_time import base_time, blocker
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.schedule_history import submitted

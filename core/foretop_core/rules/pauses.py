@@ -1,14 +1,20 @@
-"""Pauses of schedules: by whom, why and until when, as far as the schedule itself tells."""
+"""Pauses of schedules: by whom, why and until when, as far as the schedule itself tells.
+
+A window is what one person paused together.
+"""
 
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
 
 import msgspec
 
 from foretop_core.models import Schedule
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
+from foretop_core.rules import humanize
+from foretop_core.rules.sentences import Text, render, sentence
 
 ANNOTATIONS = "foretop.io/"
 PAUSED_BY = f"{ANNOTATIONS}paused-by"
@@ -56,3 +62,103 @@ def _time(text: str) -> datetime | None:
     except ValueError:
         return None
     return found if found.tzinfo and FIRST_YEAR <= found.year <= LAST_YEAR else None
+
+
+_MOST_PAUSES = 3
+
+
+class PauseWindow(msgspec.Struct, frozen=True):
+    """The schedules that one window paused and that are still paused."""
+
+    id: str
+    schedules: tuple[Schedule, ...]
+
+    @property
+    def name(self) -> str:
+        """The name that a person gives it: its reason, or else the schedules that it paused."""
+        return self.pause.why or f"of {humanize.join([schedule.name for schedule in self.schedules], 2)}"
+
+    @property
+    def pause(self) -> PauseInfo:
+        """The pause with its author, reason and end: one request wrote the same on all of them, one after the other."""
+        return next((one for one in self._pauses if one.until is not None), self._pauses[0])
+
+    @property
+    def told(self) -> Text:
+        """Since when it is paused, by whom, why and until when."""
+        return sentence(_since_first(self._pauses), pause_reason(self.pause))
+
+    @property
+    def _pauses(self) -> list[PauseInfo]:
+        return [pause_info(schedule) for schedule in self.schedules]
+
+    def overrun(self, now: datetime) -> timedelta | None:
+        """How long ago it should have ended; None where it has time left, or no end."""
+        until = self.pause.until
+        return now - until if until is not None and now > until else None
+
+    def note(self, now: datetime) -> Text:
+        late = self.overrun(now)
+        return sentence(self.told, sentence(", overrun by ", late) if late is not None else "")
+
+
+def pause_windows(schedules: Iterable[Schedule]) -> tuple[PauseWindow, ...]:
+    """The windows of one cluster's schedules, in the order of their ids."""
+    found: dict[str, list[Schedule]] = {}
+    for schedule in schedules:
+        if schedule.spec.paused and (window := schedule.annotation(PAUSED_BATCH)):
+            found.setdefault(window, []).append(schedule)
+    return tuple(
+        PauseWindow(window, tuple(sorted(items, key=lambda item: (item.namespace, item.name))))
+        for window, items in sorted(found.items())
+    )
+
+
+def first_pause(pauses: Iterable[PauseInfo]) -> datetime | None:
+    """Since when several are paused: since the first of them was; each has its own time besides."""
+    return min((one.since for one in pauses if one.since is not None), default=None)
+
+
+def _since_first(pauses: Sequence[PauseInfo]) -> Text:
+    first, differ = first_pause(pauses), len({one.since for one in pauses}) > 1
+    return sentence("since ", first, " (the first of them)" if differ else "") if first else "at an unknown time"
+
+
+def pause_note(paused: PauseInfo) -> Text:
+    """Since when one is paused, by whom, why, and until when that was meant to last."""
+    return sentence(_since_first((paused,)), pause_reason(paused))
+
+
+def pause_reason(paused: PauseInfo) -> Text:
+    """By whom, why, and until when; reads on after since when."""
+    who = f" {paused.who}" if paused.who else ""
+    why = f": {paused.why}" if paused.why else ", no reason given"
+    until = sentence("; meant until ", paused.until) if paused.until else ""
+    return sentence(who, why, until)
+
+
+def other_pauses(schedules: Iterable[Schedule]) -> Text:
+    """A sentence on pauses outside of windows: by whom, why, since when, the largest group first; "" for none."""
+    alike: dict[tuple[str, str, datetime | None], list[tuple[Schedule, PauseInfo]]] = {}
+    for schedule in schedules:
+        if not schedule.annotation(PAUSED_BATCH):
+            info = pause_info(schedule)
+            alike.setdefault((info.who, info.why, info.until), []).append((schedule, info))
+    groups = sorted(alike.values(), key=len, reverse=True)
+    if not groups:
+        return ""
+    rest = sum(len(group) for group in groups[_MOST_PAUSES:])
+    parts = [part for group in groups[:_MOST_PAUSES] for part in ("; ", _paused_alike(group))][1:]
+    return sentence(" Paused: ", *parts, f"; and {humanize.count(rest, 'other')}." if rest else ".")
+
+
+def _paused_alike(group: list[tuple[Schedule, PauseInfo]]) -> Text:
+    who = group[0][0].name if len(group) == 1 else humanize.count(len(group), "schedule")
+    return sentence(f"{who} ", _since_first([info for _, info in group]), pause_reason(group[0][1]))
+
+
+def window_line(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> str:
+    """A window as the next shift knows it: what, since when, by whom, why and until when."""
+    names = humanize.join([schedule.name for schedule in window.schedules])
+    many = humanize.count(len(window.schedules), "schedule")
+    return f"{window.id}  {many} {render(window.note(now), now, zone)} ({names})"

@@ -1,1 +1,1 @@
-"""What is shown of the objects: the items of the command line's JSON, and the rows of the tables."""
+"""Objects as they are shown: the items of the command line's JSON, and the rows of the tables."""

@@ -11,7 +11,7 @@ import yaml
 
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import OidcConfig
-from foretop_core.kube.connection.kubeconfig_writer import write_tokens
+from foretop_core.kube.connection.oidc import write_tokens
 
 HEAD = """# mine
 users:
@@ -127,7 +127,7 @@ def test_another_program_s_lock_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_stays_is_one_line_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foretop_core.kube.connection.kubeconfig_writer.LOCK_LIMIT", 0.0)
+    monkeypatch.setattr("foretop_core.kube.connection.oidc.LOCK_LIMIT", 0.0)
     path = kubeconfig(tmp_path, HEAD + MINE)
     lock = tmp_path / "config.lock"
     lock.touch()

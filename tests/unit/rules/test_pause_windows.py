@@ -5,8 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 from foretop_core.models import Schedule
-from foretop_core.rules.pause_windows import pause_windows, window_line
-from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from foretop_core.rules.pauses import (
+    PAUSED_AT,
+    PAUSED_BATCH,
+    PAUSED_BY,
+    PAUSED_UNTIL,
+    PAUSED_WHY,
+    pause_windows,
+    window_line,
+)
 from foretop_core.rules.sentences import render, with_keys
 from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.tables.resources.findings import subject_text

@@ -11,7 +11,7 @@ from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night import night
 from foretop_core.rules.night.night import QueueForecasts, Range
-from foretop_core.rules.queue.run_forecast import RunForecast
+from foretop_core.rules.queue.queue_items import RunForecast
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW, backup, location
 

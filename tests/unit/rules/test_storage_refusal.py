@@ -16,7 +16,7 @@ from foretop_core.rules.facts.pause_facts import UnpauseCounts, count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.storage_refusal import storage_refusal
+from foretop_core.rules.storage_readiness import storage_refusal
 from foretop_core.tables.engine.view import UnreadableRow
 from tests.objects import NOW, backup, location, schedule
 from tests.unit.tables.test_views import Shown

@@ -10,7 +10,7 @@ from foretop_core.dashboard.findings_table import OverriddenFields
 from foretop_core.dashboard.table_models import filter_fields
 from foretop_core.errors import BadInput
 from foretop_core.tables.engine.filter import parse_filter
-from foretop_core.tables.engine.label_selector import selector, take
+from foretop_core.tables.engine.selectors import selector, take
 from foretop_core.tables.engine.view import plain
 
 FIELDS = ("name", "namespace", "phase")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from foretop.commands.get import parse_columns
 from foretop_core.errors import BadInput
-from foretop_core.tables.engine.custom_columns import parse_columns
-from foretop_core.tables.engine.field_selector import parse_field_selector
 from foretop_core.tables.engine.jsonpath import parse_jsonpath, parse_relaxed
+from foretop_core.tables.engine.selectors import parse_field_selector
 
 DOCUMENT: dict[str, Any] = {
     "apiVersion": "apps/v1",

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foretop_core.models import Backup, Schedule
+from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.text import times
-from foretop_core.tables.text.progress_bar import bar
-from foretop_core.tables.text.time_zones import IN_UTC, TimeZoneMode, TimeZoneSetting, zone_of_expression
+from foretop_core.tables.text.times import IN_UTC, TimeZoneMode, TimeZoneSetting, zone_of_expression
 from tests.objects import backup, schedule
 
 NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)

@@ -14,8 +14,7 @@ from foretop.commands.help_examples import example
 from foretop.commands.live_session import judged_state, running_session, wait_synced
 from foretop.commands.output import warn
 from foretop_core.clock import display_zone
-from foretop_core.dashboard.collect_handover import handover_of
-from foretop_core.dashboard.handover import handover_text
+from foretop_core.dashboard.handover import handover_of, handover_text
 from foretop_core.kube.connection.config import SessionOptions
 
 

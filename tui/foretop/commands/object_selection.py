@@ -14,7 +14,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.tables.engine.label_selector import LabelRequirement, selector
+from foretop_core.tables.engine.selectors import LabelRequirement, selector
 
 R = TypeVar("R", bound=Resource)
 

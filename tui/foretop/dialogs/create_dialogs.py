@@ -15,7 +15,6 @@ from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_record import ActionRecord
-from foretop_core.actions.obstacles import unavailable_storage
 from foretop_core.actions.planners.restores import (
     RestoreRequest,
     beside,
@@ -28,7 +27,7 @@ from foretop_core.actions.planners.restores import (
 from foretop_core.actions.planners.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.plans import Planner
 from foretop_core.actions.server_queries import ExistingObjects, existing_objects
-from foretop_core.actions.step_builders import restore_name
+from foretop_core.actions.step_builders import restore_name, unavailable_storage
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces

@@ -35,8 +35,8 @@ from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.results import Results
+from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import width
 
 _log = logger(__name__)

@@ -31,7 +31,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
-from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
+from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
 
 if TYPE_CHECKING:
     from foretop.dialogs.command_palette import PaletteEntry
@@ -194,8 +194,7 @@ class ScreenActions:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""
         # With the first hand-over: no page needs it to be drawn.
         from foretop.dialogs.handover_screen import HandoverScreen
-        from foretop_core.dashboard.collect_handover import handover_of
-        from foretop_core.dashboard.handover import handover_text
+        from foretop_core.dashboard.handover import handover_of, handover_text
 
         if (state := self.host.state) is not None:
             told = await handover_of(state, os.environ)

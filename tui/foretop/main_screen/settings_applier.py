@@ -13,7 +13,7 @@ from foretop.panes.page_records import TABLE_PAGES
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
-from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
+from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -21,7 +21,7 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, T
 from foretop_core.tables.resources.connection_status import VeleroServers, status_line, velero_status
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import cut, cut_end
-from foretop_core.tables.text.time_zones import TimeZoneMode
+from foretop_core.tables.text.times import TimeZoneMode
 
 SKEWED = timedelta(seconds=5)
 _GRADES = ((Severity.ERROR, StatusGlyph.BROKEN), (Severity.WARNING, StatusGlyph.LOOK))

@@ -121,7 +121,7 @@ class DetailPage(Page, can_focus=True):
         self._forget()
 
     def _forget(self) -> None:
-        """What was asked about the object that was open."""
+        """Forgets what was asked about the object that was open."""
         self._refusal, self._refusal_of = "", None
         self._listed_for, self._not_listed = None, ""
 
@@ -152,7 +152,7 @@ class DetailPage(Page, can_focus=True):
         self._draw()
 
     def action_scroll_by(self, by: int) -> None:
-        """Where there is a table of runs, its cursor moves instead."""
+        """Scrolls, or moves the cursor of the table of runs where there is one."""
         if self._runs.cursor is not None:
             self._runs.move(by)
         else:
@@ -259,7 +259,7 @@ class DetailPage(Page, can_focus=True):
 
     @property
     def has_list(self) -> bool:
-        """Whether results are on the screen of which there is more to fetch."""
+        """True if results are on the screen of which there is more to fetch."""
         if self.state is None or self.key is None or self.section != "results":
             return False
         return not why_no_list(self._status())
@@ -280,7 +280,7 @@ class DetailPage(Page, can_focus=True):
             self._draw(keep_place=False)
 
     def _kept(self, key: ObjectRef) -> FetchedResults | None:
-        """What was fetched of this object and not of another that had its name before."""
+        """The results fetched of this object and not of another that had its name before."""
         found = self._fetched.get(key)
         return found if found is not None and found.uid == self._uid() else None
 
@@ -367,7 +367,7 @@ class DetailPage(Page, can_focus=True):
         return [*said, *self._of_list(state, key)] if self.section == "results" else said
 
     def _list_movements(self, state: DashboardState, key: ObjectRef) -> None:
-        """Those of a run that has ended are not watched: they are listed when a person wants to see them."""
+        """Lists the movements of a run that has ended, which are not watched, when a person wants to see them."""
         if key.kind not in HAVE_RESULTS or self.section not in _WITH_VOLUMES:
             return
         status = self._status()
@@ -396,14 +396,14 @@ class DetailPage(Page, can_focus=True):
         return fetching(status, self._kept(key), self._refusal, state.now(key.context), state.zone_of(key))
 
     async def _ask_whether(self, state: DashboardState, key: ObjectRef) -> None:
-        """Whether the list may be fetched is told before a person tries."""
+        """Asks whether the list may be fetched, so that it is told before a person tries."""
         said = await why_not_fetch_results(state, key)
         if key == self.key:
             self._refusal = said
             self._draw()
 
     def _as_yaml(self) -> Sequence[Paragraph]:
-        """What was read of it at once, the whole as soon as the server has told it; made anew when it changes."""
+        """Shows what was read of it at once, the whole as soon as the server has told it; made anew when it changes."""
         assert self.state is not None
         assert self.key is not None
         resource = self.state.store.get(self.key)

@@ -79,11 +79,11 @@ class Page(Widget):
         return {}
 
     def offers(self, action_id: str) -> bool:
-        """Whether one of its own actions would do something now."""
+        """True if one of its own actions would do something now."""
         return True
 
     def ways_of_typing(self) -> KeyHints:
-        """What keys do while a field of it is typed in; nothing where none is."""
+        """The keys that work while a field of it is typed in; none where no field is."""
         return ()
 
     def subject(self) -> ObjectRef | None:
@@ -109,14 +109,14 @@ class Page(Widget):
 
     @property
     def has_frames(self) -> bool:
-        """Whether it has lines of its own that tell how it is narrowed, and as of when its rows are."""
+        """True if it has lines of its own that tell how it is narrowed, and as of when its rows are."""
         return False
 
     def show_frames(self) -> None:
         """Draws those lines anew where something that they tell has changed."""
 
     def hint(self) -> str:
-        """What the rule above the footer says: how the page is narrowed."""
+        """The text of the rule above the footer: how the page is narrowed."""
         return ""
 
     @property
@@ -130,14 +130,14 @@ class Page(Widget):
         return False
 
     def place(self) -> PageAddress:
-        """Where a person is now, to come back to."""
+        """The place of a person now, to come back to."""
         return PageAddress(self.page_id)
 
     def restore(self, place: PageAddress) -> None:
         """A person has come back."""
 
     def can_go_back(self) -> bool:
-        """Whether there is a step back within the page."""
+        """True if there is a step back within the page."""
         return False
 
     def go_back(self) -> bool:

@@ -23,4 +23,4 @@ class PageHost(Protocol):
         """Opens the detail of an object."""
 
     def applicable_actions(self) -> list[ApplicableAction]:
-        """What would do something to an object here and now, and to which."""
+        """The actions that would do something to an object here and now, and to which."""

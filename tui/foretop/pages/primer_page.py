@@ -92,7 +92,7 @@ class PrimerPage(Page, can_focus=True):
 
     @property
     def preview(self) -> Preview | None:
-        """What the two fields come to; None where nothing was typed yet."""
+        """The preview of the two fields; None where nothing was typed yet."""
         text = self._expression.value
         return preview(text, self._minutes.value.strip(), self._dialect) if text.strip() else None
 

@@ -157,7 +157,7 @@ class TablePage(FilterablePage):
 
     @property
     def is_framed(self) -> bool:
-        """Whether table and pane stand side by side, each in a frame."""
+        """True if table and pane stand side by side, each in a frame."""
         return self.size.width >= WIDE
 
     @on(events.DescendantFocus)
@@ -456,7 +456,7 @@ _NAMES = frozenset({"name", "subject"})
 
 
 def _listed(*words: Span) -> Line:
-    """Those that say something, with commas between them."""
+    """The texts that say something, with commas between them."""
     said = [word for word in words if word.text]
     return tuple(part for place, word in enumerate(said) for part in ((Span(", ", DIM), word) if place else (word,)))
 

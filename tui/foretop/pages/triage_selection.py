@@ -39,7 +39,7 @@ def findings_chosen(page: Page | None) -> tuple[Finding, ...]:
 
 
 def shows_acknowledged(page: Page | None) -> bool:
-    """Whether the page lists what is known as well."""
+    """True if the page lists what is known as well."""
     return isinstance(page, TablePage) and isinstance(page.rows, FindingsTableModel) and page.rows.shows_acknowledged
 
 
@@ -52,7 +52,7 @@ def toggle_acknowledged(page: Page | None) -> bool | None:
 
 
 def place_of(finding: Finding, targets: tuple[ObjectRef, ...]) -> PageAddress | None:
-    """What shows a finding that is about no object; None where one of those that it names is to be chosen."""
+    """The page that shows a finding about no object; None where one of those that it names is to be chosen."""
     page = _SHOWN_BY.get(finding.code, "" if targets else "queue")
     shown = {"backups", "restores"} if page == "queue" else {page}
     first = next((key for key in targets if PAGE_OF.get(key.kind) in shown), None)

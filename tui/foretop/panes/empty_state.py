@@ -15,12 +15,12 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
+from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.queue import ended_lately
 from foretop_core.tables.resources.runs import took
-from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.terminal_text import clean, cut, pad
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
@@ -31,7 +31,7 @@ CONNECTING: list[Line] = [(Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.R
 
 
 def why_closed(trouble: ForetopError) -> list[Line]:
-    """What keeps foretop from looking at any cluster, and what a person can do about it."""
+    """The reason why foretop can look at no cluster, and what a person can do about it."""
     lines = [_said(StatusGlyph.LOOK, f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what)]
     if trouble.hint:
         lines.append((span(f"  {trouble.hint[0].upper()}{trouble.hint[1:]}."),))
@@ -43,7 +43,7 @@ def why_closed(trouble: ForetopError) -> list[Line]:
 
 
 def why_empty(state: DashboardState, kinds: Collection[str]) -> list[Line]:
-    """What could not be seen, kind by kind, or once for a cluster out of reach; nothing where all was seen."""
+    """The kinds that could not be seen, or once for a cluster out of reach; nothing where all was seen."""
     contexts = (state.focus.context,) if state.focus.context else state.contexts
     return [line for context in contexts for line in _out_of_reach(state, context) or _of(state, context, kinds)]
 
@@ -60,7 +60,7 @@ def nothing_fits(focus: ViewScope, filter_text: str, rows: int) -> list[Line]:
 
 
 def empty_queue(state: DashboardState) -> list[Line]:
-    """That nothing runs or waits, which schedule is next, and what has ended in the last hour."""
+    """Says that nothing runs or waits, which schedule is next, and what has ended in the last hour."""
     lines: list[Line] = [(span("The queue is empty. A run is listed from its creation until it ends.", Tone.DIM),)]
     for context in state.contexts:
         if coming := coming_run(state.render_context(context)):
@@ -141,7 +141,7 @@ def _come(health: WatchHealth) -> str:
 
 
 def _out_of_reach(state: DashboardState, context: str) -> list[Line]:
-    """What goes for every kind of a cluster is said once."""
+    """Says once what goes for every kind of a cluster."""
     states = {health.state for _, health in state.store.health.watches(context)}
     health = state.health(context)
     where = _where(state, context)
@@ -200,14 +200,14 @@ def _of(state: DashboardState, context: str, kinds: Collection[str]) -> Iterable
 
 
 def _concerns(focus: ViewScope, scope: WatchScope, kinds: Collection[str]) -> bool:
-    """Whether a page with these kinds shows what this watch sees."""
+    """True if a page with these kinds shows what this watch sees."""
     if scope.kind.name not in kinds:
         return False
     return not scope.namespace or focus.keeps(scope.context, scope.kind.name, scope.namespace)
 
 
 def _elsewhere(watches: Collection[tuple[WatchScope, WatchHealth]]) -> Iterable[Line]:
-    """Who may not read here may read elsewhere, and says where."""
+    """Tells a person who may not read here where they may."""
     refused = [scope for scope, health in watches if health.state is WatchState.FORBIDDEN]
     if any(scope.kind not in BESIDE_VELERO for scope in refused):
         yield (
@@ -226,7 +226,7 @@ def _elsewhere(watches: Collection[tuple[WatchScope, WatchHealth]]) -> Iterable[
 
 
 def _told(state: DashboardState, scope: WatchScope, health: WatchHealth) -> tuple[StatusGlyph, str]:
-    """What is said of a kind, with a place for its name."""
+    """The sentence on a kind, with a place for its name."""
     place = f" in {scope.namespace}" if scope.namespace else ""
     match health.state:
         case WatchState.LIVE:

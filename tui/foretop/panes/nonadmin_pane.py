@@ -47,7 +47,7 @@ def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
 
 
 def _waiting(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    """Of one that Velero never saw the first line has said why already."""
+    """Says what it waits for; of one that Velero never saw the first line has said why already."""
     if entry.run is None or not entry.place or render.facts(entry.run).is_left_alone:
         return ()
     return waiting_for(entry.run, render)
@@ -78,7 +78,7 @@ def nonadmin_steps(entry: NonAdminRow, render: RenderContext, _cells: int) -> tu
 
 
 def tenant_facts(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    """What its detail tells besides: the Velero object, what was asked for, how far it is."""
+    """The rest of its detail: the Velero object, what was asked for, how far it is."""
     said: list[Paragraph] = []
     velero, run = entry.item.velero, entry.run
     if velero.name:
@@ -124,7 +124,7 @@ def _position(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...
 
 
 def _estimate(entry: NonAdminRow, besides: str = "") -> tuple[Paragraph, ...]:
-    """What the controller reports of the queue, and what that is worth."""
+    """The controller's report of the queue, and what that is worth."""
     if not entry.reported:
         return ()
     noun = "backup" if isinstance(entry.item, NonAdminBackup) else "restore"

@@ -99,7 +99,7 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     def pane(
         self, rows: TableModel, key: ObjectRef, state: DashboardState, cells: int | None = None
     ) -> tuple[Paragraph, ...]:
-        """What is said of the row under the cursor, in a pane of so many cells beside the table, or below it."""
+        """The text on the row under the cursor, in a pane of so many cells beside the table, or below it."""
         entry = rows.entry(key)
         if entry is None or self.tells is None:
             return ()

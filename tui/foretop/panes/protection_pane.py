@@ -48,7 +48,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
 
 
 def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
-    """What its schedules promise, and what keeps them from it."""
+    """The promise of its schedules, and what keeps them from it."""
     promise, said = facts.promise, []
     if facts.state is ProtectionState.LATE and promise.since is not None and promise.by is not None:
         since = render.time(promise.since, promise.by.schedule)

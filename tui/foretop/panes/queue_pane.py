@@ -31,7 +31,7 @@ def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 
 
 def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
-    """Who must go first, and when its turn comes."""
+    """The runs that must go first, and when its turn comes."""
     facts = render.facts(run)
     found = facts.item
     if found is None:
@@ -54,7 +54,7 @@ def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 
 
 def _data(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
-    """What of its volumes is still to be moved: its items are done long before."""
+    """The volumes that are still to be moved: its items are done long before."""
     data = render.facts(run).data
     if not data.volumes:
         return ()

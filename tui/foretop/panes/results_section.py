@@ -1,4 +1,4 @@
-"""What went wrong in a backup or restore: the counts of its status at once, the list when it was fetched."""
+"""Problems of a backup or restore: the counts of its status at once, the list when it was fetched."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def keep(key: ObjectRef, uid: str, status: RunStatus, at: datetime, results: Res
 
 
 def status_of(state: DashboardState, key: ObjectRef, resource: Resource | None) -> RunStatus | None:
-    """Of the Velero object itself where it was seen, else a tenant's copy of it."""
+    """The status of the Velero object itself where it was seen, else a tenant's copy of it."""
     match resource:
         case Backup() | Restore():
             return resource.status
@@ -62,7 +62,7 @@ def why_no_list(status: RunStatus | None) -> str:
 
 
 def known_results(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
-    """What can be told without fetching anything."""
+    """The results that can be told without fetching anything."""
     status = status_of(state, key, resource)
     if status is None:
         return [paragraph(_why_none(resource), Tone.DIM)]
@@ -135,7 +135,7 @@ def _lost(movement: DataMovement) -> Paragraph:
 
 
 def _counted(resource: Resource) -> tuple[VolumeCounts | None, ...]:
-    """What a tenant is told of volumes: their number alone."""
+    """The number of volumes, which is all that a tenant is told of them."""
     match resource:
         case NonAdminBackup():
             return resource.status.data_mover_data_uploads, resource.status.file_system_pod_volume_backups

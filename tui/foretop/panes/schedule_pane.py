@@ -53,7 +53,7 @@ def schedule_page(entry: ScheduleRow, render: RenderContext, cells: int, *, is_w
 
 
 def _last_in_table(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
-    """What the table of runs does not tell of the last one: why it failed, or why there is none."""
+    """The part of the last run that the table of runs does not tell: why it failed, or why there is none."""
     last = facts.last_backup
     if last is None:
         return _last(facts, render)
@@ -75,7 +75,7 @@ def _good_ones(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
 
 
 def schedule_runs(entry: ScheduleRow, render: RenderContext, cells: int) -> tuple[Paragraph, ...]:
-    """What a pane beside the table has room for besides: the chart of its runs, and in a wide one the last of them."""
+    """The chart of its runs for a pane beside the table, and in a wide one the last of them."""
     chart = run_chart_lines(entry, render, cells, _CHART_ROWS)
     if not chart:
         return ()
@@ -142,7 +142,7 @@ def _taken(facts: ScheduleFacts) -> str:
 
 
 def _kept(facts: ScheduleFacts) -> tuple[str, str]:
-    """Where its backups are written to, and how long they are kept."""
+    """The place that its backups are written to, and how long they are kept."""
     template = facts.schedule.spec.template
     return template.storage_location or "the default location", f"kept {humanize.duration_setting(template.ttl)}"
 

@@ -1,4 +1,4 @@
-"""What an object asks for: the spec of a schedule, backup, restore or storage location, in words."""
+"""The spec of a schedule, backup, restore or storage location, in words."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _KEYS_FOR = {
 
 
 def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
-    """What is wrong in the colour of its state, then what to do; what does not fit gives up its end."""
+    """The fault in the colour of its state, then what to do; a text that does not fit gives up its end."""
     cause = finding.because if finding.because is not None and not finding.because.members else None
     because = (
         (paragraph(f"{subject_and_what(cause, render.text(cause.what))}", label="Cause"),) if cause is not None else ()
@@ -93,7 +93,7 @@ def _for_whom(known: Acknowledgement) -> str:
 
 
 def calm(state: DashboardState) -> list[Line]:
-    """What is healthy and what comes next, said only where all of it was seen."""
+    """The healthy parts and the next runs, said only where all of it was seen."""
     lost = [why_lost(state, context) for context in state.contexts]
     if all(lost):
         return [line for lines in lost for line in lines]
@@ -149,7 +149,7 @@ def calm(state: DashboardState) -> list[Line]:
 
 
 def _not_visible(state: DashboardState) -> list[Line]:
-    """What could not be seen, in one line; none where all was."""
+    """The kinds that could not be seen, in one line; none where all were."""
     alike: dict[str, list[str]] = {}
     for gap in state.unseen:
         alike.setdefault(gap.why(state.zone), []).append(gap.kind or gap.context)
@@ -166,7 +166,7 @@ def _is_asleep(snapshot: ClusterSnapshot) -> bool:
 
 
 def _healthy(state: DashboardState, context: str) -> list[tuple[str, str]]:
-    """What is well and what comes next in one cluster, each with its label."""
+    """The healthy parts and the next runs of one cluster, each with its label."""
     render = state.render_context(context)
     snapshot, now, pauses = render.snapshot, render.now, state.pauses(context)
     active = sum(not item.spec.paused and not render.schedule(item).invalid for item, _ in snapshot.read_schedules)

@@ -23,7 +23,7 @@ def volumes(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequen
 
 
 def movements_of(state: DashboardState, key: ObjectRef, resource: Resource) -> list[DataMovement]:
-    """Those that were seen of a backup or restore, or of the Velero object behind a tenant's."""
+    """The movements that were seen of a backup or restore, or of the Velero object behind a tenant's."""
     index = state.store.indexes
     namespace, name, is_backup = _run_of(key, resource)
     source = index.movements_by_backup if is_backup else index.movements_by_restore

@@ -16,7 +16,7 @@ from foretop_core.tables.text.terminal_text import LONGEST
 
 
 def read_part(key: ObjectRef, resource: Resource) -> Mapping[str, Any]:
-    """What foretop has read of the object."""
+    """The part of the object that foretop has read."""
     kind = by_name(key.kind)
     head = {"apiVersion": kind.api_version, "kind": kind.name} if kind else {}
     return {**head, **to_builtins(resource)}

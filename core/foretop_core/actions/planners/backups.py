@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_record import LATE, ActionRecord, CommandLine, DialogSpec
-from foretop_core.actions.obstacles import waits_for_velero
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
-from foretop_core.actions.step_builders import create_step, patch_step, stamped, velero
+from foretop_core.actions.step_builders import create_step, patch_step, stamped, velero, waits_for_velero
 from foretop_core.actions.velero_pickup import follow_backup, follow_backup_deletion
 from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Resource, Schedule
 from foretop_core.models.kinds import (

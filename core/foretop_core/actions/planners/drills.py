@@ -16,11 +16,10 @@ from foretop_core.actions import validation
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import JournalEntry
-from foretop_core.actions.obstacles import unavailable_storage
 from foretop_core.actions.planners.downloads import URL_OF_A_FILE
 from foretop_core.actions.planners.restores import copy_limits, unready_warnings
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal, Write
-from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step
+from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step, unavailable_storage
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Resource, RestoreSpec
@@ -40,8 +39,8 @@ from foretop_core.rules import humanize, phases
 from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.drills import DRILLED_KINDS, LONGEST_DRILL, SECRETS, DrillRecord
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
-from foretop_core.rules.repository_readiness import unready_sources
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_readiness import unready_sources
 
 USUAL_LIMIT, LONGEST_LIMIT = 30, int(LONGEST_DRILL.total_seconds()) // 60
 """Minutes that the restore of a drill may take."""

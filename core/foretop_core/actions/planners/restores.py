@@ -9,9 +9,16 @@ import msgspec
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine, DialogSpec
-from foretop_core.actions.obstacles import unavailable_storage, waits_for_velero
 from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
-from foretop_core.actions.step_builders import create_step, delete_step, restore_name, said, velero
+from foretop_core.actions.step_builders import (
+    create_step,
+    delete_step,
+    restore_name,
+    said,
+    unavailable_storage,
+    velero,
+    waits_for_velero,
+)
 from foretop_core.actions.velero_pickup import follow_restore, follow_restore_deletion
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, BackupRepository, Resource, Restore, RestoreSpec
@@ -27,10 +34,10 @@ from foretop_core.rules.protection.coverage import (
     template_coverage,
     volume_method,
 )
-from foretop_core.rules.repository_readiness import unready_names, unready_repository, unready_sources
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_readiness import unready_names, unready_repository, unready_sources
 
 POLICIES = ("", "none", "update")
 BESIDE = "-restored"

@@ -1,19 +1,32 @@
-"""OIDC tokens of an `auth-provider`: used while they hold, then renewed and written back as kubectl does it."""
+"""OIDC tokens of an `auth-provider`: used while they hold, then renewed and written back as kubectl does it.
+
+The tokens are the one thing that foretop writes into a kubeconfig.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable
+import contextlib
+import copy
+import json
+import os
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import yaml
 
 from foretop_core.clock import Clock
 from foretop_core.errors import BadInput
-from foretop_core.kube.connection.config import OidcConfig
+from foretop_core.kube.connection.config import MOST_KUBECONFIG_BYTES, OidcConfig
 from foretop_core.kube.connection.connection_errors import SIGN_IN, Unauthenticated
+from foretop_core.own_files import read_whole_file, why_not
+from foretop_core.yaml_guard import PlainLoader
 
 # Deferred imports: only an expired OIDC token needs them.
 
@@ -106,7 +119,6 @@ def _refreshed_and_kept(current: OidcConfig) -> tuple[OidcConfig, str]:
     Both steps in one thread: a caller that is cancelled in between must not lose a refresh token that is used up.
     """
     # Loaded here, off the event loop and only for those whose token has ended: it takes longer than the whole start.
-    from foretop_core.kube.connection.kubeconfig_writer import write_tokens
     from foretop_core.kube.connection.oidc_refresh import refresh
 
     renewed = refresh(current)
@@ -131,3 +143,147 @@ def expiry(token: str) -> datetime | None:
         return None if claims.exp is None else datetime.fromtimestamp(claims.exp, UTC)
     except (ValueError, OverflowError, OSError, RecursionError):
         return None
+
+
+LOCK_LIMIT = 2.0
+_LOCK_PAUSE = 0.05
+
+
+def write_tokens(before: OidcConfig, renewed: OidcConfig) -> None:
+    """Puts the new tokens where the old ones are; all else in the file stays, to the letter where YAML allows.
+
+    Another program's newer sign-in is left alone. A file that cannot be written is one line.
+    """
+    path = Path(os.path.realpath(before.file))
+    try:
+        with _locked(path):
+            old = read_whole_file(path, MOST_KUBECONFIG_BYTES).decode("utf-8")
+            new = _changed(old, before, renewed)
+            if new is not None:
+                _replace(path, new)
+    except OSError as problem:
+        raise _cannot(before, why_not(problem)) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise _cannot(before, "it can no longer be read") from None
+
+
+def _cannot(oidc: OidcConfig, why: str) -> BadInput:
+    return BadInput(
+        f"The renewed OIDC token of {oidc.user!r} was not written to {oidc.file}",
+        why,
+        "it is used for this run; make the file writable, or sign in again afterwards",
+    )
+
+
+def _changed(text: str, before: OidcConfig, renewed: OidcConfig) -> str | None:
+    """The file's text with the new tokens; nothing where the old ones are no longer in it."""
+    content = yaml.load(text, PlainLoader)
+    config = _oidc_config(content, before.user)
+    if config is None or config.get("refresh-token") != before.refresh_token:
+        return None
+    wanted = copy.deepcopy(content)
+    tokens = {"id-token": renewed.id_token, "refresh-token": renewed.refresh_token}
+    target = _oidc_config(wanted, before.user)
+    assert target is not None, "a copy has what its original has"
+    target.update(tokens)
+    edited = _edited(text, before.user, tokens)
+    # Block texts, aliases and missing fields are beyond an edit in place: then the file is written anew as a whole.
+    if edited is not None and _same(edited, wanted):
+        return edited
+    return yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
+
+
+def _same(text: str, wanted: object) -> bool:
+    try:
+        return bool(yaml.load(text, PlainLoader) == wanted)
+    except yaml.YAMLError:
+        return False
+
+
+def _oidc_config(content: Any, user: str) -> dict[str, Any] | None:
+    users = content.get("users") if isinstance(content, dict) else None
+    for item in users if isinstance(users, list) else []:
+        if isinstance(item, dict) and item.get("name") == user:
+            found: Any = item
+            for key in ("user", "auth-provider", "config"):
+                found = found.get(key) if isinstance(found, dict) else None
+            return found if isinstance(found, dict) else None
+    return None
+
+
+def _edited(text: str, user: str, tokens: Mapping[str, str]) -> str | None:
+    """The text with only the letters of the old tokens replaced, so that comments and layout stay."""
+    config = _config_node(yaml.compose(text, Loader=yaml.SafeLoader), user)
+    places = {key: _value(config, key) for key in tokens}
+    spans = sorted(
+        ((node.start_mark.index, node.end_mark.index, tokens[key]) for key, node in places.items() if node is not None),
+        reverse=True,
+    )
+    if len(spans) != len(tokens):
+        return None
+    for start, end, token in spans:
+        text = f"{text[:start]}{_scalar(token)}{text[end:]}"
+    return text
+
+
+def _config_node(root: yaml.Node | None, user: str) -> yaml.Node | None:
+    users = _value(root, "users")
+    for item in users.value if isinstance(users, yaml.SequenceNode) else []:
+        name = _value(item, "name")
+        if name is not None and name.value == user:
+            return _value(_value(_value(item, "user"), "auth-provider"), "config")
+    return None
+
+
+def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    return next((value for name, value in pairs if name.value == key), None)
+
+
+def _scalar(token: str) -> str:
+    """Plain, as kubectl writes it, where that is read as the same text again; else in quotes."""
+    quoted = json.dumps(token)
+    try:
+        return token if yaml.safe_load(f"a: {token}") == {"a": token} else quoted
+    except (yaml.YAMLError, ValueError):
+        return quoted
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """kubectl's own lock: a file beside the kubeconfig while it is being written."""
+    lock = path.with_name(f"{path.name}.lock")
+    deadline = time.monotonic() + LOCK_LIMIT
+    while True:
+        try:
+            lock.touch(exist_ok=False)
+            break
+        except FileExistsError:
+            if time.monotonic() >= deadline:
+                raise OSError(f"another program is writing it, or has left {lock} behind") from None
+            time.sleep(_LOCK_PAUSE)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _replace(path: Path, text: str) -> None:
+    """All or nothing: whoever reads the file meanwhile sees the old one or the new one, with the same mode."""
+    if not os.access(path, os.W_OK):
+        # A rename would go through where only the folder may be written, against the wish of whoever protected it.
+        raise PermissionError(None, "it is write-protected")
+    status = path.stat()
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            with contextlib.suppress(PermissionError):
+                os.fchown(handle, status.st_uid, status.st_gid)
+            os.fchmod(handle, status.st_mode & 0o7777)
+            os.fsync(handle)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

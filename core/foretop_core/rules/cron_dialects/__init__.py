@@ -1,6 +1,15 @@
 """The cron dialects of Velero's releases: which one a server has, and how each reads an expression."""
 
-from foretop_core.rules.cron_dialects.readings import Reading, alike, differences, expression, readings
+from foretop_core.rules.cron_dialects.readings import (
+    DialectVerdict,
+    Evidence,
+    Reading,
+    alike,
+    decide,
+    differences,
+    expression,
+    readings,
+)
 from foretop_core.rules.cron_dialects.releases import (
     ALL_DIALECTS,
     NEWEST_KNOWN,
@@ -13,7 +22,6 @@ from foretop_core.rules.cron_dialects.releases import (
     releases_of,
     velero_of_oadp,
 )
-from foretop_core.rules.cron_dialects.server_dialect import DialectVerdict, Evidence, decide
 
 __all__ = [
     "ALL_DIALECTS",

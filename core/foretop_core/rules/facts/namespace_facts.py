@@ -23,9 +23,9 @@ from foretop_core.rules.protection.namespace_protection import (
     promised_since,
 )
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.repository_readiness import unready_names
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
+from foretop_core.rules.storage_readiness import unready_names
 
 __all__ = [
     "IGNORED_NAMESPACES",
@@ -47,7 +47,7 @@ IGNORED_NAMESPACES = ("kube-*", "openshift-*", "openshift", "default")
 
 
 class ProtectionState(StrEnum):
-    """What is said of a namespace, the worst first."""
+    """The state of a namespace's protection, the worst first."""
 
     UNREACHABLE = "unreachable"
     UNCOVERED = "not covered"
@@ -98,7 +98,7 @@ class ProtectionLimits(msgspec.Struct, frozen=True):
 
 
 class Promise(msgspec.Struct, frozen=True):
-    """What the schedules of a namespace promise at a moment."""
+    """The promise of the schedules of a namespace at a moment."""
 
     since: datetime | None
     """A good copy should have been started by then, or since; None where no schedule promises one."""
@@ -173,7 +173,7 @@ class ProtectionJudge:
         return held[1]
 
     def is_late(self, row: NamespaceProtection) -> bool:
-        """Whether its newest copy is older than its schedules promise."""
+        """True if its newest copy is older than its schedules promise."""
         promise = self.promise(row)
         if promise.since is None:
             return False
@@ -181,7 +181,7 @@ class ProtectionJudge:
         return usable is None or began(usable) < promise.since
 
     def is_expiring(self, row: NamespaceProtection) -> bool:
-        """Whether its last good copy is gone soon, with none to come before."""
+        """True if its last good copy is gone soon, with none to come before."""
         since, end, run = self.expiring_since(row), row.copies.last_expiry, row.next_run
         if since is None or end is None or end <= self.now:
             return False
@@ -235,7 +235,7 @@ def _without_copy(row: NamespaceProtection) -> ProtectionState:
 
 
 class LastingNamespaceFacts(msgspec.Struct, frozen=True):
-    """What does not depend on the time: a table keeps it from change to change."""
+    """The facts that do not depend on the time: a table keeps them from change to change."""
 
     protection: NamespaceProtection
 
@@ -348,7 +348,7 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
 
     @property
     def _owes_none_yet(self) -> bool:
-        """Whether its newest copy is older than its schedules run apart, and they owe none."""
+        """True if its newest copy is older than its schedules run apart, and they owe none."""
         is_active = any(cover.is_active for cover in self.protection.covers)
         return is_active and self.promise.since is None and (self.age_share or 0) > 1
 

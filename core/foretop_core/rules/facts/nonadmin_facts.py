@@ -62,7 +62,7 @@ class NonAdminState(Enum):
 
 
 class LastingNonAdminFacts(msgspec.Struct, frozen=True):
-    """What does not depend on the time: a table keeps it from change to change."""
+    """The facts that do not depend on the time: a table keeps them from change to change."""
 
     item: NonAdmin
     run: Backup | Restore | None

@@ -1,4 +1,4 @@
-"""What is said of several schedules that are paused, or about to be: counted once, for Triage, header and dialogs."""
+"""Facts of several schedules that are paused or about to be: counted once, for Triage, header and dialogs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import planned_backup, stamped_name
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.forecast import GRACE
-from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_windows, window_line
+from foretop_core.rules.pauses import PauseWindow, pause_note, pause_windows, window_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 __all__ = [
@@ -39,7 +39,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class UnpauseCounts(msgspec.Struct, frozen=True):
-    """Of some schedules, how many create a backup at once, how many skip the run that is due, and how many do neither.
+    """Counts of schedules that create a backup at once, that skip the run that is due, and that do neither.
 
     A run that is due is started, skipped, refused because its storage cannot be used, or waits for a backup of the
     same schedule that has not ended.
@@ -122,7 +122,7 @@ def count_unpause(schedules: Iterable[ScheduleFacts], choice: Choice) -> Unpause
 
 
 def skipped_ages(schedules: Iterable[ScheduleFacts], choice: Choice) -> list[tuple[Schedule, timedelta]]:
-    """Of schedules whose due run the choice skips, how old the newest good backup is at the next run."""
+    """Ages of the newest good backups at the next run, for schedules whose due run the choice skips."""
     found = []
     for facts in schedules:
         forecast, good = facts.unpausing(choice), facts.newest_good

@@ -1,4 +1,4 @@
-"""What can be said of one backup or restore: its place in the queue, its progress, when it starts and ends or why not.
+"""Facts of one backup or restore: its place in the queue, its progress, when it starts and ends or why not.
 
 Every surface reads it here, in the same words.
 """
@@ -24,13 +24,12 @@ from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, live_positions, order
-from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
-from foretop_core.rules.queue.run_forecast import RunForecast
+from foretop_core.rules.queue.queue_items import Queue, QueueItem, RunForecast, queue
 from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
 from foretop_core.rules.schedule_history import run_length
 from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_refusal import waiting_refusals
+from foretop_core.rules.storage_readiness import waiting_refusals
 
 __all__ = [
     "DataProgress",
@@ -107,7 +106,7 @@ class DataProgress(msgspec.Struct, frozen=True):
 
     @property
     def percent(self) -> int | None:
-        """Of the bytes; None where no size is known."""
+        """The share of the bytes; None where no size is known."""
         return 100 * min(self.done, self.total) // self.total if self.total else None
 
 
@@ -145,19 +144,19 @@ class RunFacts(msgspec.Struct, frozen=True):
 
     @property
     def not_before(self) -> datetime | None:
-        """It does not end before this, where that is all that is known."""
+        """The moment before which it does not end, where that is all that is known."""
         if self.item is None or self.state is not RunState.WAITS_FOR_VOLUME or self.expected_end is not None:
             return None
         return self.item.volumes.not_before
 
     @property
     def is_left_alone(self) -> bool:
-        """Whether a silent server has never seen it: it is in no queue then."""
+        """True if a silent server has never seen it: it is in no queue then."""
         return self.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not _was_picked_up(self.run)
 
 
 def _was_picked_up(run: Run) -> bool:
-    """Whether Velero has seen it: one that it has not seen is in nobody's queue."""
+    """True if Velero has seen it: one that it has not seen is in nobody's queue."""
     return run.phase not in ("", "New")
 
 

@@ -42,7 +42,7 @@ from foretop_core.rules.schedule_history import ended, faults_in_a_row, history,
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_refusal import schedule_refusal
+from foretop_core.rules.storage_readiness import schedule_refusal
 
 __all__ = [
     "SEVERITIES",
@@ -106,7 +106,7 @@ _OUTCOMES = {
 
 
 class ReadingFacts(msgspec.Struct, frozen=True):
-    """What a schedule does on the servers that read its expression in one way."""
+    """The behaviour of a schedule on the servers that read its expression in one way."""
 
     reading: Reading
     next_run: datetime | None
@@ -114,7 +114,7 @@ class ReadingFacts(msgspec.Struct, frozen=True):
 
 
 class LastingFacts(msgspec.Struct, frozen=True, dict=True):
-    """What holds of a schedule until it or one of its backups changes; each is worked out when first asked for."""
+    """The facts of a schedule that hold until it or one of its backups changes, each derived when first asked for."""
 
     schedule: Schedule
     known_runs: tuple[Backup, ...] | None
@@ -178,7 +178,7 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def dialect(self) -> Dialect | None:
-        """That of its server; None where it is open and makes a difference."""
+        """The dialect of its server; None where it is open and makes a difference."""
         return self.readings[0].dialect if len(self.readings) == 1 else None
 
     @property
@@ -199,7 +199,7 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def is_too_long(self) -> bool:
-        """Whether its expression is longer than foretop reads."""
+        """True if its expression is longer than foretop reads."""
         parsed = self.readings[-1].parsed
         return isinstance(parsed, CronError) and parsed.is_too_long
 
@@ -209,7 +209,7 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def base(self) -> datetime | None:
-        """Where the search for the next run begins: the last backup or else the creation, or a later skip."""
+        """The moment from which the next run is searched: the last backup or else the creation, or a later skip."""
         return base_time(self.schedule)
 
     @cached_property
@@ -255,7 +255,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def by_reading(self) -> tuple[ReadingFacts, ...]:
-        """What it does in each reading that is possible."""
+        """The behaviour in each reading that is possible."""
         return tuple(
             ReadingFacts(
                 one,
@@ -267,12 +267,12 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def due(self) -> bool | None:
-        """Whether Velero would make a backup at its next look, were it unpaused and not held up; None: not known."""
+        """True if Velero would make a backup at its next look, were it unpaused and not held up; None: not known."""
         return None if self.dialect is None else is_due(self.schedule, self.now, self.dialect, self.zone)
 
     @cached_property
     def may_be_due(self) -> bool:
-        """Whether a run is due in any reading, paused or not; never where Velero refuses the schedule."""
+        """True if a run is due in any reading, paused or not; never where Velero refuses the schedule."""
         return not self.invalid and self.is_due_somehow
 
     @property
@@ -362,7 +362,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def is_overdue_pause(self) -> bool:
-        """Whether it is paused, and a run that it would have made is overdue."""
+        """True if it is paused, and a run that it would have made is overdue."""
         if not self.schedule.spec.paused or not self.may_be_due:
             return False
         runs = [one.next_run for one in self.by_reading if one.due]
@@ -370,7 +370,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @property
     def has_nothing_to_skip(self) -> bool:
-        """Whether nothing is due, nor will be in a moment, so that skipping changes nothing.
+        """True if nothing is due, nor will be in a moment, so that skipping changes nothing.
 
         A constant delay would begin anew with a skip; an expression that never fires is always due.
         """
@@ -384,11 +384,11 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @property
     def pausing(self) -> Text:
-        """What pausing it does, and what it does not."""
+        """The effect of pausing it, and what it does not change."""
         return pause_as_read(self.schedule, self.now, self.readings, self._labelled, beat=self.beat)
 
     def unpausing(self, choice: Choice) -> UnpauseForecast:
-        """What unpausing it now does."""
+        """The effect of unpausing it now."""
         held = self._forecasts.get(choice)
         if held is None:
             held = self._forecasts[choice] = unpause_as_read(
@@ -405,7 +405,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @property
     def unpausing_choices(self) -> tuple[tuple[str, UnpauseForecast], ...]:
-        """What unpausing does as the schedule is, then each choice that leads to something else, with its words."""
+        """The effect of unpausing the schedule as it is, then each choice with another effect, with its words."""
         leave, skip, run = (self.unpausing(choice) for choice in _IN_ORDER)
         if leave.sentence == skip.sentence == run.sentence:
             return (("Unpausing now, with skip or without", leave),)
@@ -441,7 +441,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def coming_state(self) -> ScheduleState:
-        """What becomes of its next run: one that will not be made, or perhaps not, is not healthy."""
+        """The state by its next run: one that will not be made, or perhaps not, is not healthy."""
         if self.schedule.spec.paused:
             return ScheduleState.PAUSED
         if self.invalid:

@@ -67,7 +67,7 @@ def past_runs(
 
 
 def runs_since(facts: ScheduleFacts) -> tuple[ExpectedRun, ...]:
-    """What was expected after the newest backup and has not been made: a pause, then a run that is overdue."""
+    """The runs expected after the newest backup and not made: a pause, then a run that is overdue."""
     schedule = facts.schedule
     newest = submitted(facts.runs[0]) if facts.runs else None
     ends = (facts.now,) if schedule.spec.paused else _pause_ends(schedule)

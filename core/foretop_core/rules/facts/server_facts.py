@@ -1,4 +1,4 @@
-"""What can be said of one Velero server: whether it is alive and what shows it, its release and its slots."""
+"""Facts of one Velero server: whether it is alive and what shows it, its release and its slots."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _pod(snapshot: ClusterSnapshot, namespace: str) -> ServerPod | None:
 def judge_server(
     beat: Heartbeat, now: datetime, namespace: str = "", unseen: Text = "", pod: ServerPod | None = None
 ) -> ServerFacts:
-    """Whether a server is alive, by its rhythm and its pod; `unseen` says why its storage locations are not seen."""
+    """Judges by its rhythm and its pod if a server is alive; `unseen` says why its storage locations are not seen."""
     checked, work = beat.checked(now), beat.last_work(now)
     check = LifeSign(checked, _STORAGE, "", "was checked") if checked is not None else None
     signs = [sign for sign in (check, work, beat.last_start(now)) if sign is not None]

@@ -17,9 +17,9 @@ from foretop_core.rules.heartbeat import PERIOD, unchecked_for
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.queue.positions import has_ended
-from foretop_core.rules.repository_readiness import unready_repository
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_readiness import unready_repository
 
 __all__ = [
     "StorageFacts",
@@ -95,7 +95,7 @@ def _is_meant(snapshot: ClusterSnapshot, place: BackupStorageLocation, name: str
 
 
 def is_stored(backup: Backup) -> bool:
-    """Whether anything of it is, or is being, written to its location: of one that waits or was refused nothing is."""
+    """True if anything of it is, or is being, written to its location: nothing of one that waits or was refused is."""
     return backup.phase not in WAITING and backup.phase not in {"ReadyToStart", "FailedValidation"}
 
 

@@ -1,6 +1,9 @@
 """Forecasts of a schedule: its next run, the reason for a delay, the effect of pausing and unpausing."""
 
 from foretop_core.rules.forecast.next_run_time import (
+    GRACE,
+    DelayReason,
+    Overdue,
     base_time,
     blocker,
     expected_start,
@@ -9,10 +12,10 @@ from foretop_core.rules.forecast.next_run_time import (
     missed_runs,
     never_fires,
     next_run,
+    overdue,
     run_after,
     runs_to_come,
 )
-from foretop_core.rules.forecast.overdue import GRACE, DelayReason, Overdue, overdue
 from foretop_core.rules.forecast.pause_effect import (
     Choice,
     Readings,

@@ -1,16 +1,20 @@
-"""When a schedule is due: the arithmetic of Velero's schedule controller."""
+"""When a schedule is due, by the arithmetic of Velero's schedule controller; an overdue run, and what holds it up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
 from itertools import islice
+
+import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.heartbeat import LOOK_LASTS, Heartbeat
 from foretop_core.rules.phases import HOLDS_SCHEDULE
+from foretop_core.rules.sentences import Text, sentence
 
 MOST_RUNS = 10_000
 """Missed runs are counted up to here."""
@@ -125,3 +129,70 @@ def run_after(schedule: Schedule, base: datetime, dialect: Dialect, zone: tzinfo
         return None
     run = parsed.next(base.astimezone(zone))
     return None if run is None else run.astimezone(UTC)
+
+
+GRACE = timedelta(minutes=2)
+"""A run is due for up to a minute before Velero looks; only after two is it overdue."""
+
+
+class DelayReason(StrEnum):
+    """Why a due run has not been started."""
+
+    INVALID = "invalid"
+    PAUSED = "paused"
+    NEVER_FIRES = "never fires"
+    BLOCKED = "blocked"
+    NO_PULSE = "no pulse"
+    UNKNOWN = "unknown"
+
+
+class Overdue(msgspec.Struct, frozen=True):
+    """A run that should have been made."""
+
+    since: datetime
+    reason: DelayReason
+    sentence: Text
+    blocker: Backup | None = None
+
+
+def overdue(
+    schedule: Schedule,
+    now: datetime,
+    dialect: Dialect,
+    beat: Heartbeat,
+    backups: Iterable[Backup] = (),
+    zone: tzinfo = UTC,
+    grace: timedelta = GRACE,
+) -> Overdue | None:
+    """The run that was due longer ago than Velero needs, and what keeps it; None where all is well."""
+    if (problem := invalid(schedule, dialect)) and not schedule.spec.paused:
+        since = schedule.created or now
+        return Overdue(since, DelayReason.INVALID, f"Velero refuses the schedule: {problem}")
+    if not is_due(schedule, now, dialect, zone):
+        return None
+    run = next_run(schedule, dialect, zone)
+    if run is None:
+        since = schedule.status.last_backup or schedule.created or now
+        why = "the expression never fires, and Velero treats it as always due"
+        return Overdue(since, DelayReason.NEVER_FIRES, why)
+    if now - run <= grace:
+        return None
+    if schedule.spec.paused:
+        return Overdue(run, DelayReason.PAUSED, "the schedule is paused")
+    held = blocker(schedule, backups)
+    if held and held.created and run <= held.created and now - held.created <= grace:
+        return None
+    if held:
+        return Overdue(run, DelayReason.BLOCKED, _blocked(held, now), held)
+    if silence := beat.silence(now):
+        return Overdue(run, DelayReason.NO_PULSE, silence)
+    return Overdue(run, DelayReason.UNKNOWN, "no visible cause: check the log of the Velero server")
+
+
+def _blocked(held: Backup, now: datetime) -> Text:
+    since = held.started or held.created
+    length = sentence(" for ", now - since) if since else ""
+    phase = held.phase or "New"
+    return sentence(
+        f"{held.name} has been {phase}", length, ", and Velero does not start a second backup of the same schedule"
+    )

@@ -118,7 +118,7 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         return count
 
     def draw(self, random: Random, until: float) -> DrawnArrivals:
-        """Those of one course: first as they came of late, later as in the same hour of some earlier day.
+        """Draws those of one course: first as they came of late, later as in the same hour of some earlier day.
 
         A stretch is replayed from a moment of its own on, so that no two courses are alike; of those that come by
         chance some do not come, and others come more than once.
@@ -201,7 +201,7 @@ def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:
 
 
 def arrivals_before(known: TenantRuns, now: datetime, claim_of: Callable[[Claim], int]) -> Arrivals:
-    """Those of the last days; `claim_of` gives the index of a claim in the model."""
+    """The arrivals of the last days; `claim_of` gives the index of a claim in the model."""
     if known.server_since is None:
         return Arrivals()
     came = [run for run in known.runs if timedelta() <= now - run.created <= _LONGEST_SEEN]

@@ -76,7 +76,7 @@ class CourseStart(msgspec.Struct, frozen=True):
 
 
 class Draw(msgspec.Struct):
-    """What is random in one course; a `Random` of None takes the likely value everywhere."""
+    """The random part of one course; a `Random` of None takes the likely value everywhere."""
 
     lengths: Sequence[Sequence[float]]
     """For each schedule, the lengths of its coming runs in turn, used again from the first when they are used up."""
@@ -93,7 +93,7 @@ class Draw(msgspec.Struct):
 
 
 class PlayedRun(msgspec.Struct):
-    """What became of one run; a moment that it never reached is NEVER."""
+    """One run as it was played; a moment that it never reached is NEVER."""
 
     due: float
     submitted: float = NEVER
@@ -393,7 +393,7 @@ class _Server:
         self.at_work[claim] = self.at_work.get(claim, 0) + 1
 
     def stop(self, at: float) -> None:
-        """What runs when Velero stops is failed when it starts again, and only then gives up its slot."""
+        """Stops Velero: its runs are failed when it starts again, and only then give up their slots."""
         assert self.state.stopped is not None
         back = self.state.stopped[1]
         if at < back:

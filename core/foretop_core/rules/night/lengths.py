@@ -101,7 +101,7 @@ class Lengths(msgspec.Struct, frozen=True, dict=True):
         return _about(max(1.0, elapsed * _LONGER_THAN_ALL), random) if self.seconds else math.inf
 
     def tells(self, elapsed: float = 0.0) -> bool:
-        """Whether own runs tell when one ends that has gone on for so long: otherwise it is a guess."""
+        """True if own runs tell when one ends that has gone on for so long: otherwise it is a guess."""
         longer = sum(length > elapsed for length in self.seconds[: REMEMBERED // 2])
         return self.source is Source.OWN and len(self.seconds) >= FEWEST_RUNS and longer >= _FEWEST_LONGER
 
@@ -159,7 +159,7 @@ def usual_sample(runs: Iterable[Run]) -> int:
 
 
 def was_synced(run: Run) -> bool:
-    """Whether the sync made it from what lies in the bucket: created after it was completed."""
+    """True if the sync made it from what lies in the bucket: created after it was completed."""
     done = run.status.completion_timestamp
     return done is not None and run.created is not None and run.created > done
 

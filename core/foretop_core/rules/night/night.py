@@ -28,7 +28,7 @@ from foretop_core.rules.night.server_model import (
 )
 from foretop_core.rules.queue.owners import Owner, OwnerKind
 from foretop_core.rules.queue.positions import Run, has_ended
-from foretop_core.rules.queue.run_forecast import Range, RunForecast
+from foretop_core.rules.queue.queue_items import Range, RunForecast
 from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -70,7 +70,7 @@ _NO_KNOWN_END = "no known end of its last run"
 
 
 class Fate(StrEnum):
-    """What becomes of a run."""
+    """The fate of a run."""
 
     MADE = "made"
     LATE = "late"
@@ -210,7 +210,7 @@ def waiting_forecasts(model: ServerModel, draws: int | None = None, seed: int = 
 
 
 class QueueForecasts:
-    """What is foreseen of the open runs of one server, from look to look.
+    """Forecasts of the open runs of one server, from look to look.
 
     Those that wait are played forward again when the queue has moved, and after a while: not at every event. Where
     they are many that is done `beside` the caller: until then the last answer holds, of a new one the likely course.
@@ -320,7 +320,7 @@ class Foresight:
 
     @classmethod
     def of(cls, model: ServerModel, seed: int = SEED) -> Foresight:
-        """That of a server as somebody imagines it."""
+        """The night of a server as somebody imagines it."""
         made = cls.__new__(cls)
         made._silence, made._namespace, made._now = "", model.namespace, model.now
         made._length = timedelta(seconds=model.state.until)

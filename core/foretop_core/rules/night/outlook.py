@@ -11,7 +11,7 @@ import msgspec
 from foretop_core.rules import humanize
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.window import Window
-from foretop_core.rules.queue.run_forecast import Range
+from foretop_core.rules.queue.queue_items import Range
 from foretop_core.rules.sentences import Text, estimate, sentence
 
 _MINUTE = timedelta(minutes=1)
@@ -52,7 +52,7 @@ class ScheduleOutlook(msgspec.Struct, frozen=True):
 
 
 class Outlook(msgspec.Struct, frozen=True):
-    """What an operator asks of the coming hours of one server."""
+    """The coming hours of one server, as an operator asks about them."""
 
     night: Night
     schedules: tuple[ScheduleOutlook, ...]
@@ -77,7 +77,7 @@ class Outlook(msgspec.Struct, frozen=True):
 
     @property
     def lost(self) -> tuple[ForeseenRun, ...]:
-        """Those that are lost in more than half of the courses."""
+        """The runs that are lost in more than half of the courses."""
         return self._with(Fate.LOST)
 
     @property
@@ -89,7 +89,7 @@ class Outlook(msgspec.Struct, frozen=True):
 
 
 class WindowOutlook(msgspec.Struct, frozen=True):
-    """What is at work in a window: `sure` by its likely start and end, `perhaps` in one of ten courses or more."""
+    """Runs at work in a window: `sure` by their likely start and end, `perhaps` in one of ten courses or more."""
 
     begins: datetime
     ends: datetime
@@ -153,7 +153,7 @@ def _earliest(run: ForeseenRun, now: datetime) -> datetime:
 
 
 def window_outlook(night: Night, window: Window) -> WindowOutlook:
-    """What is at work in the next of a window."""
+    """The runs at work the next time that a window comes."""
     begins, ends = window.after(night.now)
     runs = in_window(night, begins, ends)
     sure = tuple(run for run in runs if is_likely_in(run, begins, ends))
@@ -161,7 +161,7 @@ def window_outlook(night: Night, window: Window) -> WindowOutlook:
 
 
 def is_likely_in(run: ForeseenRun, begins: datetime, ends: datetime) -> bool:
-    """Whether a run is at work in a window by its likely start and end."""
+    """True if a run is at work in a window by its likely start and end."""
     return run.start is not None and run.end is not None and run.start.likely < ends and run.end.likely > begins
 
 

@@ -1,4 +1,4 @@
-"""What a Velero server has done of late: its backups that ended, run or wait, each from its submission on."""
+"""Recent backups of a Velero server that ended, run or wait, each from its submission on."""
 
 from __future__ import annotations
 

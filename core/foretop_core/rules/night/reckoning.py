@@ -65,7 +65,7 @@ def _whole(found: Range) -> tuple[datetime, datetime]:
 
 
 class Reckoning(msgspec.Struct, frozen=True):
-    """What came of the forecasts of one server."""
+    """The outcome of the forecasts of one server."""
 
     context: str
     namespace: str
@@ -78,7 +78,7 @@ class Reckoning(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> float | None:
-        """Of all starts and ends, those inside; None while there are too few to say."""
+        """The share of all starts and ends that fell inside; None while there are too few to say."""
         count = self.starts + self.ends
         return (self.starts_inside + self.ends_inside) / count if count >= FEWEST_TO_JUDGE else None
 
@@ -93,7 +93,7 @@ class Reckoning(msgspec.Struct, frozen=True):
 
 
 class Side(StrEnum):
-    """Where a start or an end fell, beside the range that was told of it."""
+    """The side of a start or an end: before, in or after the range that was told of it."""
 
     EARLIER = "earlier"
     INSIDE = "inside"

@@ -25,7 +25,7 @@ from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd, volumes_end
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_refusal import schedule_refusal, storage_refusal
+from foretop_core.rules.storage_readiness import schedule_refusal, storage_refusal
 
 MOST_RUNS = 1500
 """Of one schedule: one that is due every minute has so many in a day."""
@@ -95,7 +95,7 @@ class OpenBackup(msgspec.Struct, frozen=True):
 
 
 class ServerModel(msgspec.Struct, frozen=True):
-    """What a course is played from: the state of a server, how long its runs take, and whose runs they are."""
+    """The basis of a course: the state of a server, how long its runs take, and whose runs they are."""
 
     namespace: str
     now: datetime
@@ -342,7 +342,7 @@ def server_slots(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[
 
 
 def server_has_queue(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[Backup]) -> bool:
-    """Whether the release of a server queues its backups, as 1.18 and later do."""
+    """True if the release of a server queues its backups, as 1.18 and later do."""
     if any(run.phase in phases.QUEUE_PHASES for run in open_runs):
         return True
     release = snapshot.verdict(namespace).release
@@ -380,13 +380,13 @@ class _Claims:
 
 
 def _has_just_come(run: Backup, now: datetime) -> bool:
-    """Whether Velero is about to see it for the first time, which makes it look at its queue."""
+    """True if Velero is about to see it for the first time, which makes it look at its queue."""
     made = run.created
     return run.phase in ("", "New") and made is not None and now - made <= LOOK_LASTS
 
 
 def _has_just_ended(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> bool:
-    """Whether a backup has left its slot within the time of a hand-over that is not late."""
+    """True if a backup has left its slot within the time of a hand-over that is not late."""
     return any(
         run.phase in phases.FINISHING - phases.MOVES_DATA
         if run.status.completion_timestamp is None

@@ -378,7 +378,7 @@ class _Search:
                 yield by
 
     def _stays(self, planned: PlannedSchedule, by: int, minutes: float) -> bool:
-        """Whether the runs in the window stay in it, to their usual end where they do now, and no other comes in."""
+        """True if the runs in the window stay in it, to their usual end where they do now, and no other comes in."""
         if self.window is None:
             return True
         ends = self.window.length / timedelta(minutes=1)

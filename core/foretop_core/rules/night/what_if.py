@@ -195,7 +195,7 @@ def _check(snapshot: ClusterSnapshot, schedule: Schedule) -> None:
 
 
 def _model_changes(model: ServerModel, changes: Iterable[Change]) -> ServerModel:
-    """What no object says: lengths, and a server that stands still."""
+    """The changes that no object says: lengths, and a server that stands still."""
     lengths = {schedule.name: known for schedule, known in zip(model.schedules, model.lengths, strict=True)}
     state = model.state
     for change in changes:

@@ -30,7 +30,7 @@ class Window(msgspec.Struct, frozen=True):
         raise AssertionError("a window of less than a day ends within a day")
 
     def has(self, at: datetime) -> bool:
-        """Whether a moment lies in it, on any day."""
+        """True if a moment lies in it, on any day."""
         return self.since(at) < self.length
 
     def since(self, at: datetime) -> timedelta:

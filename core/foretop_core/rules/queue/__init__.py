@@ -9,9 +9,18 @@ from foretop_core.rules.queue.positions import (
     has_ended,
     live_positions,
 )
-from foretop_core.rules.queue.queue_faults import Disagreement, Positions, Stall, disagreement, queue_stalled
-from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
-from foretop_core.rules.queue.run_forecast import Range, RunForecast
+from foretop_core.rules.queue.queue_items import (
+    Disagreement,
+    Positions,
+    Queue,
+    QueueItem,
+    Range,
+    RunForecast,
+    Stall,
+    disagreement,
+    queue,
+    queue_stalled,
+)
 from foretop_core.rules.queue.volumes import (
     NOT_MOVING_YET,
     WaitingVolume,

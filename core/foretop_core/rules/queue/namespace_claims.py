@@ -108,7 +108,7 @@ def _is_pattern(entry: str) -> bool:
 
 
 def _fits(name: str, pattern: str) -> bool:
-    """Whether a pattern matches a name; braces match anything, so that no start is promised too early."""
+    """True if a pattern matches a name; braces match anything, so that no start is promised too early."""
     head, brace, _ = pattern.partition("{")
     return pattern == "*" or fnmatchcase(name, head + "*" if brace else pattern)
 

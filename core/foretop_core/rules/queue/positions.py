@@ -17,7 +17,7 @@ _FAR = datetime.max.replace(tzinfo=UTC)
 
 
 def estimated_position(target: Run, others: Iterable[Run]) -> int:
-    """What the non-admin controller writes as `estimatedQueuePosition`, including its ties and errors.
+    """The number that the non-admin controller writes as `estimatedQueuePosition`, including its ties and errors.
 
     It checks only completionTimestamp, so a backup that failed validation stays in its count forever.
     `others` may include the target itself.
@@ -66,7 +66,7 @@ def live_positions(runs: Iterable[Run]) -> Mapping[str, int]:
 
 
 def has_ended(run: Run) -> bool:
-    """Whether Velero is done with it, including failed validation, which gets no completionTimestamp."""
+    """True if Velero is done with it, including failed validation, which gets no completionTimestamp."""
     return run.status.phase in phases.ENDED or run.status.completion_timestamp is not None
 
 

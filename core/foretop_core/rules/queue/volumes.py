@@ -65,7 +65,7 @@ class NodeLoad(msgspec.Struct, frozen=True):
 
 
 def moved_before(waiting: DataMovement, node: NodeLoad) -> str:
-    """What its node moves before it: `worker-2 moves volume videos of media-20261115022703`; "" for nothing.
+    """Names what its node moves before it: `worker-2 moves volume videos of media-20261115022703`; "" for nothing.
 
     One that came later does not count: a node that moves it has passed the waiting one over. Nor does a node that
     could move one more.
@@ -147,7 +147,7 @@ def stands_still(still: DataMovement, now: datetime) -> Text:
 
 
 class _Turn(msgspec.Struct, frozen=True):
-    """What a node moves before a waiting volume, and when its turn comes; None where that is not known."""
+    """The volumes that a node moves before a waiting one, and when its turn comes; None where that is not known."""
 
     behind: str
     at: datetime | None

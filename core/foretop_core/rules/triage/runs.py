@@ -15,10 +15,10 @@ from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import FINISHING, OUTCOMES
 from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled, waiting_since
-from foretop_core.rules.repository_readiness import unready_sources
 from foretop_core.rules.schedule_history import ended
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_readiness import unready_sources
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 

@@ -12,7 +12,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.facts.pause_facts import count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, DelayReason, ScheduleFacts, schedule_facts
-from foretop_core.rules.pause_windows import PauseWindow, first_pause, other_pauses, pause_reason, pause_windows
+from foretop_core.rules.pauses import PauseWindow, first_pause, other_pauses, pause_reason, pause_windows
 from foretop_core.rules.sentences import Key, Moment, Text, roughly, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade

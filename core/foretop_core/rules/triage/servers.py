@@ -78,7 +78,7 @@ def _lead(server: ServerFacts) -> str:
 
 
 def _open_runs(snapshot: ClusterSnapshot, namespace: str) -> list[Run]:
-    """Those that the page of the queue lists."""
+    """The runs that the page of the queue lists."""
     runs: tuple[Run, ...] = (*snapshot.open_backups.get(namespace, ()), *snapshot.open_restores.get(namespace, ()))
     return [run for run in runs if not has_ended(run)]
 

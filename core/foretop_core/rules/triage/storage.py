@@ -15,9 +15,9 @@ from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts
 from foretop_core.rules.heartbeat import PERIOD
 from foretop_core.rules.humanize import read_duration
-from foretop_core.rules.repository_readiness import unready_effect
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.storage_readiness import unready_effect
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
 _GC_FAILURES = {

@@ -146,3 +146,14 @@ def run_level(length: timedelta | None, usual: timedelta | None) -> str:
 def run_marks(runs: Sequence[tuple[str, timedelta | None]], usual: timedelta | None) -> str:
     """The marks of runs by letter and length, oldest first: a level for a good one, a sign for every other."""
     return "".join(RUN_SIGNS.get(letter) or run_level(length, usual) for letter, length in runs)
+
+
+def bar(done: int, total: int, cells: int) -> str:
+    """To the nearest cell; but only what is done is drawn full. Never wider than `cells`, whatever the numbers are."""
+    if total <= 0 or done <= 0:
+        full = 0
+    elif done >= total:
+        full = cells
+    else:
+        full = min(cells - 1, (2 * cells * done + total) // (2 * total))
+    return f"{'▇' * full}{'▁' * (cells - full)}"

@@ -1,4 +1,4 @@
-"""What a person types to see less: text, `!text`, `-l selector`, `-f fuzzy` and `phase:Failed`; all must fit."""
+"""Filters that a person types: text, `!text`, `-l selector`, `-f fuzzy` and `phase:Failed`; all must fit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from foretop_core.errors import BadInput
-from foretop_core.tables.engine.label_selector import LabelSelector, take
+from foretop_core.tables.engine.selectors import LabelSelector, take
 from foretop_core.tables.engine.status_glyphs import phase_briefs
 
 _SPACE = re.compile(r"\s*")
@@ -27,10 +27,10 @@ class FilterableRow(Protocol):
     """The sides of a row that a filter looks at; what no test asks for is not worked out."""
 
     def text(self) -> str:
-        """What a search goes through, in lower case."""
+        """The text that a search goes through, in lower case."""
 
     def contains(self, word: str) -> bool:
-        """Whether the text has this word, in lower case; asked for every row at every letter that is typed."""
+        """True if the text has this word, in lower case; asked for every row at every letter that is typed."""
 
     def field(self, name: str) -> str: ...
 
@@ -67,7 +67,7 @@ class Filter(msgspec.Struct, frozen=True):
         return bool(self.tests)
 
     def narrows(self, other: Filter) -> bool:
-        """Whether whatever it lets through passes the other one too: a letter was added, for example."""
+        """True if whatever it lets through passes the other one too: a letter was added, for example."""
         words = [test.word for test in self.tests if isinstance(test, _Contains)]
         return all(isinstance(test, _Contains) and any(test.word in word for word in words) for test in other.tests)
 
@@ -204,7 +204,7 @@ def _shown_as(field: str, value: str) -> tuple[str, ...]:
 
 
 def _beginning(part: str) -> str:
-    """Of the text, or of a word in it: `100` finds the number beside a bar."""
+    """The pattern for the beginning of the text, or of a word in it: `100` finds the number beside a bar."""
     return translate(part) if _GLOB.search(part) else rf"(?:.*\s)?{re.escape(part)}.*"
 
 

@@ -22,7 +22,7 @@ _GRAVEST = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.RUNNING, StatusGly
 
 
 class GroupHeader(msgspec.Struct, frozen=True):
-    """What the line above a group says."""
+    """The content of the line above a group."""
 
     group: Group
     size: int
@@ -176,7 +176,7 @@ class GroupedRows(Generic[E]):
         return GroupHeader(group, self._sizes[place], self._group_counts.standings(group), group in self._folded)
 
     def _at(self, index: int) -> tuple[int, int | None]:
-        """Of a line the place of its group, and of its row; None for a head."""
+        """The place of a line's group, and of its row; None for a head."""
         self._count()
         place = bisect_right(self._lines_before, index) - 1
         below = index - self._lines_before[place]

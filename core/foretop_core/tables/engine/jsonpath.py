@@ -62,11 +62,11 @@ class JsonPath(msgspec.Struct, frozen=True):
     nodes: tuple[_Node, ...]
 
     def render(self, document: Any) -> str:
-        """What kubectl prints for it."""
+        """The text that kubectl prints for it."""
         return "".join(_rendered(self.nodes, document))
 
     def values(self, document: Any) -> list[Any]:
-        """What the paths of the template find, in their order."""
+        """The values that the paths of the template find, in their order."""
         return [value for node in self.nodes if isinstance(node, _Path) for value in node.of(document)]
 
 
@@ -143,7 +143,7 @@ class _Parser:
         return tuple(nodes)
 
     def _action(self) -> str:
-        """What stands between braces; quotes may hold braces."""
+        """Reads an action between braces; quotes may hold braces."""
         start = self.at + 1
         at = start
         while at < len(self.text):
@@ -201,7 +201,7 @@ def _path(source: str, text: str) -> _Path:
 
 
 def _closing(source: str, text: str, start: int) -> int:
-    """Where the bracket that opens at `start` closes."""
+    """The place where the bracket that opens at `start` closes."""
     depth, at = 0, start
     while at < len(text):
         quoted = _LITERAL.match(text, at)

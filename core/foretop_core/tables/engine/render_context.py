@@ -1,4 +1,4 @@
-"""What a row is painted against: one cluster at one moment."""
+"""The context that a row is painted against: one cluster at one moment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
 from foretop_core.store import Store
 from foretop_core.tables.text import times
-from foretop_core.tables.text.time_zones import IN_UTC, TimeZoneSetting
+from foretop_core.tables.text.times import IN_UTC, TimeZoneSetting
 
 REFRESH = timedelta(seconds=10)
 """The second of a beat and the usual lengths of runs take a look at everything and move slowly."""
@@ -114,7 +114,7 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
         return self.zoning.of(resource, self.schedule_of)
 
     def text(self, text: Text, resource: object = None) -> str:
-        """What a person reads now, in the zone of an object."""
+        """The text that a person reads now, in the zone of an object."""
         return render(text, self.now, self.zone_of(resource))
 
     def time(self, at: datetime, resource: object) -> str:
@@ -139,7 +139,7 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
         return found
 
     def line(self, namespace: str) -> QueueLine:
-        """What the server of a namespace works on and what waits."""
+        """The line of a namespace's server: what it works on and what waits."""
         found = self._lines.get(namespace)
         if found is None:
             server = self.server(namespace)

@@ -72,7 +72,7 @@ class SortedRows(Generic[E]):
         return len(self._entries)
 
     def __contains__(self, key: ObjectRef) -> bool:
-        """Whether the row is visible."""
+        """True if the row is visible."""
         return key in self._places
 
     def get(self, key: ObjectRef) -> E | None:
@@ -209,13 +209,13 @@ class SortedRows(Generic[E]):
         return len(self._order) - 1 - at if self._reverse else at
 
     def _place(self, key: ObjectRef, entry: E) -> Place:
-        """What has no value comes last, whichever way the rows run."""
+        """The place in the order; a row without a value comes last, whichever way the rows run."""
         value = self._value(key, entry)
         place = ((value is None) != self._reverse, value, key)
         return place if self._group is None else (self._group(key), *place)
 
     def _value(self, key: ObjectRef, entry: E) -> Any:
-        """What a row is put in order by."""
+        """The value that a row is put in order by."""
         return self._sort(entry)
 
 
@@ -315,7 +315,7 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         return self.update(rows)
 
     def _derive(self, key: ObjectRef) -> E | UnreadableRow | None:
-        """What the row of an object is made from; one that fails to be made is a row that says so."""
+        """The entry that the row of an object is made from; one that fails to be made is a row that says so."""
         resource = self._store.get(key) or self.view.missing
         if resource is None or key.kind not in self.view.kinds:
             return None
@@ -328,7 +328,7 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
             return UnreadableRow(key, f"no row can be made: {problem_text(fault)}", fault)
 
     def _touched(self, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
-        """Where it fails to say whom a change concerns, it concerns all."""
+        """The rows that a change concerns: all of them, where the view fails to say which."""
         try:
             return tuple(self.view.touched(self._store, key, change))
         except Exception:

@@ -1,4 +1,4 @@
-"""What a view is made of: columns of cells, a mark for each row, and the sides by which rows are found."""
+"""The parts of a view: columns of cells, a mark for each row, and the sides by which rows are found."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class TableView(ABC, Generic[E]):
 
     @abstractmethod
     def item(self, entry: E, render: RenderContext) -> Item:
-        """What `-o json` prints of it."""
+        """The item that `-o json` prints of it."""
 
     def column(self, name: str) -> Column[E]:
         found = next((column for column in self.columns if column.name == name.lower()), None)
@@ -227,7 +227,7 @@ class View(TableView[E]):
 
     @abstractmethod
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> E | None:
-        """What the row of an object is made from; None where the view does not show the object."""
+        """The entry that the row of an object is made from; None where the view does not show the object."""
 
     @abstractmethod
     def resource(self, entry: E) -> Resource: ...
@@ -249,7 +249,7 @@ class View(TableView[E]):
         return ""
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[E]]:
-        """What a wide screen shows below the rows, and the line above it; none of it is a row of the table."""
+        """The lines that a wide screen shows below the rows, and the line above them; none is a row of the table."""
         return "", ()
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
@@ -257,7 +257,7 @@ class View(TableView[E]):
         return (key,)
 
     def basis(self, store: Store, context: str) -> object:
-        """What all rows of a cluster are made from besides their own objects; where it changes, all are made again."""
+        """The facts that all rows of a cluster share beside their own objects; a change makes all rows again."""
         return None
 
     def details(self, entry: E) -> Mapping[str, str]:
@@ -265,7 +265,7 @@ class View(TableView[E]):
         return {}
 
     def searched(self, entry: E) -> Iterable[str]:
-        """What a search for a text looks at, beyond what every view has."""
+        """The texts that a search looks at, beyond those of every view."""
         return self.details(entry).values()
 
     def labels(self, entry: E) -> Mapping[str, str]:
@@ -275,7 +275,7 @@ class View(TableView[E]):
         return str(getattr(self.resource(entry), "phase", ""))
 
     def standing(self, entry: E) -> StatusLabel | None:
-        """What the head of a group tells of it; None for what is well."""
+        """The standing of a row as the head of a group tells it; None for what is well."""
         return run_standing(self.phase(entry))
 
     def facets(
@@ -287,11 +287,11 @@ class View(TableView[E]):
         return _RowFacets(self, key, entry, render_context_of)
 
     def said(self, name: str, entry: E, render: RenderContext) -> str:
-        """What the cell of a column says."""
+        """The text in the cell of a column."""
         return next((column.text(entry, render) for column in self.columns if column.name == name), "")
 
     def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
-        """Of all rows of a cluster."""
+        """The keys of all rows of a cluster."""
         return (key for kind in sorted(self.kinds) for key, _ in store.items(context, kind))
 
 

@@ -15,7 +15,7 @@ _OF_VELERO = frozenset({"", A_CONTEXT, *(kind.name for kind in BESIDE_VELERO)})
 
 
 class ViewScope(msgspec.Struct, frozen=True):
-    """What is not named is not narrowed."""
+    """The namespace and cluster looked at; what is not named is not narrowed."""
 
     namespace: str = ""
     context: str = ""
@@ -33,7 +33,7 @@ class ViewScope(msgspec.Struct, frozen=True):
         return kind in _OF_VELERO and not self.of_velero
 
     def narrows(self, kinds: Collection[str]) -> bool:
-        """Whether a page of these kinds may have rows that are hidden; one of none shows findings of all sorts."""
+        """True if a page of these kinds may have rows that are hidden; one of none shows findings of all sorts."""
         return bool(self.context or (self.namespace and (self.of_velero or not kinds or not set(kinds) <= _OF_VELERO)))
 
     @property

@@ -71,7 +71,7 @@ class VeleroServers(msgspec.Struct, frozen=True):
 
 
 def velero_status(clusters: Sequence[VeleroServers]) -> StatusLabel | None:
-    """Whether Velero works, told by its own traces; None where nobody can tell."""
+    """The state of Velero, told by its own traces; None where nobody can tell."""
     followed = [one for one in clusters if not (one.health.state in LOST and one.health.lost_at is not None)]
     missing = [one for one in followed if set(one.health.not_installed) >= _VELERO]
     if followed and len(missing) == len(followed) == len(clusters):

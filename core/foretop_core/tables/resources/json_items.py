@@ -27,7 +27,7 @@ def identity(context: str, item: Resource) -> Item:
 
 
 def schedule_item(facts: ScheduleFacts) -> Item:
-    """What is not known is null, and the field beside it that ends in Unknown says why."""
+    """The item of a schedule; what is not known is null, and the field beside it that ends in Unknown says why."""
     schedule = facts.schedule
     last, last_ended = facts.last_backup, facts.last_ended
     return {
@@ -102,7 +102,7 @@ def _pod_item(pod: ServerPod | None) -> Item | None:
 
 
 def queue_items(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds = _USUAL_LIMITS) -> list[Item]:
-    """What Velero works on and what waits, server by server: backups first, then restores."""
+    """The runs at work and those that wait, server by server: backups first, then restores."""
     items: list[Item] = []
     for namespace in snapshot.velero_namespaces:
         line = queue_line(snapshot, namespace, now)
@@ -150,7 +150,7 @@ def as_list(items: Iterable[Mapping[str, Any]]) -> Item:
 
 
 def results_item(context: str, item: Resource, status: RunStatus, results: Results | None) -> Item:
-    """What went wrong in a run; `problems` is null where nothing was fetched, for there was nothing to fetch."""
+    """The problems of a run; `problems` is null where nothing was fetched, for there was nothing to fetch."""
     problems = None
     if results is not None:
         parts = (("error", results.errors), ("warning", results.warnings))

@@ -13,12 +13,12 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import rate, time_left
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
+from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
-from foretop_core.tables.text.progress_bar import bar
 
 _MARKS = {
     "": StatusGlyph.WAITING,
@@ -103,7 +103,7 @@ def moved_for(movement: DataMovement) -> str:
 
 
 def _unfinished_first(movement: DataMovement) -> tuple[bool, bool, float]:
-    """What moves, then what waits, then what has ended, the newest first."""
+    """Orders those that move, then those that wait, then those that have ended, the newest first."""
     at = movement.status.start_timestamp or movement.created
     return movement.phase in _ENDED, movement.phase != "InProgress", -at.timestamp() if at else math.inf
 

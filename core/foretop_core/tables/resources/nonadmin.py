@@ -176,7 +176,7 @@ def _line(store: Store, context: str, run: Run) -> tuple[Run, ...]:
 
 
 def _standing(run: Resource | None) -> tuple[object, ...] | None:
-    """What its place in the line depends on; None where it is in no line."""
+    """The facts that its place in the line depends on; None where it is in no line."""
     if not isinstance(run, Backup | Restore) or has_ended(run):
         return None
     position = run.status.queue_position if isinstance(run, Backup) else None
@@ -184,7 +184,7 @@ def _standing(run: Resource | None) -> tuple[object, ...] | None:
 
 
 def _phase_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
-    """What is refused or stuck stands out, and not what is as it should be."""
+    """The tone of its phase: refused and stuck ones stand out."""
     is_own = entry.state in (NonAdminState.DELETING, NonAdminState.LOST, NonAdminState.REFUSED)
     return Tone.WARN if is_own and entry.facts(render).severity is not None else Tone.PLAIN
 
@@ -226,7 +226,7 @@ def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
 
 
 def _velero_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
-    """Of what waits its place and its start, of what has no Velero object why; else the phase in fewer letters."""
+    """Place and start of one that waits, the reason of one without a Velero object; else the phase in fewer letters."""
     if word := _without_run(entry):
         return (word,)
     facts = render.facts(entry.run) if entry.run is not None and entry.place else None

@@ -104,7 +104,7 @@ class QueueView(View[Run]):
 
 
 def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
-    """What has ended in the last hour: what did not end well, then the rest, the newest first."""
+    """The runs that ended in the last hour: those that did not end well, then the rest, the newest first."""
     runs: Iterable[Run] = (*render.snapshot.backups, *render.snapshot.restores)
     lately = [
         (end, run)
@@ -117,7 +117,7 @@ def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
 
 
 def _position(run: Run, render: RenderContext) -> str:
-    """Those at work have a sign, those that wait their place among them; one that Velero never saw has none."""
+    """A sign for one at work, its place for one that waits, nothing for one that Velero never saw."""
     facts = render.facts(run)
     return "" if has_ended(run) or facts.is_left_alone else str(facts.waiting_place or _RUNS)
 
@@ -127,7 +127,7 @@ def _name(run: Run) -> str:
 
 
 def _end_alone(run: Run, render: RenderContext) -> tuple[str, ...]:
-    """Where there is no room for how long it has run, or its server has been silent, as well."""
+    """The end without how long it has run: for little room, or a server that has been silent."""
     short = run_eta(run, render)
     first, _, last = short.partition(" ")
     if "→" in short:

@@ -76,7 +76,7 @@ def repository_mark(repository: BackupRepository) -> StatusGlyph:
 
 
 def repository_problem(repository: BackupRepository) -> str:
-    """What Velero says of it, or why its latest maintenance failed."""
+    """The problem as Velero says it, or why its latest maintenance failed."""
     failed = repository.failed_maintenance
     return repository.status.message or (f"maintenance failed: {failed}" if failed else "")
 

@@ -127,7 +127,7 @@ def _run_item(context: str, run: Run) -> Item:
 
 
 def newest_first(run: Run) -> tuple[bool, bool, float]:
-    """What waits has yet to start, what runs has no end: both come before all that has ended.
+    """The order of runs: those that wait or run come before all that have ended, the newest first.
 
     Times are sorted downwards by their distance, so that every order runs the same way.
     """

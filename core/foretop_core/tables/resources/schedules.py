@@ -112,7 +112,7 @@ class SchedulesView(View[ScheduleRow]):
         return entry.schedule
 
     def then_by(self, entry: ScheduleRow) -> tuple[bool, datetime | None, str]:
-        """What has no run to come, then the next run first."""
+        """Orders those without a run to come first, then by the next run."""
         return entry.next_run is not None, entry.next_run, entry.schedule.name
 
     def phase(self, entry: ScheduleRow) -> str:
@@ -193,7 +193,7 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
 
 
 def _if_unpaused(facts: ScheduleFacts) -> str:
-    """What unpausing it now would do: a backup at once, or the next run."""
+    """The effect of unpausing it now: a backup at once, or the next run."""
     if facts.invalid:
         return "paused"
     told = facts.unpausing(Choice.LEAVE)

@@ -125,7 +125,7 @@ class StorageView(View[StorageRow]):
 
 
 def _used(item: Resource, render: RenderContext) -> Item:
-    """What is known of Velero's own locations only; of a credential the names."""
+    """The fields that only Velero's own locations have; of a credential the names."""
     if not isinstance(item, BackupStorageLocation):
         return {}
     facts, credential = location_facts(item, render), item.spec.credential
@@ -155,7 +155,7 @@ def _mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
 
 
 def _phase_tone(place: StorageRow, render: RenderContext) -> Tone:
-    """What is well is muted."""
+    """The tone of its phase; a good one is muted."""
     mark = _mark(place, render)
     return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
 
@@ -167,7 +167,7 @@ def _what(place: StorageRow, render: RenderContext) -> str:
 
 
 def old_news(facts: StorageFacts) -> str:
-    """What Velero has not looked at for too long; one that is not checked is not synced either."""
+    """Says what Velero has not looked at for too long; a location that is not checked is not synced either."""
     looks = (("checked", facts.unchecked), ("synced", facts.unsynced))
     told = (f"not {word} for {humanize.duration(length)}" for word, length in looks if length is not None)
     return next(told, "")

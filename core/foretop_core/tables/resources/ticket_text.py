@@ -56,7 +56,7 @@ def _member(finding: Finding) -> str:
 
 
 def _command(finding: Finding) -> str:
-    """What shows the object as it is now; a finding about no object, or about many, is among the findings."""
+    """The command that shows the object as it is now; for no object, or for many, that of the findings."""
     subject = finding.subject
     word = next((word for word, kind in DESCRIBED.items() if kind.name == subject.kind and subject.name), "")
     what = ("describe", word, f"{subject.namespace}/{subject.name}") if word else ("get", "findings")

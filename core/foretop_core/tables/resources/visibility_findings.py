@@ -25,7 +25,7 @@ _MOST_UNREADABLE = 20
 
 
 def is_visibility_finding(finding: Finding) -> bool:
-    """It is about what foretop cannot see; its time is now, whatever stands still."""
+    """True if it is about something that foretop cannot see; its time is now, whatever stands still."""
     return finding.subject.kind == A_CONTEXT
 
 
@@ -97,7 +97,7 @@ def _lost(context: str, health: ContextHealth, since: datetime, seen_before: boo
 
 
 def _reason(error: str) -> str:
-    """Of `https://api cannot be reached: connection refused (check the network)` what fits into a row."""
+    """The part of `https://api cannot be reached: connection refused (check the network)` that fits into a row."""
     return (error.partition(": ")[2] or error).partition(" (")[0] or "no answer"
 
 

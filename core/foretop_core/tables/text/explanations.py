@@ -1,4 +1,4 @@
-"""What a person must know to read the screens, a screenful a topic: for `foretop explain` and the manual page."""
+"""Explanations of the screens, a screenful a topic: for `foretop explain` and the manual page."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _measured(text: str) -> int:
 
 
 def _graphemes(text: str) -> Sequence[str]:
-    """What a person sees as one letter: with its accents, its variation selector, and all that is joined to it."""
+    """Letters as a person sees them: with accents, a variation selector, and all that is joined to them."""
     if _SURELY_ONE_CELL.issuperset(text):
         return text
     # Loaded by the first text that needs it, as in _measured.

@@ -1,4 +1,4 @@
-"""What another release of Velero makes of the schedules, in lines for the command and the screen."""
+"""The effect of another release of Velero on the schedules, in lines for the command and the screen."""
 
 from __future__ import annotations
 

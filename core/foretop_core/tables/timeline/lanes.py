@@ -1,4 +1,4 @@
-"""What the lanes of the calendar are drawn from, when their expressions are due, and which start in the same minute."""
+"""Items of the calendar's lanes, when their expressions are due, and which start in the same minute."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_MINUTES = 500
 
 
 class TimelineItem(msgspec.Struct, frozen=True):
-    """What a lane is drawn from: all of an object that decides when it runs."""
+    """The item of a lane: all of an object that decides when it runs."""
 
     key: ObjectRef
     expression: str
@@ -50,12 +50,12 @@ class TimelineItem(msgspec.Struct, frozen=True):
 
     @property
     def starts(self) -> bool:
-        """Whether it makes load at all."""
+        """True if it makes load at all."""
         return not (self.paused or self.problem)
 
 
 class LaneObstacles(msgspec.Struct, frozen=True):
-    """What keeps the coming runs of a lane from being what they look like; it changes with other objects."""
+    """Obstacles to the coming runs of a lane; they change with other objects."""
 
     refused: bool = False
     """Velero refuses them as things stand."""
@@ -145,7 +145,7 @@ def _planned(parsed: CronSchedule, base: datetime | None, start: datetime, minut
 
 
 class RepeatedCollision(msgspec.Struct, frozen=True):
-    """Those of one Velero that start in the same minute: the first such minute, and how many there are."""
+    """Schedules of one Velero that start in the same minute: the first such minute, and how many there are."""
 
     context: str
     at: datetime

@@ -27,7 +27,7 @@ _MOST_DIGIT = 9
 
 
 class LaneSign(Enum):
-    """What a cell holds: its glyph, and the one of a terminal that has ASCII alone."""
+    """The sign of a cell: its glyph, and the one of a terminal that has ASCII alone."""
 
     EMPTY = (" ", " ")
     HOUR = ("┊", " ")

@@ -37,7 +37,7 @@ Server = tuple[str, str]
 
 
 def is_shared(key: ObjectRef) -> bool:
-    """Whether a lane is that of all NABs of a server, or of all its backups by hand."""
+    """True if a lane is that of all NABs of a server, or of all its backups by hand."""
     return key.kind in _SHARED and not key.name
 
 
@@ -64,7 +64,7 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
         return outlook(self.night)
 
     def in_window(self, window: Window) -> WindowOutlook:
-        """What is at work in a stretch of the day."""
+        """The runs at work in a stretch of the day."""
         return window_outlook(self.night, window)
 
     @cached_property
@@ -97,7 +97,7 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _spans(self) -> tuple[SlotSpan, ...]:
-        """Of what has been, by the backups; of what is to come, by one course in which the counts are true."""
+        """The spans of past runs by their backups, and of coming ones by one course in which the counts are true."""
         now = self.night.now
         past = (
             SlotSpan(run.submitted, run.start, run.end or now)

@@ -140,7 +140,7 @@ def _done(night: Night, now: datetime, zone: tzinfo) -> WordLine | None:
 
 
 def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | None) -> WordLine | None:
-    """What is at work in the stretch that is to be kept free."""
+    """The runs at work in the stretch that is to be kept free."""
     if window is None:
         return None
     kept = shown.in_window(window)
@@ -215,7 +215,7 @@ class LaneWords(msgspec.Struct, frozen=True):
 
 
 def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, zone: tzinfo) -> LaneWords | None:
-    """Of the run at work, else of the next one; None where there is none."""
+    """Words on the run at work, else on the next one; None where there is none."""
     run = next((one for one in runs if one.is_running), None) or next(iter(runs), None)
     if run is None:
         return None
@@ -240,7 +240,7 @@ def _fate(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
 
 
 def _company(night: Night, run: ForeseenRun) -> str:
-    """Who is at work when it starts, or starts in the same minute."""
+    """The runs at work when it starts, or that start in the same minute."""
     if run.start is None or run.fate is Fate.REFUSED:
         return ""
     at = run.start.likely

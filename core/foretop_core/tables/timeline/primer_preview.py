@@ -1,4 +1,4 @@
-"""What the primer shows of an expression and its minutes while they are being typed."""
+"""The primer's preview of an expression and its minutes while they are being typed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Preview(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=64)
 def preview(text: str, minutes: str, dialect: Dialect) -> Preview:
-    """What to show for two fields as they stand, half typed or not."""
+    """The preview for two fields as they stand, half typed or not."""
     parsed = expression(text, dialect)
     number = int(minutes) if minutes.isascii() and minutes.isdecimal() and len(minutes) < 9 else -1
     if isinstance(parsed, CronError):

@@ -141,7 +141,7 @@ class TimelineModel:
         return ObjectRef(key.context, BACKUP.name, key.namespace, run.name)
 
     def place(self, key: ObjectRef, near: int = 0) -> int | None:
-        """Where in the order it stands; it is looked for near a place first."""
+        """The place in the order; it is looked for near a place first."""
         if 0 <= near < len(self.order) and self.order[near] == key:
             return near
         return self.order.index(key) if key in self._standings and self._fits(key) else None
@@ -180,7 +180,7 @@ class TimelineModel:
                 yield key, timeline_item(key, resource, self._readings)
 
     def _changes(self) -> Iterator[tuple[ObjectRef, TimelineItem | None]]:
-        """What has changed; every lane of a cluster where it has become known how its server reads expressions."""
+        """The changes; every lane of a cluster where it has become known how its server reads expressions."""
         drained = self._feed.drain()
         before, self._verdicts = self._verdicts, self._known_verdicts() if drained else self._verdicts
         for context in self._contexts:
@@ -235,7 +235,7 @@ class TimelineModel:
         return not self._wanted or self._wanted(_Sides(self[key], self._store))
 
     def _has_tenant(self, key: ObjectRef) -> bool:
-        """Whether the namespace that is looked at has made a backup of the NABs' lane."""
+        """True if the namespace that is looked at has made a backup of the NABs' lane."""
         night = self.nights.get((key.context, key.namespace))
         if key.kind != NAB.name or night is None or self._focus.context not in ("", key.context):
             return False
@@ -244,7 +244,7 @@ class TimelineModel:
 
 
 def _is_news(before: Resource | None, after: Resource | None) -> bool:
-    """Whether a change makes another night: the progress of a backup and the checks of a storage location do not."""
+    """True if a change makes another night: the progress of a backup and the checks of a storage location do not."""
     match before, after:
         case Backup(), Backup():
             return _moments(before) != _moments(after)
@@ -259,7 +259,7 @@ def _moments(run: Backup) -> tuple[object, ...]:
 
 
 class _Sides(msgspec.Struct, frozen=True):
-    """What a filter looks at."""
+    """The texts that a filter looks at."""
 
     item: TimelineItem
     store: Store

@@ -1,11 +1,15 @@
-"""Readiness of repositories of volumes: every place that speaks of volumes in it asks here."""
+"""Readiness of storage: repositories of volumes, and locations that make Velero refuse a backup.
+
+Every place that forecasts a backup or speaks of its volumes asks here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from foretop_core.models import Backup, BackupRepository, RestoreSpec
+from foretop_core.models import Backup, BackupRepository, RestoreSpec, Schedule
 from foretop_core.rules import humanize
+from foretop_core.rules.phases import WAITING
 from foretop_core.rules.protection.coverage import NamespaceFilter
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -45,3 +49,35 @@ def unready_sources(
         if one.spec.backup_storage_location == kept_in
         and all(taken.takes(one.spec.volume_namespace) for taken in filters)
     )
+
+
+def storage_refusal(snapshot: ClusterSnapshot, namespace: str, name: str) -> str:
+    """Why a backup to a location is refused as it is now, "" where nothing is known against it.
+
+    `name` is "" for the server's default. It reads on after "while": `its storage location offsite is Unavailable`.
+    """
+    location = snapshot.location(namespace, name)
+    if location is None:
+        return f"its storage location {name} does not exist" if name and _were_seen(snapshot) else ""
+    if location.phase == "Unavailable":
+        return f"its storage location {location.name} is Unavailable"
+    return f"its storage location {location.name} is read-only" if location.spec.access_mode == "ReadOnly" else ""
+
+
+def schedule_refusal(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
+    """Why the backups that a schedule makes are refused; "" where they are not."""
+    return storage_refusal(snapshot, schedule.namespace, schedule.spec.template.storage_location)
+
+
+def waiting_refusals(snapshot: ClusterSnapshot, backups: Iterable[Backup]) -> Mapping[str, str]:
+    """By name, why those that have not begun are refused when it is their turn."""
+    found = (
+        (one.name, storage_refusal(snapshot, one.namespace, one.spec.storage_location))
+        for one in backups
+        if one.phase in WAITING
+    )
+    return {name: why for name, why in found if why}
+
+
+def _were_seen(snapshot: ClusterSnapshot) -> bool:
+    return bool(snapshot.storage) or not any(gap.kind == "BackupStorageLocation" for gap in snapshot.unseen)
