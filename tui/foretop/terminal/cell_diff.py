@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -18,14 +19,20 @@ from textual.strip import Strip
 from foretop.terminal.textual_internals import painted_by
 
 Cell = tuple[str, Style | None]
-_WORTH_A_JUMP = 7
+_WORTH_A_JUMP = 6
 """So many equal cells in between are cheaper passed over than written again."""
+_RESET = "\x1b[m"
 
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 """C0, DEL, C1, and what reorders or hides letters. Text that is made with `clean` has none of them left."""
+
+
+_SWITCHED = re.compile("(?:\x1b\\[(?P<codes>[0-9;]+)m)?x(?:\x1b\\[0m)?")
+_KNOWN_CODES: dict[tuple[Style, str | None], tuple[str | None]] = {}
+"""By style and the colours that the terminal has. The styles of a dashboard are few."""
 
 
 class CellDiff:
@@ -51,8 +58,11 @@ class CellDiff:
             yield _at(x, y) + strip.render(console)
             return
         shown = self._line(y, x + len(wanted))[x : x + len(wanted)]
+        is_there = False
         for start, stop in _runs(shown, wanted):
-            yield _at(x + start, y) + Strip(_segments(wanted[start:stop])).render(console)
+            yield _along(x + start) if is_there else _at(x + start, y)
+            yield _written(wanted[start:stop], console)
+            is_there = True
         self._keep(y, x, wanted)
 
     def _line(self, y: int, length: int) -> list[Cell | None]:
@@ -89,19 +99,42 @@ def _runs(shown: list[Cell | None], wanted: list[Cell]) -> Iterator[tuple[int, i
         yield start, stop
 
 
-def _segments(cells: list[Cell]) -> list[Segment]:
-    """Neighbours of one style together."""
-    letters: list[str] = []
-    segments: list[Segment] = []
-    style: Style | None = None
-    for letter, own in cells:
-        if letters and own != style:
-            segments.append(Segment("".join(letters), style))
-            letters = []
-        style = own
-        letters.append(letter)
-    segments.append(Segment("".join(letters), style))
-    return segments
+def _written(cells: list[Cell], console: Console) -> str:
+    """The cells with neighbours of one style together, and no more sequences than it takes."""
+    pieces: list[str] = []
+    before = ""
+    for style, run in groupby(cells, key=_style):
+        text = "".join([letter for letter, _ in run])
+        codes = _codes(style, console)
+        if codes is None:
+            pieces += [_RESET if before else "", Strip([Segment(text, style)]).render(console)]
+            before = ""
+        else:
+            if codes != before:
+                pieces.append(f"\x1b[{'0;' if before and codes else ''}{codes}m")
+            pieces.append(text)
+            before = codes
+    return "".join([*pieces, _RESET if before else ""])
+
+
+def _style(cell: Cell) -> Style | None:
+    return cell[1]
+
+
+def _codes(style: Style | None, console: Console) -> str | None:
+    """The numbers that switch a style on; "" where it is none, None where it takes more than numbers."""
+    if style is None:
+        return ""
+    held = _KNOWN_CODES.get((style, console.color_system))
+    if held is None:
+        found = _SWITCHED.fullmatch(Strip([Segment("x", style)]).render(console))
+        held = _KNOWN_CODES[style, console.color_system] = ((found["codes"] or "") if found else None,)
+    return held[0]
+
+
+def _along(x: int) -> str:
+    """To another column of the same line."""
+    return f"\x1b[{x + 1}G"
 
 
 def _at(x: int, y: int) -> str:

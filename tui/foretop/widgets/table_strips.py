@@ -103,7 +103,7 @@ def row_strip(
     on = how.ground
     ellipsis = to_ascii("…", ascii)
     pieces = [
-        Segment(to_ascii(how.sign, ascii), how.on_ground(BOLD)),
+        Segment(to_ascii(how.sign, ascii), how.on_ground(BOLD) if how.sign != " " else on),
         Segment(to_ascii(row.mark.value, ascii), how.on_ground(DIM if row.faded else style_of_mark(row.mark))),
         Segment(" ", on),
     ]

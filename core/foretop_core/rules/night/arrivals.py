@@ -10,8 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from heapq import nlargest
-from itertools import pairwise
+from itertools import islice, pairwise
 from random import Random
 from statistics import fmean, median, pvariance
 
@@ -155,24 +154,25 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
 
 
 def tenant_runs(runs: Iterable[Run]) -> TenantRuns:
-    """Learned from the runs that a server has made itself."""
-    oldest: datetime | None = None
-    asked: list[tuple[datetime, Backup]] = []
-    for run in runs:
-        if run.created is None:
-            continue
-        oldest = run.created if oldest is None or run.created < oldest else oldest
-        if isinstance(run, Backup) and owner_of(run).kind is OwnerKind.NAB and run.phase != "FailedValidation":
-            asked.append((run.created, run))
-    newest = nlargest(_LOOKED_AT, asked, key=lambda one: one[0])
+    """Learned from the runs that a server has made itself; of many only the newest are looked at."""
+    made = sorted(((run.created, run) for run in runs if run.created is not None), key=_created, reverse=True)
+    newest = list(islice(((at, run) for at, run in made if isinstance(run, Backup) and _is_asked_for(run)), _LOOKED_AT))
     known = [length for _, run in newest if (length := _seconds(run)) is not None]
-    if not known or oldest is None:
+    if not known:
         return TenantRuns()
     usual = median(known)
     found = tuple(
         TenantRun(at, claim(run), usual if (length := _seconds(run)) is None else length) for at, run in newest
     )
-    return TenantRuns(found, oldest, *_waiting([run for _, run in newest]))
+    return TenantRuns(found, made[-1][0], *_waiting([run for _, run in newest]))
+
+
+def _created(one: tuple[datetime, Run]) -> datetime:
+    return one[0]
+
+
+def _is_asked_for(run: Backup) -> bool:
+    return run.phase != "FailedValidation" and owner_of(run).kind is OwnerKind.NAB
 
 
 def _seconds(run: Backup) -> float | None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from heapq import nlargest
-from itertools import accumulate
+from itertools import accumulate, islice
 from random import Random
 from statistics import median
 
@@ -86,9 +86,9 @@ class Lengths(msgspec.Struct, frozen=True, dict=True):
     def left(self, elapsed: float, random: Random | None, by_items: float | None) -> float:
         """The seconds until a run ends that has gone on for so long: as the earlier runs that took longer.
 
-        Where too few took longer, its own items tell, and else a share of what it took so far.
+        Where too few took longer (`tells` says it), its own items tell, and else a share of what it took so far.
         """
-        if by_items is not None and not self.tells(elapsed):
+        if by_items is not None:
             return _about(max(1.0, by_items - elapsed), random)
         if random is None:
             longer = [length for length in self.seconds[: REMEMBERED // 2] if length > elapsed]
@@ -287,18 +287,22 @@ def late_handovers(runs: Sequence[Backup], slots: int, second: int | None = None
     A late start falls on a submission or on a pass of the server, which comes at this second of the minute. One that
     falls on neither, nor on an end, followed a backup that is deleted by now: what was before is not known.
     """
+    started = sorted(
+        ((run.status.start_timestamp, run) for run in runs if run.status.start_timestamp is not None),
+        key=lambda one: one[0],
+        reverse=True,
+    )
     known = (
-        (run.status.start_timestamp, run.created, run.status.completion_timestamp)
-        for run in runs
-        if run.status.start_timestamp is not None
-        and run.created is not None
+        (at, run.created, run.status.completion_timestamp)
+        for at, run in started
+        if run.created is not None
         and not was_synced(run)
         and (run.status.completion_timestamp is not None or run.phase not in phases.ENDED)
     )
     moves: list[tuple[datetime, int, datetime]] = []
-    for started, created, ended in nlargest(_LOOKED_AT, known, key=lambda times: times[0]):
+    for begun, created, ended in islice(known, _LOOKED_AT):
         moves.append((created, _CREATED, created))
-        moves.append((started, _STARTED, created))
+        moves.append((begun, _STARTED, created))
         if ended is not None:
             moves.append((ended, _ENDED, created))
     moves.sort(key=lambda move: move[:2])

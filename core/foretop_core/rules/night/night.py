@@ -563,7 +563,7 @@ def _middle(draws: Sequence[Course], likely: Course) -> Course:
 
 
 def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
-    """What has no known start or end waits, or runs, as long as anything is foreseen."""
+    """All runs of a course; one without a known start or end waits, or runs, as long as anything is foreseen."""
     now, longest = model.now, max(model.state.until, *(end for run in _played(course) if (end := run.end) < NEVER), 0.0)
 
     def at(seconds: float) -> datetime:

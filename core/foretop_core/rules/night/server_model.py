@@ -60,19 +60,27 @@ class OpenBackup(msgspec.Struct, frozen=True):
 
     def left(self, now: datetime, random: Random | None) -> float:
         """The seconds until it ends, were it at work; endless where nothing tells."""
+        return self.lefts(now, random, 1)[0]
+
+    def lefts(self, now: datetime, random: Random | None, count: int) -> list[float]:
+        """The same, drawn so many times."""
         if self.volumes.reason:
-            return self._left_after_turn(now, random)
+            return [self._left_after_turn(now, random) for _ in range(count)]
         if self.is_finalizing:
-            return _FINALIZES if random is None else random.expovariate(1 / _FINALIZES)
+            return [_FINALIZES if random is None else random.expovariate(1 / _FINALIZES) for _ in range(count)]
         elapsed = self.elapsed(now)
-        left = self.lengths.left(elapsed, random, by_items(self.run, elapsed))
+        tells = self.lengths.tells(elapsed)
+        items = None if tells else by_items(self.run, elapsed)
         if self.volumes.end is None:
-            return left
-        by_volumes = max(1.0, (self.volumes.end - now).total_seconds())
-        if random is not None:
-            by_volumes *= math.exp(random.gauss(0.0, _VOLUMES_SPREAD))
-        # It does not end before its volumes are moved; where nothing else tells, they do.
-        return max(left, by_volumes) if self.lengths.tells(elapsed) else by_volumes
+            return [self.lengths.left(elapsed, random, items) for _ in range(count)]
+        moved = max(1.0, (self.volumes.end - now).total_seconds())
+        found: list[float] = []
+        for _ in range(count):
+            left = self.lengths.left(elapsed, random, items)
+            by_volumes = moved if random is None else moved * math.exp(random.gauss(0.0, _VOLUMES_SPREAD))
+            # It does not end before its volumes are moved; where nothing else tells, they do.
+            found.append(max(left, by_volumes) if tells else by_volumes)
+        return found
 
     def _left_after_turn(self, now: datetime, random: Random | None) -> float:
         """As the earlier runs that went on beyond the turn of its waiting volume; endless where none tells."""
@@ -142,7 +150,7 @@ class Drawing:
     def ends(self, one: OpenBackup, count: int) -> list[float]:
         """The seconds until one that is at work ends, in as many courses."""
         stream, now = self._stream(f"end of {one.run.name}"), self.model.now
-        return [one.left(now, stream) for _ in range(count)]
+        return one.lefts(now, stream, count)
 
     def likely(self) -> Draw:
         """The likely value of everything."""

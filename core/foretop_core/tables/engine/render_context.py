@@ -195,17 +195,17 @@ class RenderContextFactory:
         self._seconds: dict[str, int | None] = {}
         self._pasts: dict[str, RunHistory] = {}
         self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(REFRESH, beside))
-        self._worked_out: tuple[datetime, int] | None = None
+        self._worked_out: tuple[datetime, int, ClusterSnapshot] | None = None
 
     def render_context(
         self, now: datetime, zoning: TimeZoneSetting = IN_UTC, limits: Thresholds | None = None
     ) -> RenderContext:
-        # Lists that have come in since show more of both than the passing of time does.
+        # Lists that have come in since show more of both than the passing of time, which alone shows nothing.
         known, at = self._worked_out, self._store.health.revision
-        if known is None or known[1] != at or abs(now - known[0]) >= REFRESH:
-            self._worked_out = (now, at)
-            self._seconds, self._pasts = {}, {}
         snapshot = self._store.snapshot(self._context)
+        if known is None or known[1] != at or (abs(now - known[0]) >= REFRESH and known[2] is not snapshot):
+            self._worked_out = (now, at, snapshot)
+            self._seconds, self._pasts = {}, {}
         return RenderContext(
             snapshot,
             now,
