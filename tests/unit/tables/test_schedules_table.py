@@ -392,3 +392,9 @@ def test_a_backup_was_submitted_at_the_earlier_of_its_creation_and_its_start() -
     synced = backup("b", created="02:00:00", started="01:30:00", ended="01:40:00")
     undated = backup("c", created="", started="01:30:00")
     assert [submitted(one) for one in (waited, synced, undated)] == [at("01:00:03"), at("01:30:00"), at("01:30:00")]
+
+
+def test_the_paused_ones_are_found_by_that_word() -> None:
+    table = _one(location(), schedule("held", last="02:00:03", paused=True), schedule("runs", last="02:00:03"))
+    table.model.narrow("paused")
+    assert list(table.cells("next")) == ["held"]

@@ -126,6 +126,10 @@ class SchedulesView(View[ScheduleRow]):
             "outcome": entry.last_outcome or "",
         }
 
+    def searched(self, entry: ScheduleRow) -> Iterable[str]:
+        spec = entry.schedule.spec
+        return spec.schedule, "paused" if spec.paused else "", entry.last_outcome or ""
+
     def mark(self, entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
         return _mark(entry, render)
 
