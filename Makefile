@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 # The sections of lock.txt that stand before the named one.
 LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev/stdin
-# Tests of the screen wait for it a part of their time: one more at once than there are cores, and two where many are of
+# Tests of the screen wait for it a part of their time: one more at once than there are cores, and three where many are of
 # terminals and servers, which only wait.
 CORES = $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + $(1))")
 SPREAD = -n $(call CORES,1) --dist worksteal
@@ -42,10 +42,12 @@ demo: $(INSTALLED) ## see foretop at work, without a cluster
 	@$(BIN)/foretop demo
 
 test: compiled   ## the tests that need nothing but Python, without the long sweeps that tour runs
-	$(BIN)/python -m pytest -n $(call CORES,2) --dist worksteal -m "not sweep"
+	$(BIN)/python -m pytest -n $(call CORES,3) --dist worksteal -m "not sweep"
 
 # The rules and models, but for the files that take longest; of what needs a server or a screen, a file or two for each package.
-LONG = $(addprefix --ignore tests/unit/,rules/test_triage_recordings.py test_long_strings.py test_output_ends.py test_packaging.py test_wheel.py)
+LONG = $(addprefix --ignore tests/unit/,cron/test_properties.py rules/test_finding_words.py rules/test_night.py rules/test_primer.py \
+	rules/test_triage_recordings.py store/test_triage_lookups.py test_list_stream.py test_long_strings.py test_output_ends.py \
+	test_packaging.py test_wheel.py)
 QUICK = tests/unit $(LONG) $(addprefix tests/wire/test_,actions.py client.py kubeconfig.py reflector.py session.py) \
 	$(addprefix tests/tui/test_,cursor.py deeds.py footer.py handlers.py panes.py resource_list.py)
 test-quick: compiled ## the inner loop: all unit tests but the longest, and a share of those before a server and a screen

@@ -29,6 +29,17 @@ _OF_THIS_MACHINE = (
 _HOMES = itertools.count()
 
 
+_MOSTLY_WAITING = frozenset(
+    f"test_{name}.py"
+    for name in ("terminal_faults", "terminal", "terminals", "secrets_on_screen", "drill_dialog", "contexts")
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that mostly wait come first, beside those that work: at the end they would wait for each other."""
+    items.sort(key=lambda item: item.path.name not in _MOSTLY_WAITING)
+
+
 def pytest_collection_finish() -> None:
     """What is loaded now stays to the end: the collector need not look at it again."""
     gc.collect()

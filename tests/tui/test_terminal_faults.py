@@ -111,7 +111,8 @@ def test_without_a_free_descriptor_nothing_ends_and_sigterm_restores_the_termina
         resource.prlimit(terminal.pid, resource.RLIMIT_NOFILE, (held, 4096))
         for key in (*_PAGES, "?", "\x1b", "p", "\x1b", "1"):
             terminal.press(key)
-            terminal.settled()
+            terminal.changed(0.5)
+        terminal.settled()
         assert terminal.is_running, str(terminal)
         terminal.signal(signal.SIGTERM)
         assert terminal.ended() == 128 + signal.SIGTERM
