@@ -50,7 +50,7 @@ async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_cop
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")
-        await at.see("Bring back legacy", "old", "into legacy")
+        await at.see("Restore legacy", "old", "into legacy")
         await at.send()
         await at.shown.until(lambda: bool(at.box.storage.list(at.box.storage.kind("Restore"))))
         (made,) = at.box.storage.list(at.box.storage.kind("Restore"))
@@ -74,7 +74,7 @@ async def test_an_older_copy_is_chosen_inside_the_dialog(tmp_path: Path, monkeyp
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")
-        await at.see("Bring back legacy", "Copy ‹ ")
+        await at.see("Restore legacy", "Copy ‹ ")
         newest = at.dialog.keys[0].name
         await at.shown.press("right")
         assert at.dialog.keys[0].name < newest
@@ -96,8 +96,8 @@ async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is
             at.box.storage.create(at.box.storage.kind("ConfigMap"), body)
         await command(at, "protection")
         await at.shown.press("slash", *"orders", "enter", "r")
-        await at.see("Bring back orders", "only pods and persistentvolumeclaims", "Target orders exists: 2 configmaps")
-        await at.see("orders exists already: what is in it stays, what is missing is added", "[ Bring back orders ]")
+        await at.see("Restore orders", "only pods and persistentvolumeclaims", "Target orders exists: 2 configmaps")
+        await at.see("orders exists already: what is in it stays, what is missing is added", "[ Restore orders ]")
         into = at.dialog.query_one("#mapping", Prompt)
         assert (into.value, into.placeholder) == ("", "orders itself; or: orders:orders-restored")
         into.value = "orders:orders-restored"
@@ -118,7 +118,7 @@ async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")
-        await at.see("Bring back legacy", "Target looking…")
+        await at.see("Restore legacy", "Target looking…")
         assert "not allowed" not in at.shown.text
         answer.set()
         await at.see("Target legacy: not yet; Velero creates it")
@@ -143,12 +143,12 @@ async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
         await at.shown.press("slash", *"media", "enter", "r")
         await at.see("Not possible: the storage location offsite is Unavailable", "[ Close ]", "esc/q close")
         assert "Restore into" not in at.shown.text
-        assert "[ Bring back" not in at.shown.text
+        assert "[ Restore" not in at.shown.text
         assert not at.dialog.query_one("#fields").display
         assert at.dialog.cancel.has_focus
         storage = at.box.storage
         storage.patch_status(storage.kind("BackupStorageLocation"), HOME, "offsite", {"phase": "Available"})
-        await at.see("[ Cancel ]", "[ Bring back media ]", "Namespaces")
+        await at.see("[ Cancel ]", "[ Restore media ]", "Namespaces")
         assert at.dialog.focused is at.dialog.query_one("#copy")
         assert at.writes == []
 

@@ -128,7 +128,7 @@ def test_a_deleted_namespace_comes_back_by_a_key(
         terminal.press(f"/{SHOP}\r")
         terminal.shows("It no longer exists, and can be brought back")
         terminal.press("r")
-        terminal.shows(f"Bring back {SHOP}")
+        terminal.shows(f"Restore {SHOP}")
         terminal.shows(f"{_COPIES[1]}, ")
         terminal.shows(f"{SHOP}: not yet; Velero creates it")
         assert cluster.list_all("Restore") == []

@@ -100,10 +100,19 @@ def test_all_schedules_paused_stands_under_the_window_that_explains_it_and_has_i
     found = findings(location(), *(paused(name) for name in "abc"))
     assert [each.code for each in found] == ["window-overrun", "velero-all-paused"]
     assert found[1].because == found[0]
-    assert "Window CHG-4711: 3 schedules since 01:10:00Z by maria: CHG-4711" in render(found[1].evidence, NOW)
+    assert "Window of 3 schedules since 01:10:00Z by maria: CHG-4711" in render(found[1].evidence, NOW)
     in_time = findings(location(), *(paused(name, until="2026-11-15T04:30:00Z") for name in "abc"))
     assert [each.code for each in in_time] == ["velero-all-paused"]
     assert "by maria: CHG-4711; meant until 04:30:00Z." in render(in_time[0].evidence, NOW)
+
+
+def test_all_are_paused_since_the_most_of_them_are() -> None:
+    """Not since one of them was, long before the window that pauses the rest."""
+    owner = {"manager": "kubectl", "time": "2026-11-03T02:14:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    long_ago = schedule("old", "0 0 1 1 *", last="2026-11-03T02:00:03Z", paused=True, managedFields=[owner])
+    found = findings(location(), long_ago, *(paused(name, until="2026-11-15T04:30:00Z") for name in "abc"))
+    (everything,) = [each for each in found if each.code == "velero-all-paused"]
+    assert everything.since == at("01:10:00")
 
 
 def test_a_schedule_paused_for_long_has_the_reason_and_the_end() -> None:

@@ -126,7 +126,7 @@ class RestoreDialog(ActionDialog):
     def title_line(self) -> str:
         if not self.targets.namespace:
             return super().title_line
-        return plan_text.title("Bring back {}", self.targets.namespace, self.cells)
+        return plan_text.title("Restore {}", self.targets.namespace, self.cells)
 
     @property
     def confirm_label(self) -> str:
@@ -135,7 +135,7 @@ class RestoreDialog(ActionDialog):
         if not space:
             return super().confirm_label
         into = self._places[0] if len(self._places) == 1 else space
-        return self.named_label("Bring back {}" if into == space else "Restore into {}", into)
+        return self.named_label("Restore {}" if into == space else "Restore into {}", into)
 
     def more(self) -> list[Paragraph]:
         """Tells how old the copy of a namespace is and how little it has, and what is in every target already."""

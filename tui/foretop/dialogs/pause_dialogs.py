@@ -182,7 +182,7 @@ class PauseDialog(ActionDialog):
         """Tells what was done, and the way back."""
         yield from super().outcome()
         if self.plan_run is not None and any(one.result.outcome is Outcome.DONE for one in self.plan_run.told):
-            yield paragraph(f"{key_name(RESUME)} resumes exactly what this window ({self._batch}) paused.")
+            yield paragraph(f"{key_name(RESUME)} resumes exactly what this window paused.")
 
     def _window(self) -> PauseRequest:
         context = self.keys[0].context

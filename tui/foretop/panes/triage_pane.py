@@ -210,7 +210,7 @@ def _last_backups(snapshot: ClusterSnapshot) -> list[Line]:
     owners = {(run.namespace, run.schedule_name) for run in last}
     usual = {owner: usual_length(snapshot.backups_by_schedule.get(owner, ())) for owner in owners}
     marks = "".join(
-        run_marks([(run_letter(run), run_length(run))], usual[run.namespace, run.schedule_name]) for run in last
+        run_marks(((run_letter(run), run_length(run)),), usual[run.namespace, run.schedule_name]) for run in last
     )
     if not marks:
         return []

@@ -12,7 +12,15 @@ from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.facts.pause_facts import count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, DelayReason, ScheduleFacts, schedule_facts
-from foretop_core.rules.pauses import PauseWindow, first_pause, other_pauses, pause_reason, pause_windows
+from foretop_core.rules.pauses import (
+    PAUSED_BATCH,
+    PauseInfo,
+    PauseWindow,
+    first_pause,
+    other_pauses,
+    pause_reason,
+    pause_windows,
+)
 from foretop_core.rules.sentences import Key, Moment, Text, roughly, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
@@ -159,8 +167,21 @@ def _all_paused(
 ) -> Finding:
     late = sum(facts.is_overdue_pause for facts in paused)
     what = f"all {len(paused)} paused, {late} overdue"
-    lead = f"All {len(paused)} schedules in {namespace} are paused and make no backup; {late} are overdue."
-    return _pause_finding("velero-all-paused", snapshot, namespace, paused, what, lead, overrun)
+    overdue = f"{late} {'is' if late == 1 else 'are'} overdue"
+    lead = f"All {len(paused)} schedules in {namespace} are paused and make no backup; {overdue}."
+    return _pause_finding(
+        "velero-all-paused", snapshot, namespace, paused, what, lead, overrun, first_pause(_paused_most(paused))
+    )
+
+
+def _paused_most(paused: list[ScheduleFacts]) -> list[PauseInfo]:
+    """The pauses of the window, or of one person's request, that holds the most of them."""
+    together: dict[tuple[object, ...], list[PauseInfo]] = {}
+    for facts in paused:
+        if (pause := facts.pause) is not None:
+            batch = facts.schedule.annotation(PAUSED_BATCH)
+            together.setdefault((batch,) if batch else (pause.who, pause.why, pause.until), []).append(pause)
+    return max(together.values(), key=len, default=[])
 
 
 def _overdue_pauses(
@@ -185,11 +206,13 @@ def _pause_finding(
     what: str,
     lead: str,
     overrun: dict[ObjectRef, ObjectRef],
+    since: datetime | None = None,
 ) -> Finding:
+    """`since` is when it began: else when the first of them was paused."""
     items, now = [facts.schedule for facts in paused], paused[0].now
     counts = count_unpause(paused, Choice.DO_NOT_SKIP)
     notes = [
-        sentence(f" Window {one.name}: {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
+        sentence(f" Window of {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
         for one in pause_windows(items)
     ]
     blamed = {overrun.get(snapshot.ref(schedule)) for schedule in items}
@@ -199,7 +222,7 @@ def _pause_finding(
         code,
         Severity.WARNING,
         ObjectRef(snapshot.context, QUEUE, namespace, ""),
-        first_pause(facts.pause for facts in paused if facts.pause is not None),
+        since or first_pause(facts.pause for facts in paused if facts.pause is not None),
         what,
         sentence(lead, *notes, other_pauses(items)),
         sentence(

@@ -6,8 +6,8 @@ waits, and `▁▃█` are the lengths of runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
+from functools import lru_cache
 
 import msgspec
 
@@ -143,8 +143,12 @@ def run_level(length: timedelta | None, usual: timedelta | None) -> str:
     return LEVELS[sum(share > end for end in _LEVEL_ENDS)]
 
 
-def run_marks(runs: Sequence[tuple[str, timedelta | None]], usual: timedelta | None) -> str:
-    """The marks of runs by letter and length, oldest first: a level for a good one, a sign for every other."""
+@lru_cache(maxsize=1024)
+def run_marks(runs: tuple[tuple[str, timedelta | None], ...], usual: timedelta | None) -> str:
+    """The marks of runs by letter and length, oldest first: a level for a good one, a sign for every other.
+
+    Remembered, because they are drawn each second and seldom change.
+    """
     return "".join(RUN_SIGNS.get(letter) or run_level(length, usual) for letter, length in runs)
 
 
