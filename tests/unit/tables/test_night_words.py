@@ -147,6 +147,20 @@ def test_a_run_without_a_known_end_holds_its_slot_and_a_window_is_not_free_besid
     assert (kept.sure, {run.called for run in kept.perhaps}) == ((), {"media"})
 
 
+@pytest.mark.parametrize(("gap", "ends"), [(0, "03:20"), (40, "03:20"), (90, "03:10")])
+def test_a_slot_that_is_handed_over_does_not_end_the_peak(gap: int, ends: str) -> None:
+    """The first of two backups ends, and the next one takes its slot so many seconds later."""
+    taken = at("03:10") + timedelta(seconds=gap)
+    spans = (
+        RunSpan(at("03:00"), at("03:00"), at("03:20")),
+        RunSpan(at("03:00"), at("03:00"), at("03:10")),
+        RunSpan(at("03:00"), taken, at("03:20")),
+    )
+    peak = outlook(Night("velero", NOW, at("08:00"), slots=2, typical=spans)).at_work
+    assert peak is not None
+    assert (peak.count, peak.begins, peak.ends) == (2, at("03:00"), at(ends))
+
+
 def test_who_waits_for_seconds_is_not_denied() -> None:
     """The queue has a run that waits: the words leave out what is shorter than a minute, and say so."""
     owner = Owner(OwnerKind.HAND)

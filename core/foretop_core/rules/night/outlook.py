@@ -249,6 +249,7 @@ def _levels(spans: Iterable[tuple[datetime, datetime]], now: datetime) -> tuple[
 
 
 def _peak(spans: Iterable[tuple[datetime, datetime]]) -> Peak | None:
+    """The first stretch of the largest number; a slot that is handed over within a minute does not end it."""
     count = most = 0
     begins = ends = None
     for at, step in _moves(spans):
@@ -257,4 +258,6 @@ def _peak(spans: Iterable[tuple[datetime, datetime]]) -> Peak | None:
         count += step
         if count > most:
             most, begins, ends = count, at, None
+        elif count == most and ends is not None and at - ends <= _MINUTE:
+            ends = None
     return None if begins is None or ends is None else Peak(most, begins, ends)
