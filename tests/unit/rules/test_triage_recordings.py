@@ -15,9 +15,9 @@ from foretop_core.rules.triage import Debounced, debounce, triage
 from tests.recordings import NAMES, events, version_at
 
 CONCURRENCY = {"queue": 2}
-OFTEN, SELDOM = timedelta(seconds=5), timedelta(seconds=10)
+OFTEN, SELDOM = timedelta(seconds=5), timedelta(seconds=20)
 LONG = ("night", "schedules")
-"""The recordings of most events: looked at half as often, except by the sweeps."""
+"""The recordings of most events: looked at a quarter as often, except by the sweeps."""
 
 STORIES: dict[str, set[tuple[str, str]]] = {
     "night": {
