@@ -24,8 +24,7 @@ from foretop.panes.detail_sections import describe
 from foretop.panes.movement_pane import movement_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.panes.protection_pane import protection_pane
-from foretop.panes.queue_pane import queue_pane
-from foretop.panes.runs_pane import backup_pane, restore_pane
+from foretop.panes.runs_pane import backup_pane, queue_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_pane
 from foretop.panes.storage_pane import place_pane
 from foretop.panes.triage_pane import calm, finding_pane

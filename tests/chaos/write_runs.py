@@ -48,7 +48,7 @@ async def _act(dice: random.Random, folder: Path, wire: Wire, seed: int) -> list
             wire.misbehave = misbehave
             these = await done(executor, plan, wish)
             await asyncio.gather(*tally.later)
-            lost += [f"seed {seed}: {plan.intent}, {used}: {false}" for one in these if (false := _false(one, tally))]
+            lost += [f"seed {seed}: {plan.record}, {used}: {false}" for one in these if (false := _false(one, tally))]
             results += these
         lines = [(line.kind, line.name, line.result.partition(":")[0]) for line in executor.journal.read()]
     recorded = [

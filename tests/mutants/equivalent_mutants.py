@@ -63,7 +63,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/actions/roles.py",
-        "sides = {kind in BESIDE_VELERO for kind in intent.kinds}",
+        "sides = {kind in BESIDE_VELERO for kind in record.kinds}",
         "in to not in",
         "only how many different answers there are is looked at, and that stays the same",
     ),

@@ -152,7 +152,7 @@ async def test_a_second_writer_is_waited_out_or_asked_about_and_never_overruled(
         assert (await asyncio.to_thread(spec_of, cluster, namespace, "moved"))["paused"] is True
         again = results[1].again
         assert again is not None
-        (agreed,) = await done(executor, Plan(plan.intent, plan.at, (again,)), planner)
+        (agreed,) = await done(executor, Plan(plan.record, plan.at, (again,)), planner)
         assert agreed.outcome is Outcome.DONE
 
 
@@ -252,7 +252,7 @@ async def test_a_server_killed_in_the_middle_leaves_no_doubt_but_about_one(
         assert said == set(names[:10])
         assert said <= really <= said | unknown
         assert len(unknown) <= 1
-        left = Plan(plan.intent, plan.at, tuple(r.step for r in results if r.outcome is Outcome.NOT_SENT))
+        left = Plan(plan.record, plan.at, tuple(r.step for r in results if r.outcome is Outcome.NOT_SENT))
         assert {result.outcome for result in await done(executor, left, pausing)} == {Outcome.DONE}
 
 

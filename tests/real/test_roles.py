@@ -31,7 +31,7 @@ from foretop_core.actions.planners.restores import RestoreRequest, plan_delete_r
 from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
 from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.roles import SUBJECT, RoleHolder, RoleNeeds, role_intents, role_needs, role_rules
+from foretop_core.actions.roles import SUBJECT, RoleHolder, RoleNeeds, role_needs, role_records, role_rules
 from foretop_core.actions.run_files import file_plan
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
@@ -130,10 +130,10 @@ async def examined(cluster: RealCluster, user: str, named: NamespaceSelection) -
         return {check.about: check async for check in checks}
 
 
-def _own(holder: RoleHolder, intent: ActionRecord) -> Iterator[RequiredPermission]:
+def _own(holder: RoleHolder, record: ActionRecord) -> Iterator[RequiredPermission]:
     """What an action needs on the side of a person; findings are acknowledged on both."""
-    of_both = {NAB, NAR} < set(intent.kinds) and holder is not RoleHolder.CLUSTER_ADMIN
-    for needed in (*intent.rights, *intent.reads):
+    of_both = {NAB, NAR} < set(record.kinds) and holder is not RoleHolder.CLUSTER_ADMIN
+    for needed in (*record.rights, *record.reads):
         if not of_both or (needed.kind in (NAB, NAR)) == (holder is RoleHolder.OADP_TENANT):
             yield needed
 
@@ -151,7 +151,7 @@ async def test_the_doctor_and_every_watch_find_all_that_the_role_is_for(
     assert {kind.name for kind in KINDS if checks[api_paths.title(kind)].verdict is CheckStatus.OK} == {
         kind.name for kind in seen
     }
-    acting = {str(needed) for intent in role_intents(holder) for needed in _own(holder, intent)}
+    acting = {str(needed) for record in role_records(holder) for needed in _own(holder, record)}
     told = {str(needed) for needed, _, _ in told_rights()}
     watched = {f"{verb} {kind.plural}" for verb in ("get", "list", "watch") for kind in seen}
     assert {about for about in told if checks[about].verdict is CheckStatus.OK} == acting | (told & watched)
@@ -273,7 +273,7 @@ async def test_every_action_of_the_role_is_let_through_and_no_other(
         snapshot = assemble(found, client.config.name)
         journal = Journal(tmp_path / "journal")
         executor = PlanExecutor(client, AccessReviewer(client, clock), clock, journal, user, lambda: snapshot)
-        allowed = {intent.id for intent in role_intents(holder)}
+        allowed = {record.id for record in role_records(holder)}
         (server,) = [one for one in found if isinstance(one, Deployment)]
         for name, wish in _wishes(executor, namespace, server).items():
             plan = wish(snapshot)
@@ -286,8 +286,8 @@ async def test_every_action_of_the_role_is_let_through_and_no_other(
             results = [result async for result in executor.carry_out(plan, _always(plan), dry_run=True)]
             assert {(name, result.outcome, result.error) for result in results} == {(name, Outcome.DONE, "")}
             assert len(results) == len(plan.steps)
-        for intent in role_intents(holder):
-            for needed in intent.reads:
+        for record in role_records(holder):
+            for needed in record.reads:
                 assert await _status(client, needed, namespace) != 403, str(needed)
 
 

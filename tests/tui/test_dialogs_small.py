@@ -20,21 +20,21 @@ from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import SMALL, TINY
 
-SHOWN = [(intent, several) for intent in RECORDS if not intent.fetches for several in {False, intent.many}]
-SAMPLE = [(intent, several) for intent, several in SHOWN if several is intent.many][::3]
+SHOWN = [(record, several) for record in RECORDS if not record.fetches for several in {False, record.many}]
+SAMPLE = [(record, several) for record, several in SHOWN if several is record.many][::3]
 """Every third dialog, with as much in it as there can be."""
 
 
-def targets(at: Stand, intent: ActionRecord, several: bool) -> ActionTargets:
+def targets(at: Stand, record: ActionRecord, several: bool) -> ActionTargets:
     """The object that the dialog is about: the first one that the action can be asked of, or else is refused for."""
-    if intent.asked_of is AskedOf.NEW:
+    if record.asked_of is AskedOf.NEW:
         return ActionTargets((ObjectRef(CONTEXT, SCHEDULE.name, HOME, ""),))
-    if intent.asked_of is AskedOf.SERVER:
+    if record.asked_of is AskedOf.SERVER:
         return ActionTargets((ObjectRef(CONTEXT, "Deployment", HOME, VELERO_DEPLOYMENT),))
-    names = {kind.name for kind in intent.kinds}
+    names = {kind.name for kind in record.kinds}
     held = [pair for name in names for pair in at.session.store.items(CONTEXT, name)]
-    fitting = [key for key, item in held if not intent.applies(item, lambda: True)]
-    return ActionTargets(tuple((fitting or [key for key, _ in held])[: None if several and intent.many else 1]))
+    fitting = [key for key, item in held if not record.applies(item, lambda: True)]
+    return ActionTargets(tuple((fitting or [key for key, _ in held])[: None if several and record.many else 1]))
 
 
 def unseen(at: Stand) -> Iterator[str]:
@@ -62,17 +62,17 @@ async def test_every_dialog_shows_its_focused_field_and_its_buttons(
 ) -> None:
     async with stand("default", tmp_path, monkeypatch, size=size) as at:
         hidden: list[str] = []
-        for intent, several in asked:
-            found = targets(at, intent, several)
-            assert found.keys, f"nothing to ask {intent.id} of"
+        for record, several in asked:
+            found = targets(at, record, several)
+            assert found.keys, f"nothing to ask {record.id} of"
             main = at.shown.app.main_screen
             assert main.state is not None
-            window = make_dialog(main.write_actions.service, intent, found, False, lambda *_: None, main.state)
+            window = make_dialog(main.write_actions.service, record, found, False, lambda *_: None, main.state)
             assert isinstance(window, ActionDialog)
             await at.shown.app.push_screen(window)
             await at.shown.settle()
             for _ in window.focus_chain:
-                hidden += [f"{intent.id}, {one}:\n{at.shown.text}" for one in unseen(at)]
+                hidden += [f"{record.id}, {one}:\n{at.shown.text}" for one in unseen(at)]
                 await at.shown.press("tab")
             await at.shown.press("escape")
         assert not hidden, "\n\n".join(hidden)

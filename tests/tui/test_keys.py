@@ -14,9 +14,8 @@ from foretop.app import Dashboard
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
-from foretop.dialogs.messages_screen import MessagesScreen
-from foretop.dialogs.upgrade_screen import UpgradeScreen
-from foretop.pages.page_address import PageAddress
+from foretop.dialogs.text_screens import MessagesScreen, UpgradeScreen
+from foretop.pages.page import PageAddress
 from foretop.widgets.line_widgets import TextPane
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel

@@ -12,7 +12,7 @@ import pytest
 from foretop.dialogs.pause_dialogs import choice_summary
 from foretop.panes.calendar_pane import lane_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane
-from foretop.panes.queue_pane import queue_pane
+from foretop.panes.runs_pane import queue_pane
 from foretop.panes.schedule_pane import schedule_pane
 from foretop.widgets.paragraphs import Paragraph
 from foretop_core.actions.planners.backups import plan_back_up_now

@@ -10,7 +10,7 @@ from textual.widgets import OptionList
 
 from foretop.app import Dashboard
 from foretop.dialogs.help_screen import HelpScreen
-from foretop.dialogs.search_list import SearchPicker
+from foretop.dialogs.search_modal import SearchPicker
 from foretop.pages.primer_page import PrimerPage
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from tests.tui.fake_source import FilledSource

@@ -65,9 +65,9 @@ def test_the_reading_role_reads_all_that_foretop_watches_and_writes_nothing() ->
 
 def test_both_roles_together_allow_every_action() -> None:
     granted = [*rules("foretop-read"), *rules("foretop-write")]
-    for intent in RECORDS:
-        for needed in intent.rights:
-            assert allows(granted, needed.verb, needed.kind.group, needed.kind.plural), (intent.id, needed)
+    for record in RECORDS:
+        for needed in record.rights:
+            assert allows(granted, needed.verb, needed.kind.group, needed.kind.plural), (record.id, needed)
 
 
 def test_the_plugins_manifest_has_the_version() -> None:

@@ -81,7 +81,7 @@ def test_every_page_has_a_view_and_a_pane_that_can_be_loaded() -> None:
     check_parts(PAGES.values(), SCREEN_PAGES.values())
 
 
-@pytest.mark.parametrize("path", ["foretop.panes.queue_pane:no_pane", "foretop.panes.nowhere:queue_pane"])
+@pytest.mark.parametrize("path", ["foretop.panes.runs_pane:no_pane", "foretop.panes.nowhere:queue_pane"])
 def test_a_page_without_a_pane_is_refused_by_name(path: str) -> None:
     halves = [replace(half, tells=Late(path)) if half.id == "queue" else half for half in SCREEN_PAGES.values()]
     with pytest.raises(PageConflict, match=r"^page queue has no pane: .*(no_pane|nowhere)"):

@@ -89,7 +89,7 @@ async def test_a_second_writer_who_changes_the_plan_makes_it_be_asked_again(
         assert list(executor.journal.read()) == []
         assert result.again is not None
         assert not result.again.same_as(plan.steps[0])
-        again = Plan(plan.intent, NOW, (result.again,))
+        again = Plan(plan.record, NOW, (result.again,))
         (agreed,) = await done(executor, again, planner)
         assert agreed.outcome is Outcome.DONE
         assert named(box, "nightly").spec.paused is False
@@ -179,7 +179,7 @@ async def test_two_hundred_with_ten_that_fail_are_told_one_by_one_and_the_rest_c
         assert len(list(executor.journal.read())) == 200
         for name in lost:
             box.storage.create(box.storage.kind("Schedule"), a_schedule(name))
-        rest = Plan(plan.intent, NOW, planned(box, pausing).steps)
+        rest = Plan(plan.record, NOW, planned(box, pausing).steps)
         assert [step.target.name for step in rest.steps] == lost
         assert {result.outcome for result in await done(executor, rest, pausing)} == {Outcome.DONE}
 

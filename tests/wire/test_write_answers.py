@@ -328,7 +328,7 @@ async def test_no_write_is_done_falsely_or_missing_in_the_journal(name: str, tmp
         another_server(tally),
     ):
         made = plans(executor, box)
-        assert {plan.intent for plan, _ in made} == set(RECORDS)
+        assert {plan.record for plan, _ in made} == set(RECORDS)
         wire.misbehave = lambda request, box: ANSWERS[name](tally, request, box)
         asked = len(wire.writes)
         results = [result for plan, planner in made for result in await done(executor, plan, planner)]

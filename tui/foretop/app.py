@@ -22,7 +22,7 @@ from textual.widget import Widget
 from foretop.bindings import key_name
 from foretop.main_screen import tab_bar_text
 from foretop.main_screen.main_screen import MainScreen
-from foretop.pages.size_classes import HEIGHT_CLASSES, SIZE_CLASSES
+from foretop.pages.page import HEIGHT_CLASSES, SIZE_CLASSES
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resize_in_the_loop, resume_only_after_suspend
 from foretop.terminal.serial_keys import SerialKeyApp

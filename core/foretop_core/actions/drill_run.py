@@ -154,7 +154,7 @@ class DrillRun(msgspec.Struct):
         What the journal does not have in the end is made, and stops the drill too: nobody could delete it later.
         """
         for step in plan.steps:
-            part = Plan(plan.intent, plan.at, (step,))
+            part = Plan(plan.record, plan.at, (step,))
             try:
                 (result,) = [one async for one in self.executor.carry_out(part, _unchanged(part))]
             except ForetopError as problem:

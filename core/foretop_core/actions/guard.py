@@ -49,7 +49,7 @@ async def _check_read_only(plan: Plan, client: ApiClient) -> None:
     protection = await client.judge_afresh()
     if protection.read_only:
         why = f"read-only is on: {protection.read_only}"
-        raise ActionRefused(f"Cannot {plan.intent.title.lower()}", why, "see foretop config show")
+        raise ActionRefused(f"Cannot {plan.record.title.lower()}", why, "see foretop config show")
 
 
 async def _check_rights(plan: Plan, access: AccessReviewer) -> None:
@@ -60,7 +60,7 @@ async def _check_rights(plan: Plan, access: AccessReviewer) -> None:
     for (verb, kind, namespace), names in groups.items():
         if not await _may(access, verb, kind, namespace, [] if verb == "create" else names):
             what = f"{verb} on {api_paths.title(kind)} in {namespace} is not allowed"
-            raise ActionRefused(f"Cannot {plan.intent.title.lower()}", what, "ask for a role with this permission")
+            raise ActionRefused(f"Cannot {plan.record.title.lower()}", what, "ask for a role with this permission")
 
 
 def check_confirmed(client: ApiClient, confirmed: frozenset[str]) -> None:

@@ -94,7 +94,7 @@ class Refusal(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True):
     """All that one action writes, as of one moment."""
 
-    intent: ActionRecord
+    record: ActionRecord
     at: datetime
     steps: tuple[PlanStep, ...]
     refused: tuple[Refusal, ...] = ()
@@ -102,10 +102,10 @@ class Plan(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """The rights that are asked for are those of the writes: none of them may be missing in the record."""
-        declared = {(needed.verb, needed.kind.name) for needed in self.intent.rights}
+        declared = {(needed.verb, needed.kind.name) for needed in self.record.rights}
         for step in self.steps:
             if (right := (VERBS[step.write.method], step.target.kind)) not in declared:
-                raise ValueError(f"{self.intent.id} writes what its record does not declare: {right[0]} {right[1]}")
+                raise ValueError(f"{self.record.id} writes what its record does not declare: {right[0]} {right[1]}")
 
     @property
     def contexts(self) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 Planner: TypeAlias = Callable[[ClusterSnapshot, Iterable[Any], datetime], Plan]
-"""An intent with all that a person has chosen: what it comes to for these objects of that snapshot, as of a moment."""
+"""An action with all that a person has chosen: what it comes to for these objects of that snapshot, as of a moment."""
 
 
 def chosen(planner: Callable[..., Plan], **choices: Any) -> Planner:

@@ -41,26 +41,26 @@ class RoleNeeds(msgspec.Struct, frozen=True):
     in_own_namespaces: tuple[RequiredPermission, ...] = ()
 
 
-def role_intents(holder: RoleHolder) -> tuple[ActionRecord, ...]:
+def role_records(holder: RoleHolder) -> tuple[ActionRecord, ...]:
     """The actions that a role is for."""
     match holder:
         case RoleHolder.CLUSTER_ADMIN:
             return RECORDS
         case RoleHolder.VELERO_ADMIN:
-            return tuple(one for one in _local_intents() if any(kind in BESIDE_VELERO for kind in one.kinds))
+            return tuple(one for one in _local_records() if any(kind in BESIDE_VELERO for kind in one.kinds))
         case RoleHolder.OADP_TENANT:
-            return tuple(one for one in _local_intents() if any(kind not in BESIDE_VELERO for kind in one.kinds))
+            return tuple(one for one in _local_records() if any(kind not in BESIDE_VELERO for kind in one.kinds))
         case RoleHolder.AUDITOR | RoleHolder.NOBODY:
             return ()
 
 
-def _local_intents() -> Iterator[ActionRecord]:
-    return (intent for intent in RECORDS if not intent.for_administrators)
+def _local_records() -> Iterator[ActionRecord]:
+    return (record for record in RECORDS if not record.for_administrators)
 
 
 def role_needs(holder: RoleHolder) -> RoleNeeds:
     """The rights that the watches and the actions of a role need."""
-    acting = tuple(needed for intent in role_intents(holder) for needed in _needed_by(holder, intent))
+    acting = tuple(needed for record in role_records(holder) for needed in _needed_by(holder, record))
     beside = (*_watched(kind for kind in KINDS if kind in BESIDE_VELERO), *NODE_AGENT_READS)
     others = _watched(kind for kind in KINDS if kind not in BESIDE_VELERO)
     match holder:
@@ -110,10 +110,10 @@ def role_rules(needs: Iterable[RequiredPermission]) -> list[dict[str, Any]]:
     ]
 
 
-def _needed_by(holder: RoleHolder, intent: ActionRecord) -> Iterator[RequiredPermission]:
+def _needed_by(holder: RoleHolder, record: ActionRecord) -> Iterator[RequiredPermission]:
     """The rights of an action that the role is for, where it is on Velero's objects and on tenants' alike."""
-    sides = {kind in BESIDE_VELERO for kind in intent.kinds}
-    for needed in (*intent.rights, *intent.reads):
+    sides = {kind in BESIDE_VELERO for kind in record.kinds}
+    for needed in (*record.rights, *record.reads):
         tenants = holder is RoleHolder.OADP_TENANT
         if len(sides) == 1 or holder is RoleHolder.CLUSTER_ADMIN or (needed.kind in BESIDE_VELERO) is not tenants:
             yield needed

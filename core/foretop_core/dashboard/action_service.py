@@ -164,7 +164,7 @@ class ActionService:
     def client(self, context: str) -> ApiClient:
         return self._clusters[context].client
 
-    def plan(self, intent: ActionRecord, planner: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
+    def plan(self, record: ActionRecord, planner: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
         """Plans the writes of the action for each of these objects as the store shows them now."""
         steps: list[PlanStep] = []
         origins: list[ObjectRef] = []
@@ -177,16 +177,16 @@ class ActionService:
             if item is None:
                 refused.append(Refusal(key, "it no longer exists"))
             else:
-                parts.setdefault(key.context if intent.planned_together else key, {})[key] = item
+                parts.setdefault(key.context if record.planned_together else key, {})[key] = item
         for part in parts.values():
             context = next(iter(part)).context
             now = at if context == keys[0].context else self.now(context)
             made = planner(self.snapshot(context), list(part.values()), now)
             steps += made.steps
-            origins += part if intent.planned_together else list(part) * len(made.steps)
+            origins += part if record.planned_together else list(part) * len(made.steps)
             refused += made.refused
             warnings |= dict.fromkeys(made.warnings)
-        return TrackedPlan(Plan(intent, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
+        return TrackedPlan(Plan(record, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
 
     async def refusal(self, plan: Plan, *, confirmed: bool = False) -> str:
         """The reason against sending it: read-only, or a right that is missing; "" where there is none.

@@ -138,8 +138,8 @@ def test_write_commands_and_records_match_one_to_one() -> None:
         for name, command in group.commands.items()
         if isinstance(command, WriteCommand)
     }
-    assert there == {line.words for intent in RECORDS for line in intent.commands}
-    assert {intent.id for intent in RECORDS if not intent.commands} == {i.id for i in RECORDS if i.fetches}
+    assert there == {line.words for record in RECORDS for line in record.commands}
+    assert {record.id for record in RECORDS if not record.commands} == {i.id for i in RECORDS if i.fetches}
 
 
 def _plans() -> Iterator[Plan]:
@@ -174,12 +174,12 @@ class Writable:
         return NO_PROTECTION
 
 
-@pytest.mark.parametrize("plan", list(_plans()), ids=lambda plan: plan.intent.id)
+@pytest.mark.parametrize("plan", list(_plans()), ids=lambda plan: plan.record.id)
 async def test_the_requested_permissions_are_the_declared_ones(plan: Plan) -> None:
     assert plan.steps
     access = Asked()
     await guard_plan(plan, Writable(), access)  # type: ignore[arg-type]
-    assert access.rights == {(needed.verb, needed.kind.plural) for needed in plan.intent.rights}
+    assert access.rights == {(needed.verb, needed.kind.plural) for needed in plan.record.rights}
 
 
 def _moves() -> bool:
@@ -194,7 +194,7 @@ MADE: dict[str, Any] = {"veleroBackup": {"name": "v-1", "nacuuid": "u-1"}}
 
 
 @pytest.mark.parametrize(
-    ("intent", "item", "why"),
+    ("record", "item", "why"),
     [
         (PAUSE, schedule_of(), ""),
         (PAUSE, schedule_of(paused=True), "it is already paused"),
@@ -231,9 +231,9 @@ MADE: dict[str, Any] = {"veleroBackup": {"name": "v-1", "nacuuid": "u-1"}}
     ],
 )
 def test_an_action_is_offered_only_where_it_would_not_be_refused(
-    intent: ActionRecord, item: Resource, why: str
+    record: ActionRecord, item: Resource, why: str
 ) -> None:
-    assert intent.applies(item, _rests) == intent.applies(item, _moves) == why
+    assert record.applies(item, _rests) == record.applies(item, _moves) == why
 
 
 def test_movements_can_be_cancelled_only_while_something_is_moved() -> None:
@@ -246,7 +246,7 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     assert {needed.verb for needed, _, _ in told_rights()} >= {"create", "patch", "delete"}
 
     def ids(name: str) -> set[str]:
-        return {intent.id for intent in RECORDS if getattr(intent, name)}
+        return {record.id for record in RECORDS if getattr(record, name)}
 
     deleting = {"delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar"}
     reading = {"logs", "nonadmin-logs", "fetch-results", "fetch-nonadmin-results", "resources"}
@@ -263,7 +263,7 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     assert ids("fetches") == reading
     assert ids("only_in_results") == {"fetch-results", "fetch-nonadmin-results"}
     assert ids("for_administrators") == {"drill", "drill-cleanup"}
-    everything = {intent.id for intent in RECORDS}
+    everything = {record.id for record in RECORDS}
     assert everything - ids("footer") == {"resources", "server-default"}
 
 

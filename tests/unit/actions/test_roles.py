@@ -11,7 +11,7 @@ import yaml
 
 from foretop.cli import run
 from foretop_core.actions.action_catalog import RECORDS, told_rights
-from foretop_core.actions.roles import RoleHolder, role_intents, role_manifests, role_needs, role_rules
+from foretop_core.actions.roles import RoleHolder, role_manifests, role_needs, role_records, role_rules
 from foretop_core.kube.access.access_reviewer import AccessRule, AccessRules
 from foretop_core.kube.access.accessible_namespaces import NAMESPACE_READS, may_list, watch_permissions
 from foretop_core.models.kinds import BESIDE_VELERO, DEPLOYMENT, KINDS, NAB, NAR, SCHEDULE, RequiredPermission
@@ -47,15 +47,15 @@ def test_a_cluster_admin_can_watch_every_kind_and_ask_for_every_action() -> None
     allowed = needed(role_needs(RoleHolder.CLUSTER_ADMIN).everywhere)
     for kind in KINDS:
         assert needed(watch_permissions(kind)) <= allowed
-    for intent in RECORDS:
-        assert needed((*intent.rights, *intent.reads)) <= allowed
+    for record in RECORDS:
+        assert needed((*record.rights, *record.reads)) <= allowed
     assert needed(NAMESPACE_READS) <= allowed
 
 
 def test_every_action_belongs_to_the_velero_admin_or_to_the_tenant_or_to_the_cluster_s_administrators() -> None:
-    admin, tenant = role_intents(RoleHolder.VELERO_ADMIN), role_intents(RoleHolder.OADP_TENANT)
-    assert {intent.id for intent in (*admin, *tenant)} == {intent.id for intent in RECORDS} - {"drill", "drill-cleanup"}
-    assert {intent.id for intent in admin} & {intent.id for intent in tenant} == {"acknowledge", "unacknowledge"}
+    admin, tenant = role_records(RoleHolder.VELERO_ADMIN), role_records(RoleHolder.OADP_TENANT)
+    assert {record.id for record in (*admin, *tenant)} == {record.id for record in RECORDS} - {"drill", "drill-cleanup"}
+    assert {record.id for record in admin} & {record.id for record in tenant} == {"acknowledge", "unacknowledge"}
     acting = {right for right in role_needs(RoleHolder.OADP_TENANT).in_own_namespaces if right.verb == "patch"}
     assert {right.kind for right in acting} == {NAB, NAR}
     beside = {right for right in role_needs(RoleHolder.VELERO_ADMIN).beside_velero if right.verb == "patch"}
@@ -72,7 +72,7 @@ def test_a_tenant_watches_all_tenants_kinds_of_own_namespaces_and_nothing_of_the
 def test_the_doctor_looks_at_every_permission_of_every_action() -> None:
     told = needed(right for right, _, _ in told_rights())
     every = RECORDS
-    assert told == {one for intent in every for one in needed((*intent.rights, *intent.reads))}
+    assert told == {one for record in every for one in needed((*record.rights, *record.reads))}
 
 
 def test_an_auditor_changes_nothing_and_nobody_has_nothing() -> None:

@@ -59,8 +59,8 @@ def test_each_file_has_its_noun_its_number_and_its_actions() -> None:
         ("results", False),
         ("resource list", True),
     ]
-    assert [file.intent(of_tenant=False) for file in RunFile] == [LOGS, RESULTS, RESOURCES]
-    assert [file.intent(of_tenant=True) for file in RunFile] == [NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES]
+    assert [file.record(of_tenant=False) for file in RunFile] == [LOGS, RESULTS, RESOURCES]
+    assert [file.record(of_tenant=True) for file in RunFile] == [NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES]
 
 
 def test_what_is_taken_apart_whole_may_be_less_long_than_a_log() -> None:

@@ -19,10 +19,10 @@ from foretop_core.actions.planners.acknowledging import (
     AcknowledgeRequest,
     acknowledgement_end,
     cannot_be_shared,
-    intent_for,
     next_shift_end,
     plan_acknowledge,
     plan_unacknowledge,
+    record_for,
     shared_subjects,
 )
 from foretop_core.dashboard.state import DashboardState
@@ -230,8 +230,8 @@ def test_an_object_that_carries_no_marks_cannot_be_shared() -> None:
 
 def test_one_key_acknowledges_what_is_open_and_takes_back_where_nothing_is() -> None:
     known = replace(late("known"), acknowledged=request().of(late("known"), NOW))
-    assert intent_for([known, late()]) is ACKNOWLEDGE
-    assert intent_for([known]) is UNACKNOWLEDGE
+    assert record_for([known, late()]) is ACKNOWLEDGE
+    assert record_for([known]) is UNACKNOWLEDGE
 
 
 # The file

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foretop.commands.report import print_report
-from foretop.panes.queue_pane import queue_pane
+from foretop.panes.runs_pane import queue_pane
 from foretop.panes.triage_pane import calm
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, DataUpload, Deployment, Resource, from_builtins

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop_core.tables.text.run_chart import ChartBar, bars_that_fit, run_chart
+from foretop.panes.run_chart_pane import ChartBar, bars_that_fit, run_chart
 from foretop_core.tables.text.terminal_text import width
 
 MINUTE = timedelta(minutes=1)

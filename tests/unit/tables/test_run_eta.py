@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foretop.panes.nonadmin_pane import nonadmin_pane, tenant_facts
-from foretop.panes.queue_pane import queue_pane
+from foretop.panes.runs_pane import queue_pane
 from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.cron import Dialect
 from foretop_core.kube.watching.watch_sink import WatchScope

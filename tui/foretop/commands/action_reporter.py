@@ -30,7 +30,7 @@ class ActionReporter:
         count = len(plan.steps)
         what = f"{count} objects" if count != 1 else str(plan.steps[0].target)
         if count:
-            self._say(f"{plan.intent.title}: {what} in {self._context}")
+            self._say(f"{plan.record.title}: {what} in {self._context}")
         if lines is not None and count > 1 and all(step.effect is not None for step in plan.steps):
             self._table(plan, lines)
         else:

@@ -116,13 +116,13 @@ class CommandSession(msgspec.Struct):
         results = await _send(self, plan, planner, options, reporter)
         done = [result for result in results if result.outcome is Outcome.DONE and not options.dry_run]
         well = True
-        if self.waits and (probe := follow or plan.intent.follow) is not None:
+        if self.waits and (probe := follow or plan.record.follow) is not None:
             # As they were before anything was sent: what was there already does not count.
             held = {before.ref(item): item for item in asked if isinstance(item, Resource)}
             probes = (
                 (result.step, probe(before, held.get(result.step.target), result.step, plan.at)) for result in done
             )
-            within = None if to_the_end or plan.intent.to_the_end else PICKED_UP_WITHIN
+            within = None if to_the_end or plan.record.to_the_end else PICKED_UP_WITHIN
             well = await _follow(self, probes, within, reporter)
         if options.watch_undone:
             well = not await _watch_undone(self, done, options.watch_undone, reporter) and well
@@ -329,7 +329,7 @@ async def _send(
         if not changed:
             return results
         steps = tuple(result.again for result in changed if result.again is not None)
-        left = Plan(plan.intent, plan.at, steps)
+        left = Plan(plan.record, plan.at, steps)
         say_to("It was modified by someone else in the meantime. The updated plan:", err=True)
         reporter.plan(left)
 
@@ -365,12 +365,12 @@ async def _watch_undone(at: CommandSession, done: list[Result], minutes: int, re
 def _agreed(plan: Plan) -> bool:
     """Cancel is the default; a dangerous action wants the name, or the number where there are several."""
     steps = plan.steps
-    if not plan.intent.dangerous:
-        return click.confirm(f"{plan.intent.title}?", default=False, err=True)
+    if not plan.record.dangerous:
+        return click.confirm(f"{plan.record.title}?", default=False, err=True)
     wanted = steps[0].target.name if len(steps) == 1 else str(len(steps))
     what = "its name" if len(steps) == 1 else "how many"
     typed: str = click.prompt(
-        f"{plan.intent.title}: type {what} ({wanted}) to confirm", default="", show_default=False, err=True
+        f"{plan.record.title}: type {what} ({wanted}) to confirm", default="", show_default=False, err=True
     )
     return typed.strip() == wanted
 

@@ -49,9 +49,9 @@ class FindingsDialog(ActionDialog):
     another_choice_helps = True
 
     def __init__(
-        self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool, state: DashboardState
+        self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool, state: DashboardState
     ) -> None:
-        super().__init__(service, intent, targets, ascii)
+        super().__init__(service, record, targets, ascii)
         self._state = state
 
     @property
@@ -81,8 +81,8 @@ class FindingsDialog(ActionDialog):
         """Plans what is written on the objects of these findings; those that have none are refused."""
         objects, refused = shared_subjects(findings)
         if not objects:
-            return TrackedPlan(Plan(self.intent, self.service.now(self.keys[0].context), (), refused))
-        planned = self.service.plan(self.intent, self.planner(), objects)
+            return TrackedPlan(Plan(self.record, self.service.now(self.keys[0].context), (), refused))
+        planned = self.service.plan(self.record, self.planner(), objects)
         return replace(planned, plan=replace(planned.plan, refused=(*planned.plan.refused, *refused)))
 
     @work(exclusive=True, group="keeping")
@@ -159,7 +159,7 @@ class AcknowledgeDialog(FindingsDialog):
             return self.shared_plan(self.findings)
         self._refusal, self._asked_rights = "", False
         self.request(self.keys[0].context)
-        return TrackedPlan(Plan(self.intent, self.service.now(self.keys[0].context), ()))
+        return TrackedPlan(Plan(self.record, self.service.now(self.keys[0].context), ()))
 
     def more(self) -> list[Paragraph]:
         return self.sentences()

@@ -1,6 +1,6 @@
 """The base of all dialogs that write: the plan is kept up to date while it is open, and results are shown in it.
 
-A dialog is made for one intent. It overrides `fields` (what can be chosen), `planner` (what the choices come to; it may
+A dialog is made for one record. It overrides `fields` (what can be chosen), `planner` (what the choices come to; it may
 raise BadInput, which is then shown in the place of the plan) and perhaps `update_choices`. Everything else is here.
 """
 
@@ -79,10 +79,10 @@ class ActionDialog(DialogFrame):
     another_choice_helps: bool = False
     """Whether what is refused with these choices may be possible with others: the form stays then."""
 
-    def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(ascii)
         self.service = service
-        self.intent = intent
+        self.record = record
         self.targets = targets
         self.dialog_state = DialogState.ASKING
         self.planned: TrackedPlan | None = None
@@ -115,7 +115,7 @@ class ActionDialog(DialogFrame):
         """The planner of what is asked for, as it stands in the dialog now."""
 
     def make_plan(self) -> TrackedPlan:
-        return self.service.plan(self.intent, self.planner(), self.keys)
+        return self.service.plan(self.record, self.planner(), self.keys)
 
     def update_choices(self) -> None:
         """Brings the choices up to date."""
@@ -200,7 +200,7 @@ class ActionDialog(DialogFrame):
 
         Of a name that nobody can type it is the end.
         """
-        return " ".join((*map(_typed, self._production), *([self._wanted_object] if self.intent.dangerous else [])))
+        return " ".join((*map(_typed, self._production), *([self._wanted_object] if self.record.dangerous else [])))
 
     @property
     def _production(self) -> tuple[str, ...]:
@@ -225,8 +225,8 @@ class ActionDialog(DialogFrame):
     @property
     def wanted_is(self) -> str:
         """Says what is to be typed, where it is not a name alone."""
-        several = self.intent.dangerous and len(self.keys) > 1
-        names = (*self._production, *([self.keys[0].name] if self.intent.dangerous else []))
+        several = self.record.dangerous and len(self.keys) > 1
+        names = (*self._production, *([self.keys[0].name] if self.record.dangerous else []))
         parts = [
             self._production_word,
             "the number of objects" if several else "",

@@ -83,9 +83,9 @@ class ConfirmDialog(ActionDialog):
     def _is_possible(self, field: ChoiceField) -> bool:
         """One of the options leads to a change."""
         given = {field.served_as: True} if field.served_as else {}
-        planners = (chosen(self.intent.planner, **given, **{field.name: value}) for _, value in field.options)
+        planners = (chosen(self.record.planner, **given, **{field.name: value}) for _, value in field.options)
         try:
-            return any(self.service.plan(self.intent, planner, self.keys).plan.steps for planner in planners)
+            return any(self.service.plan(self.record, planner, self.keys).plan.steps for planner in planners)
         except ForetopError:
             return True
 
@@ -104,7 +104,7 @@ class ConfirmDialog(ActionDialog):
             given[field.name] = field.options[choices.get(field, 0)][1]
             if field.served_as:
                 given[field.served_as] = field in choices
-        return chosen(self.intent.planner, **given)
+        return chosen(self.record.planner, **given)
 
     def make_plan(self) -> TrackedPlan:
         """Each object is planned alone; what only all of them together lose is said once for all."""

@@ -54,8 +54,8 @@ class RestoreDialog(ActionDialog):
     titles = ("Restore from {}", "Restore from {}")
     noun = "backup"
 
-    def __init__(self, service: ActionService, intent: ActionRecord, chosen: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, intent, chosen, ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, chosen: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, record, chosen, ascii)
         self._there: frozenset[str] | None = None
         """The namespaces there are; None where they may not be seen, and while they are looked at."""
         self._is_looking = True

@@ -159,8 +159,8 @@ class DrillDialog(ActionDialog):
     titles = ("Drill {}", "Drill {}")
     noun = "namespace"
 
-    def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, intent, targets, ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, record, targets, ascii)
         self.progress: DrillProgress | None = None
         self._left: tuple[LeftDrill, ...] = ()
         self._quotas = ""
@@ -367,8 +367,8 @@ class DrillCleanupDialog(ActionDialog):
     noun = "object"
     another_choice_helps = True
 
-    def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, intent, targets, ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, record, targets, ascii)
         self._drill: LeftDrill | None = None
         self._proven: Plan | None = None
         """The deletion of all that is proven; None while the cluster is being asked."""
@@ -422,7 +422,7 @@ class DrillCleanupDialog(ActionDialog):
             for kind, step in self._steps().items()
             if self.query_one(f"#{kind.lower()}", OptionCycler).value == _CHOICES[1]
         )
-        plan = Plan(self.intent, self.service.now(self._cluster), chosen)
+        plan = Plan(self.record, self.service.now(self._cluster), chosen)
         return TrackedPlan(plan, tuple(step.target for step in chosen))
 
     def more(self) -> list[Paragraph]:

@@ -54,8 +54,8 @@ class EditScheduleDialog(ActionDialog):
     headline = "Edit {}"
     titles = ("Change {}", "Change {}")
 
-    def __init__(self, service: ActionService, intent: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, intent, targets, ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, record, targets, ascii)
         item = service.item(self.keys[0])
         self._opened: dict[str, Any] = as_json(item.spec) if isinstance(item, Schedule) else {}
         """The spec that was shown first, to which the edited one is compared."""
@@ -155,7 +155,7 @@ class EditScheduleDialog(ActionDialog):
             if spec is not None:
                 edit = ScheduleEdit(merge_patch(self._opened, spec), self._opened, self._uid)
                 self.service.plan(
-                    self.intent, lambda snapshot, items, now: plan_edit_schedule(snapshot, items, edit, now), self.keys
+                    self.record, lambda snapshot, items, now: plan_edit_schedule(snapshot, items, edit, now), self.keys
                 )
         except ForetopError as problem:
             named = str(problem) if str(draft) in str(problem) else f"{draft}: {problem}"

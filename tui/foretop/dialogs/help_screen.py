@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 
 from foretop.bindings import UNLISTED, Action, ActionGroup, footer_order
 from foretop.dialogs.base_modal import TextModal
-from foretop.dialogs.explanation_screen import choose_topic
+from foretop.dialogs.text_screens import choose_topic
 from foretop.panes.page_records import Sign
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, wrap

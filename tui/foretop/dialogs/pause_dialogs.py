@@ -107,7 +107,7 @@ class UnpauseDialog(ActionDialog):
     def alternative_plans(self) -> list[Plan]:
         single = len(self.keys) == 1 and self.query_one(RadioList).display
         others = (choice for choice in CHOICES if choice is not self.choice) if single else ()
-        return [self.service.plan(self.intent, _unpausing(choice), self.keys).plan for choice in others]
+        return [self.service.plan(self.record, _unpausing(choice), self.keys).plan for choice in others]
 
     def update_choices(self) -> None:
         paused = self._paused()

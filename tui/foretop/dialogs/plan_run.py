@@ -53,7 +53,7 @@ class PlanRun:
                     self._tell()
         except Exception as problem:
             if not isinstance(problem, ForetopError):
-                _log.exception("sending a plan failed: %s", plan.intent.id)
+                _log.exception("sending a plan failed: %s", plan.record.id)
             self.problem = failure_line(problem)
         self.is_sent = True
         was_heard = self.listener is not None
@@ -81,7 +81,7 @@ class PlanRun:
         origin = self.planned.origins[place] if self.planned.origins else None
         try:
             before = self._service.item(origin) if origin else None
-            follow = plan.intent.follow
+            follow = plan.record.follow
             return follow and follow(self._service.snapshot(step.target.context), before, step, plan.at)
         except Exception as problem:
             _log.exception("the probe for %s failed", step.target)
@@ -90,7 +90,7 @@ class PlanRun:
 
     async def _follow(self, place: int, probe: Probe) -> None:
         context = self.told[place].result.step.target.context
-        within = None if self.planned.plan.intent.to_the_end else PICKED_UP_WITHIN
+        within = None if self.planned.plan.record.to_the_end else PICKED_UP_WITHIN
         try:
             async for seen in follow_write(self._service.source.store, context, probe, within):
                 self.told[place] = self.told[place].after(seen)
@@ -106,7 +106,7 @@ class PlanRun:
             if self.listener is not None:
                 self.listener()
         except Exception:
-            _log.exception("drawing the dialog of %s failed", self.planned.plan.intent.id)
+            _log.exception("drawing the dialog of %s failed", self.planned.plan.record.id)
 
 
 def _not_followed(problem: Exception) -> ProgressReport:

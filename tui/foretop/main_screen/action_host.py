@@ -7,8 +7,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, Protocol
 
 from foretop.bindings import Action, Handler
-from foretop.pages.page import Page
-from foretop.pages.page_host import PageHost
+from foretop.pages.page import Page, PageHost
 from foretop_core.dashboard.session_protocol import DisplayOptions
 
 if TYPE_CHECKING:

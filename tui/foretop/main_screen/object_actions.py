@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from foretop.bindings import Handler, handlers_by_name
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
-from foretop.pages.page_address import PageAddress
+from foretop.pages.page import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.pages.triage_selection import (
     finding_under_cursor,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from foretop.pages.page_address import PageAddress
+from foretop.pages.page import PageAddress
 from foretop_core.pages import DETAIL
 
 _MOST = 50

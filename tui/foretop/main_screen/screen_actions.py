@@ -14,8 +14,7 @@ from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
 from foretop.main_screen.write_actions import all_windows, why_no_window
-from foretop.pages.page import Page
-from foretop.pages.page_address import PageAddress
+from foretop.pages.page import Page, PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
@@ -193,7 +192,7 @@ class ScreenActions:
     async def do_handover(self) -> None:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""
         # With the first hand-over: no page needs it to be drawn.
-        from foretop.dialogs.handover_screen import HandoverScreen
+        from foretop.dialogs.text_screens import HandoverScreen
         from foretop_core.dashboard.handover import handover_of, handover_text
 
         if (state := self.host.state) is not None:
@@ -203,7 +202,7 @@ class ScreenActions:
 
     async def do_upgrade(self) -> None:
         """Which schedules the newest known release of Velero reads otherwise."""
-        from foretop.dialogs.upgrade_screen import UpgradeScreen
+        from foretop.dialogs.text_screens import UpgradeScreen
         from foretop_core.rules.cron_dialects import NEWEST_KNOWN
         from foretop_core.rules.upgrade_check import NEEDED, server_upgrades, target
         from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade_lines
@@ -236,7 +235,7 @@ class ScreenActions:
     async def do_messages(self) -> None:
         """Lists what was said and what was sent to the clusters shown; that nothing was changed is no news."""
         from foretop.dialogs.action_dialog import NOT_DONE
-        from foretop.dialogs.messages_screen import MessagesScreen
+        from foretop.dialogs.text_screens import MessagesScreen
         from foretop_core.actions.journal import Journal, default_path
 
         told = [one for one in self.app_host.told if one[1] != NOT_DONE]
@@ -276,7 +275,7 @@ class ScreenActions:
             case "window" if self.host.state is not None:
                 self._keep_free(self.host.state, rest.strip())
             case "explain" if rest in EXPLANATIONS:
-                from foretop.dialogs.explanation_screen import ExplanationScreen
+                from foretop.dialogs.text_screens import ExplanationScreen
 
                 screen = ExplanationScreen(EXPLANATIONS[rest], self.host.display_options.ascii)
                 self.host.app.push_screen(screen)

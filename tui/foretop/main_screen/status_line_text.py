@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from foretop.pages.size_classes import HUGE, WIDE
+from foretop.pages.page import HUGE, WIDE
 from foretop.widgets.line_widgets import line_width
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, DIM, FAINT, PLAIN, style_of

@@ -17,7 +17,7 @@ from foretop.pages.table_page import TablePage
 from foretop.pages.triage_selection import finding_under_cursor, findings_chosen
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
-from foretop_core.actions.planners.acknowledging import ACKNOWLEDGE, intent_for
+from foretop_core.actions.planners.acknowledging import ACKNOWLEDGE, record_for
 from foretop_core.actions.planners.drills import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
 from foretop_core.actions.planners.pausing import PAUSE, UNPAUSE
 from foretop_core.actions.planners.restores import RESTORE_FROM
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 
-_BY_ID = {intent.id: intent for intent in RECORDS}
+_BY_ID = {record.id: record for record in RECORDS}
 _HAVE_WINDOWS = ("schedules", "triage")
 _ABOUT_PAUSES = frozenset({"velero-all-paused", PAUSED_OVERDUE, WINDOW_OVERRUN})
 
@@ -72,21 +72,21 @@ class WriteActions:
         if action_id == EDIT_BESIDE_RUNS:
             page = self.host.page
             return page is not None and page.run_under_cursor() is not None and self._can(EDIT_SCHEDULE)
-        intent = _BY_ID[action_id]
-        if intent.page and self.host.current != intent.page:
+        record = _BY_ID[action_id]
+        if record.page and self.host.current != record.page:
             return False
-        if intent is EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
+        if record is EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
             return False  # the key is that of the results
-        if intent.asked_of is AskedOf.FINDING:
+        if record.asked_of is AskedOf.FINDING:
             found = findings_chosen(self.host.page)
-            return bool(found) and intent_for(found) is intent
-        if intent.asked_of is not AskedOf.CHOSEN:
-            return intent.asked_of is AskedOf.NEW or bool(self._server().keys)
-        if intent.only_in_results and not (self.host.page is not None and self.host.page.has_list):
+            return bool(found) and record_for(found) is record
+        if record.asked_of is not AskedOf.CHOSEN:
+            return record.asked_of is AskedOf.NEW or bool(self._server().keys)
+        if record.only_in_results and not (self.host.page is not None and self.host.page.has_list):
             return False
-        if not intent.key or not self._can(intent):
-            return not intent.key and self._can(intent)
-        rivals = (other for other in WRITE_ACTIONS if other.id != RESUME and _BY_ID[other.id].key == intent.key)
+        if not record.key or not self._can(record):
+            return not record.key and self._can(record)
+        rivals = (other for other in WRITE_ACTIONS if other.id != RESUME and _BY_ID[other.id].key == record.key)
         return next((one.id for one in rivals if self._can(_BY_ID[one.id])), "") == action_id
 
     def disabled_reason(self, action_id: str) -> str:
@@ -98,16 +98,16 @@ class WriteActions:
             return why_no_window(state)
         if action_id == RESUME:
             return f"Resume a pause window: on {page_key('schedules')} or {page_key('triage')}"
-        intent = _BY_ID.get(action_id)
-        if intent is None:
+        record = _BY_ID.get(action_id)
+        if record is None:
             return ""
-        if intent.asked_of is AskedOf.FINDING:
-            return f"{intent.title}: only findings, on the page triage"
-        if intent not in (PAUSE, UNPAUSE):
-            return self._why_not_here(intent)
-        if self._can(intent):
+        if record.asked_of is AskedOf.FINDING:
+            return f"{record.title}: only findings, on the page triage"
+        if record not in (PAUSE, UNPAUSE):
+            return self._why_not_here(record)
+        if self._can(record):
             return ""
-        pauses = intent is PAUSE
+        pauses = record is PAUSE
         if isinstance(page, TablePage) and page.table.marked:
             if self.host.current != "schedules":
                 return ""
@@ -117,20 +117,20 @@ class WriteActions:
         key = page.subject()
         item = state.store.get(key) if key is not None else None
         if not isinstance(item, Schedule):
-            return self._why_not_here(intent)
+            return self._why_not_here(record)
         if pauses:
             return f"{item.name} is already paused; {UNPAUSE.key} unpauses it"
         return f"{item.name} is not paused"
 
-    def _why_not_here(self, intent: ActionRecord) -> str:
+    def _why_not_here(self, record: ActionRecord) -> str:
         """The reason by the action on its key that is for the kind under the cursor; else the kinds that it is for."""
         page = self.host.page
         key = page.subject() if page is not None else None
-        rivals = [other for other in RECORDS if other is intent or (intent.key and other.key == intent.key)]
+        rivals = [other for other in RECORDS if other is record or (record.key and other.key == record.key)]
         mine = [other for other in rivals if key is not None and any(kind.name == key.kind for kind in other.kinds)]
         if isinstance(page, TablePage) and len(page.table.marked) > 1 and mine and not mine[0].many:
             return f"{mine[0].title}: only one at a time, {len(page.table.marked)} are marked"
-        if key is not None and key.kind == NAMESPACE.name and intent.key == RESTORE_FROM.key:
+        if key is not None and key.kind == NAMESPACE.name and record.key == RESTORE_FROM.key:
             if self._newest_copy(key) is None:
                 return f"{key.name} has no copy to restore from"
             return f"You may not read the copies of {key.name}: restore it with a NonAdminRestore of its NAB"
@@ -141,10 +141,10 @@ class WriteActions:
         if mine and mine[0].page:
             return f"{mine[0].title}: on the page {mine[0].page}"
         kinds = list(dict.fromkeys(kind.name for other in rivals for kind in other.kinds))
-        return f"{intent.title}: only for {humanize.join(kinds, 4)}"
+        return f"{record.title}: only for {humanize.join(kinds, 4)}"
 
-    def _ask(self, intent: ActionRecord) -> None:
-        self._open(intent, self._wanted(intent))
+    def _ask(self, record: ActionRecord) -> None:
+        self._open(record, self._wanted(record))
 
     def only_writes(self) -> frozenset[str]:
         """The actions that can do nothing where no cluster may be written to."""
@@ -158,32 +158,32 @@ class WriteActions:
 
     # Of what it is asked
 
-    def _wanted(self, intent: ActionRecord) -> ActionTargets:
-        if intent.asked_of is AskedOf.NEW:
+    def _wanted(self, record: ActionRecord) -> ActionTargets:
+        if record.asked_of is AskedOf.NEW:
             return self._home()
-        if intent.asked_of is AskedOf.FINDING:
-            return self._findings(intent)
-        return self._server() if intent.asked_of is AskedOf.SERVER else self._chosen(intent)
+        if record.asked_of is AskedOf.FINDING:
+            return self._findings(record)
+        return self._server() if record.asked_of is AskedOf.SERVER else self._chosen(record)
 
-    def _findings(self, intent: ActionRecord) -> ActionTargets:
+    def _findings(self, record: ActionRecord) -> ActionTargets:
         """The chosen findings that the key is for: open ones to acknowledge, else all that are known."""
         found = tuple(
-            one for one in findings_chosen(self.host.page) if (one.acknowledged is None) == (intent is ACKNOWLEDGE)
+            one for one in findings_chosen(self.host.page) if (one.acknowledged is None) == (record is ACKNOWLEDGE)
         )
         return ActionTargets(tuple(key_of(one) for one in found), findings=found)
 
-    def _can(self, intent: ActionRecord) -> bool:
+    def _can(self, record: ActionRecord) -> bool:
         """Asked for every key at every change: it looks no further than it must."""
         page = self.host.page
         if isinstance(page, TablePage) and page.rows is not None and page.table.marked:
             subject = page.rows.subject
-            if not intent.many and len(page.table.marked) > 1:
+            if not record.many and len(page.table.marked) > 1:
                 return False
-            return any((key := subject(row)) is not None and self._fits(intent, key) for row in page.table.marked)
-        return bool(self._under_cursor(intent))
+            return any((key := subject(row)) is not None and self._fits(record, key) for row in page.table.marked)
+        return bool(self._under_cursor(record))
 
-    def _chosen(self, intent: ActionRecord) -> ActionTargets:
-        """The marked rows, or what the cursor is on; only what the intent can be asked of."""
+    def _chosen(self, record: ActionRecord) -> ActionTargets:
+        """The marked rows, or what the cursor is on; only what the record can be asked of."""
         page = self.host.page
         if page is None:
             return ActionTargets()
@@ -192,25 +192,25 @@ class WriteActions:
             fitting = [
                 (row, key)
                 for row in page.table.marked
-                if (key := rows.subject(row)) is not None and self._fits(intent, key)
+                if (key := rows.subject(row)) is not None and self._fits(record, key)
             ]
             hidden = sum(row not in rows.table for row, _ in fitting)
             keys = tuple(dict.fromkeys(key for _, key in fitting))
-            return ActionTargets(keys, hidden, self._skipped(intent))
+            return ActionTargets(keys, hidden, self._skipped(record))
         subject = page.subject()
         if subject is None or subject.kind != NAMESPACE.name:
-            return ActionTargets(self._under_cursor(intent))
-        return ActionTargets(self._under_cursor(intent), namespace=subject.name)
+            return ActionTargets(self._under_cursor(record))
+        return ActionTargets(self._under_cursor(record), namespace=subject.name)
 
-    def _skipped(self, intent: ActionRecord) -> tuple[tuple[str, int], ...]:
+    def _skipped(self, record: ActionRecord) -> tuple[tuple[str, int], ...]:
         """Why the action cannot be asked of marked objects, and of how many for each reason."""
         page = self.host.page
         if not isinstance(page, TablePage) or page.rows is None:
             return ()
         keys = dict.fromkeys(key for row in page.table.marked if (key := page.rows.subject(row)) is not None)
-        return tuple(Counter(why for key in keys if (why := self._why_not(intent, key))).items())
+        return tuple(Counter(why for key in keys if (why := self._why_not(record, key))).items())
 
-    def _under_cursor(self, intent: ActionRecord) -> tuple[ObjectRef, ...]:
+    def _under_cursor(self, record: ActionRecord) -> tuple[ObjectRef, ...]:
         """The object; for a finding also what it names besides, where that is one object and no other.
 
         A finding about a server or its queue names many: nobody can tell which of them a key would be about. One
@@ -218,15 +218,15 @@ class WriteActions:
         """
         page = self.host.page
         key = page.subject() if page else None
-        if key is not None and self._fits(intent, key):
+        if key is not None and self._fits(record, key):
             return (key,)
-        if key is not None and intent is RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
-            return (copy,) if self._fits(intent, copy) else ()
+        if key is not None and record is RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
+            return (copy,) if self._fits(record, copy) else ()
         finding = finding_under_cursor(page)
         if finding is None or (key is None and finding.code not in _ABOUT_PAUSES):
             return ()
-        fitting = tuple(other for other in related_to_finding(finding) if self._fits(intent, other))
-        all_meant = intent is UNPAUSE and finding.code in _ABOUT_PAUSES
+        fitting = tuple(other for other in related_to_finding(finding) if self._fits(record, other))
+        all_meant = record is UNPAUSE and finding.code in _ABOUT_PAUSES
         return fitting if len(fitting) == 1 or all_meant else ()
 
     def _newest_copy(self, key: ObjectRef) -> ObjectRef | None:
@@ -237,24 +237,24 @@ class WriteActions:
         newest = row.protection.copies.usable
         return ObjectRef(key.context, BACKUP.name, newest.namespace, newest.name) if newest is not None else None
 
-    def _fits(self, intent: ActionRecord, key: ObjectRef) -> bool:
-        return not self._why_not(intent, key)
+    def _fits(self, record: ActionRecord, key: ObjectRef) -> bool:
+        return not self._why_not(record, key)
 
-    def _why_not(self, intent: ActionRecord, key: ObjectRef) -> str:
+    def _why_not(self, record: ActionRecord, key: ObjectRef) -> str:
         """Why the action cannot be asked of this object; "" where it can."""
         state = self.host.state
         if state is None or key.context not in state.source.clusters:
             return "its cluster is not connected"
-        if not any(kind.name == key.kind for kind in intent.kinds):
+        if not any(kind.name == key.kind for kind in record.kinds):
             return "it is of another kind"
-        if intent is DRILL:
+        if record is DRILL:
             return self._why_no_drill(key)
         item = state.store.get(key)
         if item is None:
             return "it no longer exists"
         movements = state.store.indexes.movements_by_backup
-        why = intent.applies(item, lambda: bool(movements.keys(*_label(key))))
-        return why or (self._why_no_cleanup(key) if intent is DRILL_CLEANUP else "")
+        why = record.applies(item, lambda: bool(movements.keys(*_label(key))))
+        return why or (self._why_no_cleanup(key) if record is DRILL_CLEANUP else "")
 
     def _why_no_cleanup(self, key: ObjectRef) -> str:
         """The finding has asked the journal; a label alone proves nothing."""
@@ -339,7 +339,7 @@ class WriteActions:
             asked = self._asked - {key}
             page.table.unmark([row for row in page.table.marked if subject(row) not in asked])
 
-    def _open(self, intent: ActionRecord, chosen: ActionTargets) -> None:
+    def _open(self, record: ActionRecord, chosen: ActionTargets) -> None:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.
         from foretop.dialogs.dialog_registry import make_dialog
 
@@ -348,7 +348,7 @@ class WriteActions:
         self._asked = frozenset(chosen.keys)
         self.service.zone = self.host.state.zone_of(chosen.keys[0])
         self.service.gap = self.host.state.thresholds.gap
-        self.host.app.push_screen(make_dialog(self.service, intent, chosen, ascii, self._keep_results, self.host.state))
+        self.host.app.push_screen(make_dialog(self.service, record, chosen, ascii, self._keep_results, self.host.state))
 
     def _keep_results(self, key: ObjectRef, results: Results) -> None:
         """For the page that they were asked for on, if it is still there."""

@@ -16,9 +16,7 @@ from textual.containers import Horizontal
 from foretop.bindings import Handler
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.pages.filterable_page import FilterablePage, filter_line
-from foretop.pages.page import safely
-from foretop.pages.page_address import PageAddress
-from foretop.pages.page_host import PageHost
+from foretop.pages.page import PageAddress, PageHost, safely
 from foretop.panes.calendar_pane import lane_box, lane_line, phrases, when
 from foretop.panes.empty_state import NO_SCHEDULES, nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane

@@ -12,9 +12,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from foretop.bindings import Handler, KeyHints
-from foretop.pages.page import Page, safely
-from foretop.pages.page_address import PageAddress
-from foretop.pages.page_host import PageHost
+from foretop.pages.page import Page, PageAddress, PageHost, safely
 from foretop.panes.detail_sections import SECTIONS, describe_object, heading, run_rows, sections_of, state_of
 from foretop.panes.results_section import FetchedResults, fetching, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from foretop.pages.page import Page
-from foretop.pages.page_host import PageHost
+from foretop.pages.page import Page, PageHost
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import TABLE_PAGES
 from foretop_core.dashboard.session_protocol import DisplayOptions

@@ -1,4 +1,4 @@
-"""The base of all pages.
+"""The base of all pages, the addresses that lead to them, and the sizes of a screen that they tell apart.
 
 To add a page: write its record in `foretop_core.pages` and its screen half in `foretop.panes.page_records`; one
 without a table also needs a `Page` of its own in `foretop.pages.make_page`. The main screen mounts it when it is first
@@ -13,24 +13,61 @@ messages to the person go through `self.app.notify`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 from textual.message import Message
 from textual.widget import Widget
 
 from foretop.bindings import Handler, KeyHints
-from foretop.pages.page_address import PageAddress
 from foretop.widgets.paragraphs import Line, Paragraph, span
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import let_through
 from foretop_core.tables.engine.status_glyphs import Tone
 
 if TYPE_CHECKING:
-    from foretop.pages.page_host import PageHost
+    from foretop.panes.action_sentences import ApplicableAction
     from foretop_core.config.settings import Settings
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
     from foretop_core.rules.results import Results
+
+
+class PageHost(Protocol):
+    """Navigation to other pages, and the actions that work on the page that is shown."""
+
+    @property
+    def current(self) -> str:
+        """The id of the page that is shown."""
+
+    async def go(self, place: PageAddress, *, remember: bool = True) -> None:
+        """Shows another page."""
+
+    async def show_object(self, key: ObjectRef, section: str = "overview") -> None:
+        """Opens the detail of an object."""
+
+    def applicable_actions(self) -> list[ApplicableAction]:
+        """The actions that would do something to an object here and now, and to which."""
+
+
+WIDE, HUGE = 120, 160
+"""Columns from which on the pane stands beside the table, and has more room."""
+LOW, HIGH = 20, 36
+"""Lines below which the pane is hidden, and from which on it has more lines below the table."""
+SIZE_CLASSES = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]
+HEIGHT_CLASSES = [(0, "-low"), (LOW, "-middle"), (HIGH, "-high")]
+"""What the style sheet calls them; the screen has the class of its size."""
+
+
+class PageAddress(msgspec.Struct, frozen=True):
+    """A page, its filter, and the object that was selected or open."""
+
+    page: str
+    filter: str | None = None
+    key: ObjectRef | None = None
+    section: str = "overview"
+    jumped: bool = False
+    """Reached by a jump: back leads to where that came from."""
 
 
 class Page(Widget):

@@ -13,10 +13,8 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from foretop.bindings import Handler, KeyHints
-from foretop.dialogs.search_list import SearchPicker
-from foretop.pages.page import Page
-from foretop.pages.page_address import PageAddress
-from foretop.pages.page_host import PageHost
+from foretop.dialogs.search_modal import SearchPicker
+from foretop.pages.page import Page, PageAddress, PageHost
 from foretop.panes.primer_pane import INDENT, introduction, primer_pane
 from foretop.terminal.clipboard import copy
 from foretop.widgets.column_layout import NARROW

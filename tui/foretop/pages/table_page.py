@@ -12,10 +12,7 @@ from textual.containers import Container, Vertical
 
 from foretop.bindings import Handler, key_name
 from foretop.pages.filterable_page import FilterablePage, filter_line
-from foretop.pages.page import safely
-from foretop.pages.page_address import PageAddress
-from foretop.pages.page_host import PageHost
-from foretop.pages.size_classes import LOW, WIDE
+from foretop.pages.page import LOW, WIDE, PageAddress, PageHost, safely
 from foretop.panes.action_sentences import action_keys_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
 from foretop.panes.page_records import ScreenPage

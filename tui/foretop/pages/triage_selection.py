@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from foretop.pages.page import Page
-from foretop.pages.page_address import PageAddress
+from foretop.pages.page import Page, PageAddress
 from foretop.pages.table_page import TablePage
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.models.wire import ObjectRef

@@ -174,7 +174,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="queue",
-        tells=_pane("queue_pane:queue_pane"),
+        tells=_pane("runs_pane:queue_pane"),
         empty=empty_queue,
         signs=(
             *_RUNS,

@@ -1,16 +1,106 @@
-"""The panes of backups and restores."""
+"""The panes of backups and restores, on their own pages and in the queue."""
 
 from __future__ import annotations
 
-from foretop.panes.queue_pane import progress, waiting_for
+from datetime import timedelta
+
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import Run, owner_of
-from foretop_core.rules.phases import FAULTY
+from foretop_core.rules.phases import FAULTY, FINISHING
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
 from foretop_core.tables.resources.runs import expiration
+
+_USUAL = timedelta(seconds=15)
+"""Counts come some seconds apart: until then, unchanged ones mean nothing."""
+
+
+def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
+    found = render.facts(run).item
+    owner = f", created for {found.owner}" if found else ""
+    head = Paragraph((span(run.name, bold=True), span(f": {run.phase or 'New'}{owner}")))
+    return (
+        head,
+        *waiting_for(run, render),
+        *_scope(run),
+        *progress(run, render),
+        *_data(run, render),
+        _totals(run, render),
+    )
+
+
+def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
+    """The runs that must go first, and when its turn comes."""
+    facts = render.facts(run)
+    found = facts.item
+    if found is None:
+        return ()
+    said: list[Paragraph] = []
+    if found.hold is not None:
+        overtaken = "; others may overtake it" if found.may_be_overtaken else ""
+        said.append(paragraph(f"It {found.hold}{overtaken}.", Tone.WAITING))
+    if facts.told:
+        said.append(paragraph(render.text(facts.told, run)))
+    return tuple(said)
+
+
+def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
+    done, started = run.status.progress, run.status.start_timestamp
+    if done is None or not done.total_items:
+        return ()
+    length = f" in {humanize.duration((run.status.completion_timestamp or render.now) - started)}" if started else ""
+    return (paragraph(f"{done.done:,} of {done.total_items:,}{length}{_unchanged(run, render)}.", label="Items"),)
+
+
+def _data(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
+    """The volumes that are still to be moved: its items are done long before."""
+    data = render.facts(run).data
+    if not data.volumes:
+        return ()
+    sizes = "nothing moved yet"
+    if data.total:
+        sizes = f"{humanize.size(data.done)} of {humanize.size(data.total)} moved"
+    elif data.done:
+        sizes = f"{humanize.size(data.done)} moved"
+    more = f", and {humanize.count(data.unknown, 'volume')} of unknown size" if data.unknown else ""
+    done = f"; {data.moved} of {humanize.count(data.volumes, 'volume')} done"
+    return (paragraph(f"{sizes}{more}{done}.", label="Data"),)
+
+
+def _unchanged(run: Run, render: RenderContext) -> str:
+    done = run.status.progress
+    if done is not None and done.done >= done.total_items:
+        return ""
+    key = render.snapshot.ref(run)
+    moved = render.snapshot.seen.moved.get(key)
+    if moved is None or run.status.completion_timestamp is not None or render.now - moved < _USUAL:
+        return ""
+    if key in render.snapshot.seen.unmoved:
+        return f"; unchanged since foretop first saw it, {humanize.duration(render.now - moved)} ago"
+    return f"; unchanged for {humanize.duration(render.now - moved)}"
+
+
+def _scope(run: Run) -> tuple[Paragraph, ...]:
+    if not isinstance(run, Backup):
+        return (paragraph(run.spec.backup_name or run.spec.schedule_name or "not set", label="From"),)
+    names = run.spec.included_namespaces
+    return (paragraph("all namespaces" if not names or "*" in names else humanize.join(names, 6), label="Takes"),)
+
+
+def _totals(run: Run, render: RenderContext) -> Paragraph:
+    """How many are at work, finish and wait, of the same kind on the same server; one that finishes holds no slot."""
+    line = render.line(run.namespace)
+    items = (line.backups if isinstance(run, Backup) else line.restores).items
+    waiting = sum(item.waits for item in items)
+    finishing = sum(item.phase in FINISHING for item in items)
+    slots = line.server.slots if isinstance(run, Backup) else 1
+    at_once = f"{slots} at a time, " if slots else ""
+    noun = "backup" if isinstance(run, Backup) else "restore"
+    running = humanize.count(len(items) - waiting - finishing, noun)
+    ends = f", {finishing} finishing" if finishing else ""
+    return paragraph(f"{at_once}{running} running{ends}, {waiting} waiting", Tone.DIM)
 
 
 def backup_pane(backup: Backup, render: RenderContext) -> tuple[Paragraph, ...]:

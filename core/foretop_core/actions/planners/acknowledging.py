@@ -131,7 +131,7 @@ def plan_unacknowledge(
     return Plan(UNACKNOWLEDGE, now, tuple(steps))
 
 
-def intent_for(findings: Iterable[Finding]) -> ActionRecord:
+def record_for(findings: Iterable[Finding]) -> ActionRecord:
     """The action of one key on findings: it acknowledges those that are open; where none is, it takes that back."""
     return ACKNOWLEDGE if any(finding.acknowledged is None for finding in findings) else UNACKNOWLEDGE
 

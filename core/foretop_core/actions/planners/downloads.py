@@ -51,7 +51,7 @@ class RunFile(Enum):
         """A log is shown line by line; the others are taken apart whole, which takes many times their size."""
         return {RunFile.LOG: MOST_BYTES, RunFile.RESOURCES: MOST_BYTES // 2, RunFile.RESULTS: MOST_BYTES // 8}[self]
 
-    def intent(self, *, of_tenant: bool) -> ActionRecord:
+    def record(self, *, of_tenant: bool) -> ActionRecord:
         if self is RunFile.RESOURCES:
             return RESOURCES
         if self is RunFile.LOG:
@@ -72,7 +72,7 @@ def plan_download(snapshot: ClusterSnapshot, item: Run | NonAdmin, file: RunFile
     verb = ("logs", item.name) if file is RunFile.LOG else ("describe", item.name, "--details")
     line = "" if of_tenant else velero(context, item.namespace, word.lower(), *verb)
     step = create_step(target, spec, changes, forecast, line)
-    return Plan(file.intent(of_tenant=of_tenant), now, (step,))
+    return Plan(file.record(of_tenant=of_tenant), now, (step,))
 
 
 def _has_files(item: Resource, _moves: Callable[[], bool]) -> str:

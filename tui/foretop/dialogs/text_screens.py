@@ -1,0 +1,160 @@
+"""Windows with a text to read: an explanation, the hand-over, the messages, the effect of an upgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from foretop.dialogs.base_modal import ChoicePicker, TextModal
+from foretop.terminal.clipboard import copy
+from foretop.widgets.line_widgets import TextPane
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.styles import BOLD, DIM
+from foretop_core.actions.field_changes import change_lines
+from foretop_core.actions.journal import JournalEntry
+from foretop_core.tables.text.explanations import EXPLANATIONS, Explanation
+from foretop_core.tables.text.terminal_text import clean
+
+_TITLE = "Topics, as foretop explain prints them"
+
+
+class ExplanationScreen(TextModal):
+    """One topic; scrolls where it does not fit."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "leave", show=False),
+    ]
+
+    def __init__(self, explanation: Explanation, ascii: bool) -> None:
+        super().__init__(ascii)
+        self._explanation = explanation
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window -tall -text"):
+            yield TextPane(ascii=self.ascii, id="explanation")
+
+    def on_mount(self) -> None:
+        self.query_one(TextPane).show(explanation_text(self._explanation))
+
+
+def explanation_text(explanation: Explanation) -> list[Paragraph]:
+    """Keeps the lines of what is indented; the rest is folded by the window."""
+    said = [Paragraph((Span(explanation.title, BOLD), Span("   up/down scroll, esc/q close", DIM)))]
+    for block in explanation.body.strip("\n").split("\n\n"):
+        lines = block.splitlines()
+        said.append(paragraph(""))
+        if lines[0].startswith(" "):
+            said += [Paragraph((Span(line),), indent=4) for line in lines]
+        else:
+            said.append(paragraph(" ".join(lines)))
+    return said
+
+
+def choose_topic(app: App[object], ascii: bool) -> None:
+    """A list of the topics; enter opens one."""
+    topics = list(EXPLANATIONS.values())
+
+    def chosen(place: int | None) -> None:
+        if place is not None:
+            app.push_screen(ExplanationScreen(topics[place], ascii))
+
+    app.push_screen(ChoicePicker(_TITLE, [f"{one.topic:<10} {one.title}" for one in topics], ascii), chosen)
+
+
+_WAYS = "up/down scroll   c copy   m copy as Markdown   esc/q close"
+_INDENT = 6
+
+
+class HandoverScreen(TextModal):
+    """The text as `foretop handover` prints it; scrolls where it does not fit."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy_text", show=False),
+        Binding("m", "copy_markdown", show=False),
+    ]
+
+    def __init__(self, text: str, markdown: str, ascii: bool) -> None:
+        super().__init__(ascii)
+        self._text = text
+        self._markdown = markdown
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window -tall -text"):
+            yield TextPane(ascii=self.ascii, id="handover")
+
+    def on_mount(self) -> None:
+        self.query_one(TextPane).show(_paragraphs(self._text))
+
+    def action_copy_text(self) -> None:
+        copy(self.app, self._text)
+
+    def action_copy_markdown(self) -> None:
+        copy(self.app, self._markdown)
+
+
+def _paragraphs(text: str) -> list[Paragraph]:
+    title, *lines = text.splitlines()
+    said = [Paragraph((Span(title, BOLD),)), Paragraph((Span(_WAYS, DIM),))]
+    for before, line in pairwise((title, *lines)):
+        is_head = bool(line) and not before
+        indent = len(line) - len(line.lstrip()) + 2 if line else 0
+        said.append(Paragraph((Span(line, BOLD) if is_head else Span(line),), indent=min(indent, _INDENT + 2)))
+    return said
+
+
+class MessagesScreen(TextModal):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m,enter", "leave", show=False),
+    ]
+
+    def __init__(self, told: Sequence[tuple[str, str]], writes: Sequence[JournalEntry], ascii: bool) -> None:
+        super().__init__(ascii)
+        self._told = tuple(reversed(told))
+        self._writes = tuple(reversed(writes))
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window -tall"):
+            yield TextPane(ascii=self.ascii, id="messages")
+
+    def on_mount(self) -> None:
+        said = [Paragraph((Span("Messages", BOLD), Span("   newest first, esc/q close", DIM))), paragraph("")]
+        said += [_line(at, text) for at, text in self._told] or [paragraph("No messages yet.")]
+        if self._writes:
+            said += [paragraph(""), paragraph("Sent by you, newest first", bold=True)]
+            said += [_line(entry.at, _write(entry)) for entry in self._writes]
+        self.query_one(TextPane).show(said)
+
+
+def _line(at: str, text: str) -> Paragraph:
+    return Paragraph((Span(f"{at}  ", DIM), Span(clean(text))), indent=11)
+
+
+def _write(entry: JournalEntry) -> str:
+    changes = change_lines(entry.method, entry.patch, entry.before)
+    what = f": {changes[0]}" if changes else ""
+    return f"{entry.kind} {entry.namespace}/{entry.name} {entry.result}{what}"
+
+
+class UpgradeScreen(TextModal):
+    """Scrolls where it does not fit."""
+
+    def __init__(self, release: str, lines: Sequence[str], ascii: bool) -> None:
+        super().__init__(ascii)
+        self._release = release
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window -tall"):
+            yield TextPane(ascii=self.ascii, id="upgrade")
+
+    def on_mount(self) -> None:
+        title = Span(f"Upgrade to Velero {self._release}", BOLD)
+        other = "   foretop upgrade-check --to VERSION for another release, esc/q close"
+        said = [Paragraph((title, Span(other, DIM))), paragraph("")]
+        said += [Paragraph((Span(clean(line)),), indent=4) for line in self._lines]
+        self.query_one(TextPane).show(said)
