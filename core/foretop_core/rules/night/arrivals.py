@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice, pairwise
+from operator import itemgetter
 from random import Random
 from statistics import fmean, median, pvariance
 
@@ -155,7 +156,7 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
 
 def tenant_runs(runs: Iterable[Run]) -> TenantRuns:
     """Learned from the runs that a server has made itself; of many only the newest are looked at."""
-    made = sorted(((run.created, run) for run in runs if run.created is not None), key=_created, reverse=True)
+    made = sorted(((run.created, run) for run in runs if run.created is not None), key=itemgetter(0), reverse=True)
     newest = list(islice(((at, run) for at, run in made if isinstance(run, Backup) and _is_asked_for(run)), _LOOKED_AT))
     known = [length for _, run in newest if (length := _seconds(run)) is not None]
     if not known:
@@ -165,10 +166,6 @@ def tenant_runs(runs: Iterable[Run]) -> TenantRuns:
         TenantRun(at, claim(run), usual if (length := _seconds(run)) is None else length) for at, run in newest
     )
     return TenantRuns(found, made[-1][0], *_waiting([run for _, run in newest]))
-
-
-def _created(one: tuple[datetime, Run]) -> datetime:
-    return one[0]
 
 
 def _is_asked_for(run: Backup) -> bool:

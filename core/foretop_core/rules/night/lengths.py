@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from heapq import nlargest
 from itertools import accumulate, islice
+from operator import itemgetter
 from random import Random
 from statistics import median
 
@@ -289,7 +290,7 @@ def late_handovers(runs: Sequence[Backup], slots: int, second: int | None = None
     """
     started = sorted(
         ((run.status.start_timestamp, run) for run in runs if run.status.start_timestamp is not None),
-        key=lambda one: one[0],
+        key=itemgetter(0),
         reverse=True,
     )
     known = (
