@@ -1,4 +1,4 @@
-"""`python -m tests.bench.simulated_week [DAYS]`: forecasts of a simulated week, beside what came of them.
+"""`python -m tests.bench.simulated_week [DAYS [SEED...]]`: forecasts of a simulated week, beside what came of them.
 
 Lengths are random, and so are the moments at which tenants ask for backups. Every hour the coming day is foretold; what
 was told first of a run is judged, as foretop keeps it.
@@ -128,13 +128,14 @@ def _seen(box: SimulatedCluster) -> ClusterSnapshot:
 
 def main() -> None:
     given = float(sys.argv[1]) if len(sys.argv) > 1 else 7.0
+    seeds = [int(seed) for seed in sys.argv[2:]] or [1]
     for tenants_every, most in ((0.0, 7.0), (10.0, 7.0), (4.0, 7.0), (2.0, 1.0)):
         # Where the slots are always taken a day takes minutes.
         days = min(given, most)
         begun = time.process_time()
-        judged = judge(timedelta(days=days), tenants_every)
+        judged = [run for seed in seeds for run in judge(timedelta(days=days), tenants_every, seed)]
         who = f"tenants every {tenants_every:g} minutes" if tenants_every else "no tenants"
-        print(f"{days:g} days, {who}; {time.process_time() - begun:.0f} s of CPU", flush=True)
+        print(f"{days:g} days, {len(seeds)} times, {who}; {time.process_time() - begun:.0f} s of CPU", flush=True)
         seldom = {name for name, cron, _ in _SCHEDULES if cron.split()[1] == "1"}
         for called, some in (
             ("every hour or some", [one for one in judged if one.told.schedule not in seldom]),

@@ -18,6 +18,10 @@ MOST_BYTES = 5 * 1024 * 1024
 KEPT = timedelta(days=30)
 
 
+class DamagedForecasts(ForetopError):
+    """The file holds something else than forecasts."""
+
+
 class ForecastFile:
     """One JSON line for each run that was foretold, as it was told first."""
 
@@ -36,12 +40,12 @@ class ForecastFile:
         try:
             return tuple(msgspec.json.decode(line, type=ToldRun) for line in lines)
         except (ValueError, RecursionError):
-            raise ForetopError(f"{self.path} is damaged", "what was foretold before is not known") from None
+            raise DamagedForecasts(f"{self.path} is damaged", "what was foretold before is not known") from None
 
     def add(self, new: Iterable[ToldRun], now: datetime) -> ForetopError | None:
         """Remembers more; a damaged file is a new beginning, and the answer says so.
 
-        Raises ForetopError where it cannot be written.
+        Raises ForetopError where it cannot be read or written: what it holds then stays.
         """
         damaged: ForetopError | None = None
         try:
@@ -51,7 +55,7 @@ class ForecastFile:
                 lock_file(file.fileno(), self._lock_limit)
                 try:
                     held = self.read()
-                except ForetopError as problem:
+                except DamagedForecasts as problem:
                     held, damaged = (), problem
                 replace_own_file(self.path, _text({one.key: one for one in (*new, *held)}.values(), now))
         except OSError as problem:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.arrivals import Arrivals, tenant_runs
+from foretop_core.rules.night.arrivals import NO_BOUND, Arrivals, tenant_runs
 from foretop_core.rules.night.lengths import late_handovers
 from foretop_core.rules.night.night import Night, night, open_forecasts
 from foretop_core.rules.night.server_model import server_model
@@ -155,3 +155,35 @@ def test_tenants_keep_a_queue_filled_only_where_it_was_never_empty() -> None:
     assert tenant_runs([ended, *waited(9)]).fewest_waiting == 4
     assert tenant_runs([ended, *waited(1)]).fewest_waiting == 0
     assert tenant_runs([ended, *waited(9)]).most_waiting == 5
+
+
+def _one_by_one(made: list[datetime], lasts: timedelta) -> list[Backup]:
+    """One slot: each starts when it is made, or with the end of the one before."""
+    found, free = list[Backup](), made[0]
+    for number, created in enumerate(made):
+        started = max(created, free)
+        free = started + lasts
+        found.append(_backup(f"nab-{number}", created, started, free))
+    return found
+
+
+def test_a_queue_that_grew_by_chance_is_neither_kept_filled_nor_kept_short() -> None:
+    random, moment, made = Random(3), at("00:00:00"), list[datetime]()
+    for _ in range(60):
+        moment += timedelta(seconds=random.expovariate(1 / 100))
+        made.append(moment)
+    known = tenant_runs(_one_by_one(made, timedelta(seconds=130)))
+    assert known.fewest_waiting == 0
+    assert known.most_waiting == NO_BOUND, "nothing says that the next tenant stays away"
+
+
+def test_how_often_tenants_come_is_known_only_about() -> None:
+    """Thirty that came by chance in an hour tell of 20 to 40 in the next: more than chance alone gives."""
+    random = Random(1)
+    ago = sorted(random.uniform(0.0, HOUR) for _ in range(30))
+    known = Arrivals(tuple(ago), (0,) * len(ago), (60.0,) * len(ago), HOUR, 0, 3)
+    counts = [len(known.draw(Random(seed), HOUR).arrivals) for seed in range(400)]
+    middle = sum(counts) / len(counts)
+    spread = sum((count - middle) ** 2 for count in counts) / len(counts)
+    assert 27 <= middle <= 33
+    assert 1.4 * middle <= spread <= 2.4 * middle, "as wide as the hour that was seen and the one to come together"

@@ -118,6 +118,15 @@ def test_a_damaged_file_is_one_line_and_a_new_beginning(tmp_path: Path) -> None:
     assert file.read() == (_told(),)
 
 
+def test_a_file_that_cannot_be_read_is_not_replaced(tmp_path: Path) -> None:
+    """A pipe in its place cannot be read, as a file on a disk that does not answer for a moment."""
+    file = ForecastFile(tmp_path / "forecasts.jsonl")
+    os.mkfifo(file.path)
+    with pytest.raises(ForetopError, match="cannot be read"):
+        file.add([_told()], NOW)
+    assert stat.S_ISFIFO(os.stat(file.path).st_mode)
+
+
 def test_the_file_stays_below_its_limit_and_the_oldest_go(tmp_path: Path) -> None:
     file = ForecastFile(tmp_path / "forecasts.jsonl")
     many = [_told(number, "01:00:00" if number % 2 else "02:00:00") for number in range(MOST_BYTES // 150)]

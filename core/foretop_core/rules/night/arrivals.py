@@ -34,7 +34,9 @@ _SHORTEST_STRETCH = 1200.0
 _SHORTEST_OF_FEW = _HOUR
 """A few that came together a moment ago do not tell that as many come every moment."""
 _LONGEST_RECENT = 3 * _HOUR
-_NOT_ONE = math.exp(-1.0)
+NO_BOUND = 10**6
+_OFTEN = 0.2
+"""The share of the moves of a queue that leave it at its longest, where those who fill it wait for each other."""
 
 
 class TenantRun(msgspec.Struct, frozen=True):
@@ -54,7 +56,7 @@ class TenantRuns(msgspec.Struct, frozen=True):
     fewest_waiting: int = 0
     """Of late at least so many waited at any time."""
     most_waiting: int = 0
-    """So many waited at once. Tenants do not pile up without end: they wait for one before they ask for the next."""
+    """More never waited of late: tenants wait for one before they ask for the next."""
 
 
 class Arrival(msgspec.Struct, frozen=True):
@@ -106,13 +108,16 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         usual = fmean(gaps or (0.0,))
         return min(1.0, pvariance(gaps, usual) / usual**2) if usual else 1.0
 
-    def _times(self, random: Random) -> int:
-        """How often one of them comes in a course: those that come by chance do not come as often again."""
+    def _times(self, random: Random, not_one: float) -> int:
+        """How often one of them comes in a course: those that come by chance do not come as often again.
+
+        `not_one` is the chance that one of these does not come at all.
+        """
         if random.random() >= self._irregularity:
             return 1
-        # Poisson, with a mean of one.
+        # Poisson.
         count, left = 0, random.random()
-        while left > _NOT_ONE:
+        while left > not_one:
             left *= random.random()
             count += 1
         return count
@@ -136,6 +141,8 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
                 keep_until = min(at + stretch, until)
             turn = random.uniform(0.0, stretch)
             came = range(bisect_right(self.ago, back - stretch), bisect_right(self.ago, back))
+            # So many tell how often they come only about: each course has a rate of its own.
+            not_one = math.exp(-random.gammavariate(len(came), 1 / len(came))) if came else 0.0
             found += sorted(
                 (
                     Arrival(
@@ -144,7 +151,7 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
                         self.lengths[one],
                     )
                     for one in came
-                    for again in range(self._times(random))
+                    for again in range(self._times(random, not_one))
                 ),
                 key=lambda arrival: arrival.at,
             )
@@ -178,7 +185,7 @@ def _seconds(run: Backup) -> float | None:
 
 
 def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:
-    """As many as waited at least of late, and the most of all."""
+    """As many as wait at least and at most, where tenants wait for each other; none and no bound elsewhere."""
     moves: list[tuple[datetime, int]] = []
     for run in runs:
         if run.created is not None:
@@ -186,15 +193,18 @@ def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:
         if run.status.start_timestamp is not None:
             moves.append((run.status.start_timestamp, -1))
     recently = runs[_RECENT - 1].created if len(runs) >= _RECENT else None
-    most, waiting = 1, 0
+    waiting = 0
     levels: list[int] = []
     for at, step in sorted(moves, key=lambda move: (move[0], -move[1])):
         waiting += step
-        most = max(most, waiting)
         if recently is not None and at >= recently:
             levels.append(waiting)
-    # Only a queue that was never empty is kept filled by those who wait in it; more than that came by chance.
-    return min(levels, default=0), most
+    fewest, most = min(levels, default=0), max(levels, default=0)
+    # Tenants who wait for one before they ask for the next have all asked most of the time. Where they come by chance
+    # the number that waits goes up and down, and is at its highest for a moment.
+    if fewest and levels.count(most) >= _OFTEN * len(levels):
+        return fewest, most
+    return 0, NO_BOUND
 
 
 def arrivals_before(known: TenantRuns, now: datetime, claim_of: Callable[[Claim], int]) -> Arrivals:
