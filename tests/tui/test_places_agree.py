@@ -116,7 +116,7 @@ def test_a_run_that_is_due_while_the_storage_hangs_is_said_to_be_created() -> No
     before = moment("outage", timedelta(minutes=2))
     shown = before.shown("schedules")
     panes = {entry.schedule.name: text_of(schedule_pane(entry, at)) for entry, at in entries(shown)}
-    assert "created then, but does not start until the storage responds" in panes["sessions-hourly"]
+    assert "created then; it starts when the storage responds" in panes["sessions-hourly"]
     made = [item for item in moment("outage", timedelta(minutes=5)).objects if isinstance(item, Backup)]
     (new,) = (item for item in made if item.name.startswith("sessions-hourly-2026111502"))
     assert new.phase == "Queued"

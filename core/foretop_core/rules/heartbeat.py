@@ -181,13 +181,16 @@ class Heartbeat(msgspec.Struct, frozen=True):
 
     def holds_back(self, now: datetime) -> str:
         """The step that a backup created now does not take: `does not start until the storage responds`."""
-        runs = self.still_works(now) and not self.has_waiting
-        return f"does not {'complete' if runs else 'start'} until {self.awaited(now)}"
+        return f"does not {self._next_step(now)} until {self.awaited(now)}"
+
+    def _next_step(self, now: datetime) -> str:
+        """The step that waits for the server or its storage: a backup that need not wait for others starts."""
+        return "complete" if self.still_works(now) and not self.has_waiting else "start"
 
     def coming_run_phrase(self, now: datetime) -> str:
         """A phrase about a coming run of a silent server; reads on after the time that it is due."""
         if self.still_works(now):
-            return f"created then, but {self.holds_back(now)}"
+            return f"created then; it {self._next_step(now)}s when {self.awaited(now)}"
         return f"but it is not created until {self.awaited(now)}"
 
     def coming_look(self, now: datetime) -> datetime | None:

@@ -195,7 +195,7 @@ def created(snapshot: ClusterSnapshot, cron: str = "0 4 * * *", **fields: Any) -
 @pytest.mark.parametrize(
     ("where", "cron", "forecast"),
     [
-        ((), "0 4 * * *", "first backup 04:00:00Z, created within a minute of that, in 1 hour and 18 minutes"),
+        ((), "0 4 * * *", "first backup 04:00:00Z, created within a minute, in 1 hour and 18 minutes"),
         ((location(),), "0 4 * * *", "first backup 04:00:00Z, created 04:00:03Z, in 1 hour and 18 minutes"),
         ((location(),), "@every 1m10s", "first backup 02:42:17Z, created 02:43:03Z, in 1 minute and 56 seconds"),
         (

@@ -230,8 +230,8 @@ def _is_created(facts: ScheduleFacts, render: RenderContext, run: datetime) -> s
     start = facts.expected_start
     if start is None:
         waiting = facts.unfinished
-        held = f"; if {waiting.name} still runs then, when it has ended" if waiting is not None else ""
-        return f"created within a minute of that{held}"
+        held = f", or when {waiting.name} has ended" if waiting is not None else ""
+        return f"created within a minute{held}"
     at = render.time(start, facts.schedule)
     if at == render.time(run, facts.schedule):
         return f"created {humanize.duration(start - run)} later (Velero's reconcile offset)"

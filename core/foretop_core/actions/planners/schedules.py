@@ -159,7 +159,7 @@ def _forecast(snapshot: ClusterSnapshot, request: NewSchedule, parsed: CronSched
     if obstacle := schedule_facts(snapshot, _as_schedule(request), now).obstacle:
         return f"first backup due {humanize.time(runs[0], now)}, {render(obstacle, now)}"
     start = beat.first_look(runs[0])
-    starts = f", created {humanize.time(start, now)}" if start else ", created within a minute of that"
+    starts = f", created {humanize.time(start, now)}" if start else ", created within a minute"
     return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"
 
 

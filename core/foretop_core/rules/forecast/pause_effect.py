@@ -204,7 +204,7 @@ def _then(following: datetime | None, starts: datetime | None, now: datetime, *,
     if silent or (starts and starts - following < _MINUTE and is_another_day):
         start: Text = ""  # on another day a time has no seconds: both would read the same
     else:
-        start = sentence(", created ", starts) if starts else ", created within a minute of that"
+        start = sentence(", created ", starts) if starts else ", created within a minute"
     return sentence("next run ", following, start, ", in ", (starts or following) - now)
 
 
