@@ -13,7 +13,7 @@ from foretop_core.rules.facts.run_facts import Owner, OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range, RunSpan, night
 from foretop_core.rules.night.outlook import outlook, window_outlook, words
 from foretop_core.rules.night.past_runs import PastRun
-from foretop_core.rules.night.window import Window
+from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
 from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words
@@ -159,6 +159,17 @@ def test_a_slot_that_is_handed_over_does_not_end_the_peak(gap: int, ends: str) -
     peak = outlook(Night("velero", NOW, at("08:00"), slots=2, typical=spans)).at_work
     assert peak is not None
     assert (peak.count, peak.begins, peak.ends) == (2, at("03:00"), at(ends))
+
+
+@pytest.mark.parametrize(
+    ("window", "told"),
+    [("06:00-07:30", "06:00–07:30 "), ("21:40-23:10", "Sun 21:40–23:10 "), ("23:30-00:30", "Sun 23:30–Mon 00:30 ")],
+)
+def test_a_window_has_its_day_before_both_of_its_times(window: str, told: str) -> None:
+    """Of one that ends 20 hours ahead the end alone had a day."""
+    ahead = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1)))
+    lines = night_words(ahead, NOW, UTC, window=read_window(window))
+    assert [line.phrases[0].text for line in lines if line.label == "Window"] == [told]
 
 
 def test_who_waits_for_seconds_is_not_denied() -> None:

@@ -79,7 +79,7 @@ def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> WordLine | None:
         why = "not known: nobody can tell when the open runs end" if night.runs else "no backup is to come"
         return WordLine("Peak", (Phrase(why, Tone.DIM),), 3)
     slots = humanize.count(night.slots, "slot")
-    span = f"{clock(peak.begins, now, zone)}–{clock(peak.ends, now, zone)}"
+    span = _span(peak.begins, peak.ends, now, zone)
     is_full = peak.count >= night.slots and waiting is not None
     said = Phrase(f"{peak.count} of {slots} {span}", Tone.WARN if is_full else Tone.PLAIN)
     if waiting is None:
@@ -144,7 +144,7 @@ def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | No
     if window is None:
         return None
     kept = shown.in_window(window)
-    span = f"{clock(kept.begins, now, zone)}–{clock(kept.ends, now, zone)} "
+    span = f"{_span(kept.begins, kept.ends, now, zone)} "
     if kept.is_free:
         return WordLine("Window", (Phrase(span), Phrase("is free", Tone.GOOD)), 2)
     names = list(dict.fromkeys(run.called for run in kept.sure or kept.perhaps))
@@ -292,6 +292,16 @@ def clock(at: datetime, now: datetime, zone: tzinfo) -> str:
     local = (at + timedelta(seconds=30)).astimezone(zone)
     told = f"{local:%H:%M}"
     return told if abs(local - now) < timedelta(hours=20) else f"{local:%a} {told}"
+
+
+def _span(begins: datetime, ends: datetime, now: datetime, zone: tzinfo) -> str:
+    """`06:00–07:30`; the day of the end stands before both where they have it in common, and a minute stands alone."""
+    first, last = clock(begins, now, zone), clock(ends, now, zone)
+    day, _, hour = last.rpartition(" ")
+    plain = first.rpartition(" ")[2]
+    if day and begins.astimezone(zone).date() == ends.astimezone(zone).date():
+        first, last = f"{day} {plain}", hour
+    return first if plain == hour and ends - begins <= MINUTE else f"{first}–{last}"
 
 
 def _to_minutes(length: timedelta) -> timedelta:
