@@ -510,6 +510,12 @@ async def test_what_if_shows_both_nights_and_refuses_what_cannot_be_in_a_line() 
         assert "[ Edit schedule ]" in shown.text, "what was tried goes on to the ordinary dialog"
         await shown.press("ctrl+u", *"0 4 * * *", "tab", "tab", *"-1")
         await until_beats(shown, lambda: "cannot take -1 times as long" in " ".join(shown.text.split()))
+        await shown.press("ctrl+u", "tab", *"audit=0 4 * * *")
+        await until_beats(shown, lambda: "audit: 1 run more." in " ".join(shown.text.split()))
+        await shown.press("ctrl+u", *"audit")
+        await until_beats(shown, lambda: "'audit' is not a change (write NAME=VALUE)" in " ".join(shown.text.split()))
+        await shown.press("ctrl+u", "tab", *"nan")
+        await until_beats(shown, lambda: "'nan' is not a number" in " ".join(shown.text.split()))
 
 
 def _hourly() -> list[Resource]:

@@ -13,7 +13,6 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import example
 from foretop.commands.one_server import of_one_server
 from foretop.commands.output import emit, file_help, output_option, say
-from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate
@@ -28,6 +27,8 @@ from foretop_core.rules.night.what_if import (
     Slots,
     Stopped,
     Unpause,
+    read_number,
+    read_pair,
     what_if,
 )
 from foretop_core.rules.night.window import read_window
@@ -78,11 +79,11 @@ def command(
     """
     zone = argument_values.zone(zone_name)
     changes: list[Change] = [
-        *(Move(name, text) for name, text in map(_pair, moves)),
+        *(Move(name, text) for name, text in map(read_pair, moves)),
         *map(Pause, pauses),
         *map(Unpause, unpauses),
-        *(Add(name, text, timedelta(minutes=minutes)) for name, text in map(_pair, adds)),
-        *(Longer(name, _number(text)) for name, text in map(_pair, longer)),
+        *(Add(name, text, timedelta(minutes=minutes)) for name, text in map(read_pair, adds)),
+        *(Longer(name, read_number(text)) for name, text in map(read_pair, longer)),
     ]
     if slots is not None:
         changes.append(Slots(slots))
@@ -98,20 +99,6 @@ def command(
         return 1 if _lost(found.after) else 0
 
     return of_one_server(session_options, source, at, judge)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals or not value:
-        raise BadInput(f"{text!r} is not a change", "", "write NAME=VALUE")
-    return name, value
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise BadInput(f"{text!r} is not a number", "", "such as 2 or 1.5") from None
 
 
 def _comparison(found: NightComparison, now: datetime) -> dict[str, Any]:

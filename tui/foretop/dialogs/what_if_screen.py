@@ -21,6 +21,7 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.night.what_if import (
+    Add,
     Change,
     Longer,
     Move,
@@ -29,6 +30,8 @@ from foretop_core.rules.night.what_if import (
     Slots,
     Stopped,
     Unpause,
+    read_number,
+    read_pair,
     what_if,
 )
 from foretop_core.rules.night.window import read_window
@@ -42,6 +45,8 @@ _DRAWS = 20
 _SETTLES = 0.4
 """Seconds after the last key before a change is played."""
 _COLUMN = 24
+_NEW_TAKES = timedelta(minutes=10)
+"""The length of a run of a schedule that does not exist."""
 
 
 class PlannedChange(msgspec.Struct, frozen=True):
@@ -77,6 +82,7 @@ class WhatIfScreen(DialogFrame):
             other = "not paused" if self._schedule.spec.paused else "paused"
             yield DialogField("Pause", OptionCycler((_AS_IT_IS, other), "paused", self.ascii))
             yield DialogField("Times as long", Prompt(placeholder="1; e.g. 2 or 1.5", id="longer"))
+        yield DialogField("New schedule", Prompt(placeholder="none; e.g. audit=0 4 * * *, takes 10m", id="added"))
         yield DialogField("Slots", Prompt(placeholder="as it is; e.g. 3", id="slots"))
         yield DialogField("Velero stopped", Prompt(placeholder="never; e.g. 02:00-03:00", id="stopped"))
 
@@ -93,9 +99,11 @@ class WhatIfScreen(DialogFrame):
             if self.query_one("#paused", OptionCycler).value != _AS_IT_IS:
                 found.append((Unpause if schedule.spec.paused else Pause)(schedule.name))
             if longer:
-                found.append(Longer(schedule.name, _number(longer)))
+                found.append(Longer(schedule.name, read_number(longer)))
+        if added := self._typed("added"):
+            found.append(Add(*read_pair(added), _NEW_TAKES))
         if slots := self._typed("slots"):
-            found.append(Slots(int(_number(slots))))
+            found.append(Slots(int(read_number(slots))))
         if stopped := self._typed("stopped"):
             found.append(Stopped(read_window(stopped, self._state.zone)))
         return found
@@ -179,10 +187,3 @@ class WhatIfScreen(DialogFrame):
         else:
             self.action_leave()
             self._take(planned)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise BadInput(f"{text!r} is not a number", "", "such as 2 or 1.5") from None

@@ -62,6 +62,24 @@ class Add(msgspec.Struct, frozen=True):
     namespaces: tuple[str, ...] = ()
 
 
+def read_pair(text: str) -> tuple[str, str]:
+    """`NAME=VALUE` in its two parts."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not name or not equals or not value:
+        raise BadInput(f"{text!r} is not a change", "", "write NAME=VALUE")
+    return name, value
+
+
+def read_number(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise BadInput(f"{text!r} is not a number", "", "such as 2 or 1.5")
+    return found
+
+
 class Longer(msgspec.Struct, frozen=True):
     """The runs of a schedule take so many times as long."""
 
