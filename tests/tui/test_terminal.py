@@ -119,6 +119,20 @@ def test_a_program_that_loses_its_terminal_ends() -> None:
         assert terminal.hang_up() == 128 + signal.SIGHUP
 
 
+_WAITS_FOR_IT = """
+import signal, subprocess, sys
+signal.signal(signal.SIGHUP, lambda *_: None)
+sys.exit(subprocess.run(sys.argv[1:]).returncode)
+"""
+
+
+def test_a_program_that_nobody_tells_of_its_lost_terminal_ends_too() -> None:
+    """The leader of its session hears of it, and waits for the program, as make does."""
+    with Terminal([sys.executable, "-c", _WAITS_FOR_IT, *_VISITED], 80, 24) as terminal:
+        terminal.shows("etcd-hourly")
+        assert terminal.hang_up() == 128 + signal.SIGHUP
+
+
 def test_a_sigcont_without_a_suspend_starts_no_second_reader_of_the_keys() -> None:
     with Terminal(_VISITED, 80, 24) as terminal:
         terminal.shows("etcd-hourly")

@@ -10,11 +10,13 @@ import codecs
 import os
 import select
 import selectors
+import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from threading import Event
+from threading import Event, main_thread
 from typing import Any, ClassVar, Protocol
 
 from rich.console import Console, RenderableType
@@ -149,6 +151,7 @@ class _InputSelector(selectors.SelectSelector):
         super().__init__()
         self._end = InputEnd.latest
         self._quiet = 0.0
+        self._is_hung_up = False
 
     @property
     def is_asleep(self) -> bool:
@@ -156,14 +159,30 @@ class _InputSelector(selectors.SelectSelector):
         return self._end is not None and self._quiet >= _ALERT
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if self._is_hung_up:
+            time.sleep(timeout or 0.0)
+            return []
         if self._end is None or self._end.is_set() or not timeout or not self.is_asleep:
             found = super().select(timeout)
             self._quiet = 0.0 if found else self._quiet + (timeout or 0.0)
-            return found
+            return [] if found and self._hangs_up() else found
         descriptors = [self._end.woken_by, *(key.fd for key in self.get_map().values())]
         select.select(descriptors, (), ())
         self._quiet = 0.0
         return super().select(0)
+
+    def _hangs_up(self) -> bool:
+        """True if the terminal is gone, which has to end the app: it can be read for ever, and gives nothing.
+
+        Only the leader of a session hears of it. One that waits for us, as make does, does not pass it on.
+        """
+        looked = select.poll()
+        for descriptor in self.get_map().values():
+            looked.register(descriptor.fd, 0)
+        self._is_hung_up = any(event & select.POLLHUP for _, event in looked.poll(0))
+        if self._is_hung_up:
+            signal.pthread_kill(main_thread().ident or 0, signal.SIGHUP)
+        return self._is_hung_up
 
 
 class InputSelectors:
