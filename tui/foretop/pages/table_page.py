@@ -69,6 +69,8 @@ class TablePage(FilterablePage):
         self._problem = ""
         self._page_settings: PageSettings | None = None
         self.table = Table(spec.priorities, ascii=display_options.ascii, flash=display_options.flash, classes="boxed")
+        self.pane = ReadablePane(ascii=display_options.ascii, whole=False, more_key="tab", id="pane", classes="boxed")
+        self._pane_box = Vertical(id="pane-box")
 
     def compose(self) -> ComposeResult:
         yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.display_options.ascii)
@@ -79,9 +81,9 @@ class TablePage(FilterablePage):
                 yield FrameLine("┌┐", ascii=ascii, id="table-top")
                 yield self.table
                 yield FrameLine("└┘", ascii=ascii, id="table-bottom")
-            with Vertical(id="pane-box"):
+            with self._pane_box:
                 yield FrameLine("┌┐", ascii=ascii, id="pane-top")
-                yield ReadablePane(ascii=ascii, whole=False, more_key="tab", id="pane", classes="boxed")
+                yield self.pane
                 yield FrameLine("└┘", ascii=ascii, id="pane-bottom")
 
     def attach(self, state: DashboardState) -> None:
@@ -141,13 +143,9 @@ class TablePage(FilterablePage):
         self.show_frames()
 
     @property
-    def pane(self) -> ReadablePane:
-        return self.query_one("#pane", ReadablePane)
-
-    @property
     def has_frames(self) -> bool:
         """A low terminal has no room for the pane, and so not for the line above it."""
-        return self.screen.size.height >= LOW and not self.has_class("-empty")
+        return self.screen.size.height >= LOW and self._pane_box.visible
 
     def hint(self) -> str:
         return self._hint_words()
@@ -167,7 +165,7 @@ class TablePage(FilterablePage):
         """Into the pane, to read what does not fit; and back."""
         if self.pane.has_focus:
             self.take_keys()
-        elif not self.has_class("-empty"):
+        elif self._pane_box.visible:
             # Where it is hidden it has to be seen before it can have the focus.
             self.add_class("-reading")
             self.screen.set_focus(self.pane, scroll_visible=False)
@@ -239,8 +237,9 @@ class TablePage(FilterablePage):
         """The pane says what there is to say about the row under the cursor."""
         key = self.table.cursor
         pane = self.pane
-        # Rows without a cursor are a table without a size yet: to hide the pane for that moment styles the page twice.
-        self.set_class(self.rows is None or not len(self.rows.table), "-empty")
+        # Rows without a cursor are a table without a size yet: the pane is not hidden for that moment. A class of the page
+        # would match all its parts with the style sheet again.
+        self._pane_box.visible = self.rows is not None and bool(len(self.rows.table))
         if self.rows is None or self.state is None or key is None or not len(self.rows.table):
             pane.show(())
             return
