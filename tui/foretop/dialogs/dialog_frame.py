@@ -149,10 +149,12 @@ class DialogFrame(BaseModal[None]):
 
     def _stops(self) -> list[Widget]:
         """The fields that are shown, in their order."""
+        # By their class, here and below: a selector would be matched with every part of the window at every key.
         return [
             one
-            for one in self.query_one("#fields").query("Prompt, OptionCycler, RadioList").results(Widget)
-            if all(node.display and not node.disabled for node in one.ancestors_with_self if isinstance(node, Widget))
+            for one in self.query_one("#fields").walk_children(Widget)
+            if isinstance(one, Prompt | OptionCycler | RadioList)
+            and all(node.display and not node.disabled for node in one.ancestors_with_self if isinstance(node, Widget))
         ]
 
     @property
@@ -239,7 +241,7 @@ class DialogFrame(BaseModal[None]):
         window.update_classes(
             {"-airy": screen.height >= HIGH, "-plain": not has_table, "-slim": inner < _SLIM}, animate=False
         )
-        for pair in self.query(FieldPair):
+        for pair in self.query_one("#fields").walk_children(FieldPair):
             pair.stack(inner < _SLIM)
         lead, said, writes = (self.query_one(f"#{name}", MessageBody) for name in ("lead", "said", "writes"))
         lead.show(text.lead)
@@ -332,7 +334,9 @@ class DialogFrame(BaseModal[None]):
         ways = self._way_out
         table = self.query_one(PlanTableView)
         unseen = self.query_one("#said", MessageBody).has_more or self._scrolled.max_scroll_y > self._scrolled.scroll_y
-        scroll = "pgdn more" if self.query(RadioList) or not table.scrolls else "up/down scroll"
+        scroll = (
+            "pgdn more" if self.query_one("#fields").walk_children(RadioList) or not table.scrolls else "up/down scroll"
+        )
         for way in (*((scroll,) if unseen or table.scrolls else ()), *reversed(self._ways())):
             if width(longer := f"{way} · {ways}") <= self._inner - _BESIDE_WAYS:
                 ways = longer
@@ -361,9 +365,9 @@ class DialogFrame(BaseModal[None]):
     # Keys
 
     def action_step(self, by: int) -> None:
-        choices = self.query(RadioList)
-        if self.is_asking and choices and choices.first().display:
-            choices.first().move(by)
+        choices = self.query_one("#fields").walk_children(RadioList)
+        if self.is_asking and choices and choices[0].display:
+            choices[0].move(by)
         elif self.query_one(PlanTableView).scrolls:
             self.action_scroll_by(by)
         elif self.is_asking and self._stops():

@@ -237,8 +237,8 @@ class TablePage(FilterablePage):
         """The pane says what there is to say about the row under the cursor."""
         key = self.table.cursor
         pane = self.pane
-        # Rows without a cursor are a table without a size yet: the pane is not hidden for that moment. A class of the page
-        # would match all its parts with the style sheet again.
+        # Rows without a cursor are a table without a size yet: the pane is not hidden for that moment.
+        # A class of the page would match all its parts with the style sheet again.
         self._pane_box.visible = self.rows is not None and bool(len(self.rows.table))
         if self.rows is None or self.state is None or key is None or not len(self.rows.table):
             pane.show(())
