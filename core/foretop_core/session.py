@@ -211,7 +211,7 @@ class Session:
                 if settled and was_settled:
                     # At the second look, for the first runs that came in have opened watches of their data movements.
                     await self._look_at_crashed(context)
-                    await self._look_at_node_limits(context)
+                    await self._look_at_node_limits(self._moving(context))
                     return
             await asyncio.sleep(0.01)
 
@@ -285,23 +285,25 @@ class Session:
         """Reads the limits of node agents when volumes begin to move, and again while they do."""
         changed = asyncio.Event()
         feed = self.store.feed.subscribe(tuple(kind.name for kind in MOVEMENTS), changed.set)
-        changed.set()
         try:
+            for context in self.contexts:
+                await self._look_at_node_limits(self._moving(context))
             while True:
                 await changed.wait()
                 changed.clear()
-                for context in {key.context for key in feed.drain()} or self.contexts:
-                    await self._look_at_node_limits(context)
+                await self._look_at_node_limits({key for key, one in feed.drain().items() if _is_moving(one.after)})
                 self._note_working(DAEMON_SET)
         finally:
             self.store.feed.unsubscribe(feed)
 
-    async def _look_at_node_limits(self, context: str) -> None:
-        """Read those of the servers whose volumes are on their way, unless they were read a moment ago."""
+    def _moving(self, context: str) -> set[ObjectRef]:
+        """Volumes on their way; costs a look at each movement."""
+        return {key for kind in MOVEMENTS for key, one in self.store.items(context, kind.name) if _is_moving(one)}
+
+    async def _look_at_node_limits(self, moving: set[ObjectRef]) -> None:
+        """Read those of the servers of these volumes, unless they were read a moment ago."""
         now = self.local_clock.now()
-        models = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
-        every = (one for model in models for one in self.store.all(context, model))
-        for namespace in {one.namespace for one in every if one.status.completion_timestamp is None}:
+        for context, namespace in {(key.context, key.namespace) for key in moving}:
             read = self._limits_read.get((context, namespace))
             if read is None or now - read >= _LIMITS_LAST:
                 self._limits_read[context, namespace] = now
@@ -368,6 +370,12 @@ async def _check_reachable(client: ApiClient) -> None:
     except ApiError as problem:
         if problem.status == 401:
             raise
+
+
+def _is_moving(found: Resource | None) -> bool:
+    """True for a volume on its way."""
+    movements = PodVolumeBackup | PodVolumeRestore | DataUpload | DataDownload
+    return isinstance(found, movements) and found.status.completion_timestamp is None
 
 
 def _unfinished(found: Resource | None) -> MovementOwner | None:

@@ -109,6 +109,7 @@ class DashboardState:
         drills: DrillJournal | None = None,
         told: ToldForecasts | None = None,
         beside: Beside | None = None,
+        thresholds: Thresholds | None = None,
     ) -> None:
         """`own`, `drills` and `told` are what the person at the terminal has acknowledged, drilled and been told.
 
@@ -118,7 +119,7 @@ class DashboardState:
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
         self.focus = ViewScope()
-        self.thresholds = Thresholds()
+        self.thresholds = thresholds or Thresholds()
         self.shift_ends = DEFAULT_SETTINGS.shift_ends
         self.findings: tuple[Finding, ...] = ()
         """The findings that are not acknowledged."""

@@ -46,9 +46,8 @@ async def wait_synced(session: Session) -> tuple[list[str], list[ForetopError]]:
 def dashboard_state(session: Session) -> DashboardState:
     """The state of a dashboard on this session, with the person's own limits, acknowledgements and drills."""
     drills = DrillJournal(os.environ, waits=True)
-    state = DashboardState(session, time.monotonic, acknowledgements_of(os.environ), drills)
-    state.thresholds = session.thresholds
-    return state
+    own = acknowledgements_of(os.environ)
+    return DashboardState(session, time.monotonic, own, drills, thresholds=session.thresholds)
 
 
 async def judged_state(session: Session) -> DashboardState:

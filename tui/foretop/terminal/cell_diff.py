@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import groupby
 
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.color import ColorSystem
+from rich.console import COLOR_SYSTEMS, Console, RenderableType
 from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
@@ -31,8 +33,6 @@ _UNSAFE = re.compile(
 
 
 _SWITCHED = re.compile("(?:\x1b\\[(?P<codes>[0-9;]+)m)?x(?:\x1b\\[0m)?")
-_KNOWN_CODES: dict[tuple[Style, str | None], tuple[str | None]] = {}
-"""By style and the colours that the terminal has. The styles of a dashboard are few."""
 
 
 class CellDiff:
@@ -105,7 +105,7 @@ def _written(cells: list[Cell], console: Console) -> str:
     before = ""
     for style, run in groupby(cells, key=_style):
         text = "".join([letter for letter, _ in run])
-        codes = _codes(style, console)
+        codes = _codes(style, console.color_system)
         if codes is None:
             pieces += [_RESET if before else "", Strip([Segment(text, style)]).render(console)]
             before = ""
@@ -121,15 +121,13 @@ def _style(cell: Cell) -> Style | None:
     return cell[1]
 
 
-def _codes(style: Style | None, console: Console) -> str | None:
+@lru_cache(1000)
+def _codes(style: Style | None, colors: str | None) -> str | None:
     """The numbers that switch a style on; "" where it is none, None where it takes more than numbers."""
     if style is None:
         return ""
-    held = _KNOWN_CODES.get((style, console.color_system))
-    if held is None:
-        found = _SWITCHED.fullmatch(Strip([Segment("x", style)]).render(console))
-        held = _KNOWN_CODES[style, console.color_system] = ((found["codes"] or "") if found else None,)
-    return held[0]
+    found = _SWITCHED.fullmatch(Strip.render_style(style, "x", COLOR_SYSTEMS.get(colors or "", ColorSystem.TRUECOLOR)))
+    return (found["codes"] or "") if found else None
 
 
 def _along(x: int) -> str:

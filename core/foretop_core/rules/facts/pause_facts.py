@@ -41,8 +41,8 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class UnpauseCounts(msgspec.Struct, frozen=True):
     """Counts of schedules that create a backup at once, that skip the run that is due, and that do neither.
 
-    A run that is due is started, skipped, refused because its storage cannot be used, or waits for a backup of the
-    same schedule that has not ended.
+    A run that is due becomes a backup, is skipped, is refused because its storage cannot be used, or waits for a
+    backup of the same schedule that has not ended.
     """
 
     at_once: int = 0
@@ -56,7 +56,7 @@ class UnpauseCounts(msgspec.Struct, frozen=True):
         return self.at_once + self.skipped + self.held + self.refused
 
     @property
-    def started(self) -> str:
+    def would_create(self) -> str:
         """The fate of the due runs that are not skipped: `2 backups would be created at once, 1 of them refused`."""
         created = self.at_once + self.refused
         backups = humanize.count(created, "backup") if created else "no backup"

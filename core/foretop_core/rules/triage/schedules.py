@@ -216,7 +216,7 @@ def _pause_finding(
         for one in pause_windows(items)
     ]
     blamed = {overrun.get(snapshot.ref(schedule)) for schedule in items}
-    at_once = f"Unpaused without skip, {counts.started}." if counts.due else ""
+    at_once = f"Unpaused without skip, {counts.would_create}." if counts.due else ""
     them = "it" if len(items) == 1 else "them"
     return Finding(
         code,
@@ -266,7 +266,7 @@ def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             sentence("Resume the window if the work is done", Key("resume"), "."),
             tuple(snapshot.ref(schedule) for schedule in window.schedules),
             hits=f"{counts.due} of {len(window.schedules)} {'is' if counts.due == 1 else 'are'} due; resumed now, "
-            f"{counts.started}.",
+            f"{counts.would_create}.",
             called=window.name,
         )
 
