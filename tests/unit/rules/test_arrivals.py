@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.arrivals import NO_BOUND, Arrivals, tenant_runs
+from foretop_core.rules.night.arrivals import NO_BOUND, Arrivals, rush, tenant_runs
 from foretop_core.rules.night.lengths import late_handovers
 from foretop_core.rules.night.night import Night, night, open_forecasts
 from foretop_core.rules.night.server_model import server_model
@@ -187,3 +187,57 @@ def test_how_often_tenants_come_is_known_only_about() -> None:
     spread = sum((count - middle) ** 2 for count in counts) / len(counts)
     assert 27 <= middle <= 33
     assert 1.4 * middle <= spread <= 2.4 * middle, "as wide as the hour that was seen and the one to come together"
+
+
+def _quiet(minutes: float = 97.0) -> list[float]:
+    """Seconds since the tenants of the last two and a half days came, one every hour and a half."""
+    return [(45 + minutes * number) * 60.0 for number in range(36)]
+
+
+def _arrivals(ago: list[float], fewest: int = 0, most: int = NO_BOUND) -> Arrivals:
+    return Arrivals(tuple(ago), (0,) * len(ago), (60.0,) * len(ago), 3 * DAY, fewest, most)
+
+
+def test_a_rush_of_a_few_minutes_is_not_spread_over_the_days_before_it() -> None:
+    """A dozen in four minutes after one every hour and a half: many more come in the next quarter of an hour."""
+    known = _arrivals([20.0 * number for number in range(1, 13)] + _quiet())
+    counts = sorted(len(known.draw(Random(seed), HOUR / 4).arrivals) for seed in range(200))
+    assert counts[100] >= 10
+    assert counts[190] >= 30, "it may go on"
+    assert counts[10] <= 5, "or be over"
+
+
+def test_a_rush_that_has_gone_on_goes_on_in_most_courses() -> None:
+    known = _arrivals([60.0 * number for number in range(1, 31)] + _quiet())
+    late = [sum(one.at > HOUR / 2 for one in known.draw(Random(seed), HOUR).arrivals) for seed in range(200)]
+    assert sum(count >= 15 for count in late) >= 100, "not as in the same hour of the day before"
+
+
+def test_a_batch_at_one_moment_is_no_rush() -> None:
+    assert rush([60.0 + 0.5 * number for number in range(12)] + _quiet()) == 0.0
+
+
+def test_a_busy_time_like_that_of_earlier_days_is_no_rush() -> None:
+    busy = [60.0 * number for number in range(1, 31)]
+    assert rush(busy + _quiet()) == 1800.0
+    assert rush(sorted(day * DAY + ago for day in range(4) for ago in busy)) == 0.0
+
+
+def test_tenants_who_have_come_by_chance_all_day_are_no_rush() -> None:
+    random, moment, ago = Random(5), 0.0, list[float]()
+    for _ in range(300):
+        moment += random.expovariate(1 / 240)
+        ago.append(moment)
+    assert [rush([at - ago[first] for at in ago[first:]]) for first in range(0, 200, 20)] == [0.0] * 10
+
+
+def test_a_queue_that_tenants_have_just_begun_to_keep_filled_is_kept_so() -> None:
+    """Five at once, and then one with each that starts."""
+    quiet = [NOW - timedelta(seconds=ago) for ago in _quiet()]
+    before = [_backup(f"old-{n}", t, t, t + timedelta(minutes=1)) for n, t in enumerate(quiet)]
+    first = NOW - timedelta(minutes=6)
+    starts = [first + timedelta(seconds=20 * number) for number in range(1, 19)]
+    made = [first] * 5 + starts
+    rushed = [_backup(f"nab-{n}", t, starts[n] if n < len(starts) else None, None) for n, t in enumerate(made)]
+    known = tenant_runs([*before, *rushed])
+    assert (known.fewest_waiting, known.most_waiting) == (5, 5)

@@ -34,6 +34,17 @@ _SHORTEST_STRETCH = 1200.0
 _SHORTEST_OF_FEW = _HOUR
 """A few that came together a moment ago do not tell that as many come every moment."""
 _LONGEST_RECENT = 3 * _HOUR
+_TOGETHER = 10.0
+"""Those that came within so many seconds are one batch: that tells of no rate."""
+_SHORTEST_RUSH = 180.0
+_PLAIN = 6.0
+"""The logarithm of how many times likelier a changed rate must be than an unchanged one."""
+_RUSH = 3.0
+"""So many times as many as in the same time of earlier days are not one more day of the same."""
+_LONG_RUSH = 15
+"""A rush of so many tells whether tenants wait for each other, one of fewer only about."""
+_GOES_ON = 0.5
+"""A rush goes on for three times as long as it has lasted, or longer, in half of the courses."""
 NO_BOUND = 10**6
 _OFTEN = 0.2
 """The share of the moves of a queue that leave it at its longest, where those who fill it wait for each other."""
@@ -99,6 +110,11 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         return max(self.ago[-1], min(max(self.server_seen, _SHORTEST_STRETCH), _SHORTEST_OF_FEW))
 
     @cached_property
+    def _rush(self) -> float:
+        """How long they have been coming in a rush; 0 where they come as before, or as on earlier days."""
+        return rush(self.ago)
+
+    @cached_property
     def _irregularity(self) -> float:
         """0 where they come as a clock ticks, 1 where each comes by chance: the spread of the gaps between them.
 
@@ -128,10 +144,10 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         A stretch is replayed from a moment of its own on, so that no two courses are alike; of those that come by
         chance some do not come, and others come more than once.
         """
-        found: list[Arrival] = []
         if len(self.ago) < _FEWEST:
             return DrawnArrivals()
-        at = keep_until = 0.0
+        found = self._drawn_rush(random, until) if self._rush else []
+        at = keep_until = found[-1].at if found else 0.0
         while at < until:
             stretch = back = self._recent
             first, last = -int(-(at + _HOUR) // _DAY), int((self.ago[-1] + at) // _DAY)
@@ -139,26 +155,76 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
                 stretch, back = _HOUR, random.randint(first, last) * _DAY - at
             else:
                 keep_until = min(at + stretch, until)
-            turn = random.uniform(0.0, stretch)
             came = range(bisect_right(self.ago, back - stretch), bisect_right(self.ago, back))
-            # So many tell how often they come only about: each course has a rate of its own.
-            not_one = math.exp(-random.gammavariate(len(came), 1 / len(came))) if came else 0.0
-            found += sorted(
-                (
-                    Arrival(
-                        at + (random.uniform(0.0, stretch) if again else (back - self.ago[one] + turn) % stretch),
-                        self.claims[one],
-                        self.lengths[one],
-                    )
-                    for one in came
-                    for again in range(self._times(random, not_one))
-                ),
-                key=lambda arrival: arrival.at,
-            )
+            found += self._replayed(random, at, came, back, stretch, _rate(random, came))
             at += stretch
-        coming = found[: bisect_left(found, until, key=lambda arrival: arrival.at)]
-        fewest = self.fewest_waiting if coming else 0
-        return DrawnArrivals(tuple(coming), fewest, keep_until, self.most_waiting)
+        coming = tuple(found[: bisect_left(found, until, key=_moment)])
+        if self._rush and random.random() * _LONG_RUSH > bisect_right(self.ago, self._rush):
+            return DrawnArrivals(coming, most_waiting=NO_BOUND)
+        return DrawnArrivals(coming, self.fewest_waiting if coming else 0, keep_until, self.most_waiting)
+
+    def _drawn_rush(self, random: Random, until: float) -> list[Arrival]:
+        """Those of a rush: it has no known end, so each course has one of its own."""
+        ends = min(until, _LONGEST_RECENT, self._rush * ((1 - random.random()) ** (-1 / _GOES_ON) - 1))
+        came = range(bisect_left(self.ago, self._rush - _TOGETHER))
+        rate, at, found = _rate(random, came), 0.0, list[Arrival]()
+        while at < ends:
+            found += self._replayed(random, at, came, self._rush, self._rush, rate)
+            at += self._rush
+        return found[: bisect_left(found, ends, key=_moment)]
+
+    def _replayed(
+        self, random: Random, at: float, came: range, back: float, stretch: float, rate: float
+    ) -> list[Arrival]:
+        """Those that came in a stretch that began so long ago, as they come in a course from this second on."""
+        turn, not_one = random.uniform(0.0, stretch), math.exp(-rate)
+        return sorted(
+            (
+                Arrival(
+                    at + (random.uniform(0.0, stretch) if again else (back - self.ago[one] + turn) % stretch),
+                    self.claims[one],
+                    self.lengths[one],
+                )
+                for one in came
+                for again in range(self._times(random, not_one))
+            ),
+            key=_moment,
+        )
+
+
+def _moment(arrival: Arrival) -> float:
+    return arrival.at
+
+
+def _rate(random: Random, came: range) -> float:
+    """So many tell how often they come only about: each course has a rate of its own."""
+    return random.gammavariate(len(came), 1 / len(came)) if came else 0.0
+
+
+def rush(ago: Sequence[float]) -> float:
+    """For how long they have come much faster than before, and than at the same time of earlier days; 0 if not.
+
+    It began where a change of the rate explains best when they came; those that came together count as one.
+    """
+    apart = list[float]()
+    for one in ago:
+        if not apart or one - apart[-1] > _TOGETHER:
+            apart.append(one)
+    every, whole = len(apart), apart[-1] if apart else 0.0
+    best, found = _PLAIN, 0.0
+    for came, stretch in enumerate(apart[:-1]):
+        before, rest = every - came, whole - stretch
+        if came >= _FEWEST and stretch >= _SHORTEST_RUSH and came * rest > before * stretch:
+            gain = came * math.log(came / stretch) + before * math.log(before / rest) - every * math.log(every / whole)
+            if gain > best:
+                best, found = gain, stretch
+    days = range(1, 1 + int((whole - found) // _DAY))
+    usual = fmean([_count(apart, day * _DAY, found) for day in days]) if days else 0.0
+    return found if _count(apart, 0.0, found) > _RUSH * usual else 0.0
+
+
+def _count(ago: Sequence[float], since: float, stretch: float) -> int:
+    return bisect_right(ago, since + stretch) - bisect_left(ago, since)
 
 
 def tenant_runs(runs: Iterable[Run]) -> TenantRuns:
@@ -192,14 +258,21 @@ def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:
             moves.append((run.created, 1))
         if run.status.start_timestamp is not None:
             moves.append((run.status.start_timestamp, -1))
-    recently = runs[_RECENT - 1].created if len(runs) >= _RECENT else None
+    made = [run.created for run in runs if run.created is not None]
+    recently = made[_RECENT - 1] if len(made) >= _RECENT else None
+    if made and (lasts := rush([(made[0] - one).total_seconds() for one in made])):
+        recently = made[0] - timedelta(seconds=lasts)
     waiting = 0
-    levels: list[int] = []
-    for at, step in sorted(moves, key=lambda move: (move[0], -move[1])):
+    by_second: dict[datetime, int] = {}
+    for at, step in sorted(moves):
         waiting += step
         if recently is not None and at >= recently:
-            levels.append(waiting)
-    fewest, most = min(levels, default=0), max(levels, default=0)
+            by_second[at] = waiting
+    levels = list(by_second.values())
+    most = max(levels, default=0)
+    # The queue had to fill first.
+    filled = levels[levels.index(most) :] if levels else [0]
+    fewest = sorted(filled)[len(filled) // 4] if min(filled) > 0 else 0
     # Tenants who wait for one before they ask for the next have all asked most of the time. Where they come by chance
     # the number that waits goes up and down, and is at its highest for a moment.
     if fewest and levels.count(most) >= _OFTEN * len(levels):
