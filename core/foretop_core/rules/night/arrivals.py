@@ -164,7 +164,7 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         return DrawnArrivals(coming, self.fewest_waiting if coming else 0, keep_until, self.most_waiting)
 
     def _drawn_rush(self, random: Random, until: float) -> list[Arrival]:
-        """Those of a rush: it has no known end, so each course has one of its own."""
+        """Tenants of a rush: it has no known end, so each course has one of its own."""
         ends = min(until, _LONGEST_RECENT, self._rush * ((1 - random.random()) ** (-1 / _GOES_ON) - 1))
         came = range(bisect_left(self.ago, self._rush - _TOGETHER))
         rate, at, found = _rate(random, came), 0.0, list[Arrival]()
@@ -176,7 +176,7 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
     def _replayed(
         self, random: Random, at: float, came: range, back: float, stretch: float, rate: float
     ) -> list[Arrival]:
-        """Those that came in a stretch that began so long ago, as they come in a course from this second on."""
+        """The tenants of a stretch that began so long ago, as they come in a course from this second on."""
         turn, not_one = random.uniform(0.0, stretch), math.exp(-rate)
         return sorted(
             (
