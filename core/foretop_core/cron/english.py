@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import lru_cache
 from itertools import pairwise
 
 from foretop_core.cron.fields import DOM, DOW, HOUR, MINUTE, MONTH, Fields
@@ -18,8 +19,9 @@ _MOST_TIMES_LISTED = 6
 _SHORTEST_SERIES = 4
 
 
+@lru_cache(1000)
 def describe(fields: Fields, zone: str = "") -> str:
-    """When five fields fire; `zone` is included if the expression names one."""
+    """When five fields fire; `zone` is included if the expression names one. A table asks for it every second."""
     where = f", {zone} time" if zone else ""
     return _time(fields) + _days(fields) + where
 
