@@ -200,3 +200,20 @@ async def test_from_120_columns_on_the_queue_tells_what_has_ended_in_the_last_ho
         assert shown.table.cursor.name == "now"
         await shown.press("slash", "n", "enter")
         assert "ENDED IN" not in shown.text
+
+
+async def test_what_ended_well_is_drawn_as_long_as_it_took_against_the_longest_that_is_shown() -> None:
+    runs: list[Resource] = [
+        backup("now", "InProgress", created="02:40:03", started="02:40:03"),
+        backup("long", created="02:10:03", started="02:10:03", ended="02:14:03"),
+        backup("half", created="02:15:03", started="02:15:03", ended="02:17:03"),
+        backup("bad", "Failed", created="02:00:03", started="02:00:03", ended="02:20:03"),
+    ]
+    async with screen(FilledSource(runs), size=MIDDLE) as shown:
+        await shown.press("4")
+        await shown.settle()
+        bars = {
+            name: next(line for line in shown.lines if f"  {name} " in line).count("▆") for name in ("long", "half")
+        }
+        assert abs(bars["long"] - 2 * bars["half"]) <= 1 < bars["half"]
+        assert any(re.search(r" bad .* Failed ", line) for line in shown.lines)

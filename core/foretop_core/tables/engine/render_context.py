@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import assert_never
@@ -24,6 +24,7 @@ from foretop_core.rules.facts.run_facts import (
     Run,
     RunFacts,
     RunHistory,
+    has_ended,
     history_of,
     queue_line,
     run_facts,
@@ -42,6 +43,7 @@ from foretop_core.tables.text.times import IN_UTC, TimeZoneSetting
 REFRESH = timedelta(seconds=10)
 """The second of a beat and the usual lengths of runs take a look at everything and move slowly."""
 _USUAL_LIMITS = Thresholds()
+_LATELY = timedelta(hours=1)
 ToldOfSchedule = Callable[[str, str, str], Sequence[ToldRun]]
 """By context, namespace and name, what was foretold of a schedule."""
 
@@ -159,6 +161,18 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _axes(self) -> dict[str, timedelta]:
         return {}
+
+    @cached_property
+    def ended_lately(self) -> tuple[Run, ...]:
+        """Runs that ended in the last hour: those that did not end well, then the rest, the newest first."""
+        runs: Iterable[Run] = (*self.snapshot.backups, *self.snapshot.restores)
+        lately = [
+            (end, run)
+            for run in runs
+            if (end := run.status.completion_timestamp) and self.now - end < _LATELY and has_ended(run)
+        ]
+        lately.sort(key=lambda found: (found[1].phase != "Completed", found[0]), reverse=True)
+        return tuple(run for _, run in lately)
 
     def facts(self, run: Run) -> RunFacts:
         """A backup or restore as it is now."""

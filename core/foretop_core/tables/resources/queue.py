@@ -10,7 +10,7 @@ from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, order, owner_of, waited
+from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, order, owner_of, run_length, waited
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.rules.phases import WAITING as WAITING_PHASES
@@ -27,7 +27,7 @@ _RUNS = "▶"
 RUNNING, WAITING, RESTORES = "RUNNING", "WAITING", "RESTORES"
 """The sections of the queue."""
 ENDED = "ENDED IN THE LAST HOUR"
-_LATELY, _MOST_ENDED = timedelta(hours=1), 20
+_MOST_ENDED = 20
 _WORTH_TELLING = timedelta(seconds=1)
 
 
@@ -104,15 +104,8 @@ class QueueView(View[Run]):
 
 
 def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
-    """The runs that ended in the last hour: those that did not end well, then the rest, the newest first."""
-    runs: Iterable[Run] = (*render.snapshot.backups, *render.snapshot.restores)
-    lately = [
-        (end, run)
-        for run in runs
-        if (end := run.status.completion_timestamp) and render.now - end < _LATELY and has_ended(run)
-    ]
-    lately.sort(key=lambda found: (found[1].phase != "Completed", found[0]), reverse=True)
-    ended = [run for _, run in lately]
+    """The title above the runs that ended in the last hour, and as many of them as are shown."""
+    ended = render.ended_lately
     return f"{ENDED}: {_ended_words(ended)}", ended[:_MOST_ENDED]
 
 
@@ -272,7 +265,7 @@ def _progress_tone(run: Run, render: RenderContext) -> Tone:
 
 def _progress_drawing(run: Run, render: RenderContext) -> Drawing | None:
     if has_ended(run):
-        return None
+        return _length_bar(run, render)
     facts = render.facts(run)
     if facts.state in _HELD:
         return None
@@ -283,6 +276,15 @@ def _progress_drawing(run: Run, render: RenderContext) -> Drawing | None:
         return None
     wait = max(start - render.now, timedelta())
     return TimeBar(round(1000 * (wait / axis)), round(1000 * ((end - start) / axis)))
+
+
+def _length_bar(run: Run, render: RenderContext) -> Drawing | None:
+    """How long a good one took, against the longest that is shown; one that did not end well has its phase there."""
+    if run.phase != "Completed" or not (length := run_length(run)):
+        return None
+    shown = (run_length(one) for one in render.ended_lately[:_MOST_ENDED] if one.phase == "Completed")
+    longest = max((one for one in shown if one is not None), default=length)
+    return TimeBar(0, round(1000 * (length / longest)), Tone.GOOD)
 
 
 _COLUMNS: tuple[Column[Run], ...] = (
