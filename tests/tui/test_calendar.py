@@ -140,6 +140,25 @@ async def test_z_goes_through_the_night_a_day_and_a_week_and_enter_opens_a_day()
         assert f"{axis.start:%d %H:%M}" == "16 00:00"
 
 
+@pytest.mark.parametrize("size", [SMALL, MIDDLE, (200, 60)])
+async def test_a_day_on_which_many_wait_stays_within_its_frame(size: tuple[int, int]) -> None:
+    """At 120 columns `10 wait` has more cells than are left beside the cells of a day."""
+    many = [schedule_dict(f"s{number}", "0 3 * * *") for number in range(14)]
+    long = [
+        backup(f"s{number}-1", created="01:00:00", started="01:00:00", ended="01:20:00", of=f"s{number}")
+        for number in range(14)
+    ]
+    source = FilledSource([location(), *(from_builtins(Schedule, one) for one in many), *long])
+    async with calendar(source, size) as (shown, _):
+        await shown.press("z", "z")
+        days = [line for line in shown.lines if re.search(r"\d\d wait", line)]
+        assert days
+        assert {len(line.rstrip()) <= size[0] for line in shown.lines} == {True}
+        if size != SMALL:
+            assert {line[-1] for line in days} == {"│"}
+            assert {line[-2] for line in days} == {" "}
+
+
 async def test_left_and_right_move_by_a_quarter_and_z_returns_to_now() -> None:
     async with calendar() as (shown, lanes):
         before = lanes.axis

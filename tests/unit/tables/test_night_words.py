@@ -193,3 +193,26 @@ def test_an_open_run_that_has_waited_for_minutes_counts_though_it_starts_in_seco
     shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=spans))
     told = "".join(phrase.text for phrase in night_words(shown, NOW, UTC)[0].phrases)
     assert told.endswith(", 1 waiting at 02:41")
+
+
+def test_the_peak_says_how_many_of_those_waiting_are_tenants_that_have_not_asked_yet() -> None:
+    """They are replayed from how tenants came before: no lane shows them."""
+    here, coming = Owner(OwnerKind.NAB, "team-a", "carts"), Owner(OwnerKind.NAB)
+    typical = (
+        RunSpan(at("02:45"), at("02:45"), at("03:30"), here, "runs"),
+        RunSpan(at("02:46"), at("03:30"), at("03:40"), here, "waits"),
+        RunSpan(at("02:50"), at("03:40"), at("03:50"), coming),
+        RunSpan(at("03:45"), at("03:50"), at("03:55"), coming),
+    )
+
+    def peak(*spans: RunSpan) -> list[str]:
+        shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), typical=spans))
+        told = [line for line in night_words(shown, NOW, UTC) if line.label in ("Peak", "")]
+        return ["".join(phrase.text for phrase in line.phrases) for line in told]
+
+    assert peak(*typical) == ["1 of 1 slot 02:45–03:55, 2 waiting at 02:50", "1 is a tenant to come"]
+    assert peak(*typical[:2]) == ["1 of 1 slot 02:45–03:40, 1 waiting at 02:46"]
+    start, end = (Range(one, (one, one), (one, one)) for one in (at("03:30"), at("03:40")))
+    waits = ForeseenRun(here, "waits", None, at("02:46"), start, end, Fate.MADE)
+    ahead = outlook(Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=typical))
+    assert "Most waiting: 2 (1 is a tenant to come), at " in "".join(render(line, NOW) for line in words(ahead))

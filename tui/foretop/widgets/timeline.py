@@ -60,7 +60,9 @@ from foretop_core.tables.timeline.timeline_model import TimelineModel
 _NAMES = {SizeClass.NARROW: 17, SizeClass.WIDE: 20, SizeClass.HUGE: 22}
 _STATE = 8
 _FORESEEN, _WEEK = timedelta(days=1), timedelta(days=7)
-_DAY_LABEL = 12
+_DAY_LABEL, _SHORT_DAY_LABEL = 12, 10
+"""The cells of a day with its month and without."""
+_DAY_END = len(" 100 wait")
 _SHORT_TITLES = {Zoom.NIGHT: "night ahead", Zoom.DAY: "24 hours", Zoom.WEEK: "7 days"}
 _TITLES = {Zoom.NIGHT: "the night ahead", Zoom.DAY: "the day ahead", Zoom.WEEK: "the week ahead"}
 _FRAME, _FRAME_ASCII = "┌─┐│└┘", "+-+|++"
@@ -440,7 +442,7 @@ class Timeline(Widget, can_focus=True):
         limit = night.night.slots if night is not None else 1
         lines: list[Line] = [
             (
-                Span(pad(f" slots of {limit}", _DAY_LABEL + 3), HEAD),
+                Span(pad(f" slots of {limit}", self._day_label + 3), HEAD),
                 *self._spans(day_line(axes[0], self._zone)),
                 Span(" DONE", HEAD),
             )
@@ -448,42 +450,47 @@ class Timeline(Widget, can_focus=True):
         room = self.size.height - 2 * self.is_framed - 1
         rows = len(slot_scale(limit, one_row=self._one_row))
         one_row = self._one_row or room < 7 * rows
-        gap = not one_row and room >= 7 * (rows + 1)
+        height = 1 if one_row else rows + (room >= 7 * (rows + 1))
         for place, axis in enumerate(axes):
-            lines += self._day_lines(night, axis, place, limit, one_row=one_row)
-            lines += [()] if gap else []
+            lines += self._day_lines(night, axis, place, limit, height)
         return lines
 
-    def _day_lines(
-        self, night: ServerNight | None, axis: TimeAxis, place: int, limit: int, *, one_row: bool
-    ) -> list[Line]:
+    @property
+    def _day_label(self) -> int:
+        """Without the month where the words at the end of a day would have no room."""
+        cells = 24 * 60 // Zoom.WEEK.minutes(self.size_class)
+        rest = self.size.width - 2 * self.is_framed - 3 - cells - _DAY_END
+        return _DAY_LABEL if rest >= _DAY_LABEL else _SHORT_DAY_LABEL
+
+    def _day_lines(self, night: ServerNight | None, axis: TimeAxis, place: int, limit: int, height: int) -> list[Line]:
         assert self._now is not None
         assert self._zone is not None
         loads = night.loads(axis) if night is not None else (CellLoad(),) * axis.cells
+        one_row = height == 1
         rows = slot_rows(loads, limit, axis, self._now, one_row=one_row)
         told = day_words(night, axis, loads) if night is not None else None
         local, chosen = axis.start.astimezone(self._zone), place == self._day_place
-        label = f"{local:%a} {local.day} {local:%b}"
+        label = f"{local:%a} {local.day}" + (f" {local:%b}" if self._day_label == _DAY_LABEL else "")
         bar = (">" if self._ascii else "▌") if chosen else " "
-        ends = [f"{told.waiting} wait" if told and told.waiting else "", ""]
-        if told is not None and told.done is not None:
-            ends[1] = clock(told.done, told.done, self._zone)
-        if len(rows) == 1:
-            ends = [" ".join(part for part in ends if part)]
+        waiting = f"{told.waiting} wait" if told and told.waiting else ""
+        done = clock(told.done, told.done, self._zone) if told and told.done else ""
+        room = self.size.width - 2 * self.is_framed - self._day_label - 4 - axis.cells
+        both = f"{waiting} {done}".strip()
+        ends = [waiting, done] if height > 1 else [both if len(both) <= room else waiting or done]
         lines: list[Line] = []
         scale = slot_scale(limit, one_row=one_row)
         middle = (len(rows) - 1) // 2
-        for at, row in enumerate(rows):
-            name = pad(f"{bar}{label}" if at == middle else bar, _DAY_LABEL)
-            number = f"{scale[at]:>2} "
-            end = ends[at] if at < len(ends) else ""
+        for at in range(height):
+            name = pad(f"{bar}{label}" if at == middle else bar if at < len(rows) else "", self._day_label)
+            number = f"{scale[at]:>2} " if at < len(rows) else "   "
+            end = cut_end(ends[at], room, self._ellipsis) if at < len(ends) else ""
             lines.append(
                 (
                     Span(name, CURSOR if chosen and at == middle else PLAIN),
                     Span(number, DIM),
-                    *self._spans(row),
+                    *(self._spans(rows[at]) if at < len(rows) else (Span(" " * axis.cells),)),
                     Span(" "),
-                    Span(end, style_of(Tone.WAITING) if at == 0 and "wait" in end else PLAIN),
+                    Span(end, style_of(Tone.WAITING) if at == 0 and waiting else PLAIN),
                 )
             )
         return lines

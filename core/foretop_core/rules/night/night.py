@@ -129,6 +129,11 @@ class RunSpan(msgspec.Struct, frozen=True):
     due: datetime | None = None
     is_refused: bool = False
 
+    @property
+    def is_to_come(self) -> bool:
+        """True for a backup that a tenant has not asked for yet."""
+        return self.owner.kind is OwnerKind.NAB and not self.name
+
 
 class Night(msgspec.Struct, frozen=True):
     """The foreseen runs of one server in the order of their likely starts."""

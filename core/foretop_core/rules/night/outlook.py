@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -24,6 +24,15 @@ class Peak(msgspec.Struct, frozen=True):
     count: int
     begins: datetime
     ends: datetime
+    to_come: int = 0
+    """How many of them are backups that tenants have not asked for yet."""
+
+    @property
+    def to_come_words(self) -> str:
+        """Says that they are counted; "" where none is."""
+        if not self.to_come:
+            return ""
+        return "1 is a tenant to come" if self.to_come == 1 else f"{self.to_come} are tenants to come"
 
 
 class Level(msgspec.Struct, frozen=True):
@@ -115,11 +124,11 @@ def outlook(night: Night) -> Outlook:
     by_schedule = schedule_outlooks(night)
     waits = [run for run in night.runs if _wait(run) > _MINUTE]
     ending = [run for schedule in by_schedule for run in schedule.runs if run.end is not None]
-    work = [(span.start, span.end) for span in night.typical]
+    work = [(span.start, span.end, span.is_to_come) for span in night.typical]
     # A course begins now: how long an open run has waited before that is known of the run itself.
     since = {run.name: run.submitted for run in night.runs if run.name and run.submitted is not None}
     waiting = [
-        (span.submitted, span.start)
+        (span.submitted, span.start, span.is_to_come)
         for span in night.typical
         if span.start - since.get(span.name, span.submitted) > _MINUTE
     ]
@@ -131,7 +140,7 @@ def outlook(night: Night) -> Outlook:
         max(waits, key=_wait, default=None),
         max(ending, key=lambda run: run.end.likely if run.end else night.now, default=None),
         _levels(work, night.now),
-        _levels(((span.submitted, span.start) for span in night.typical), night.now),
+        _levels(((span.submitted, span.start, span.is_to_come) for span in night.typical), night.now),
     )
 
 
@@ -192,7 +201,8 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
         )
     if one.waiting is not None and one.longest_wait is not None:
         wait, who = _wait(one.longest_wait), one.longest_wait.called
-        most = sentence(f"Most waiting: {one.waiting.count}, at ", estimate(one.waiting.begins))
+        among = f" ({one.waiting.to_come_words})" if one.waiting.to_come else ""
+        most = sentence(f"Most waiting: {one.waiting.count}{among}, at ", estimate(one.waiting.begins))
         lines.append(sentence(most, f"; longest {humanize.duration(wait)}, {who}."))
     if one.done is not None:
         by = one.done.by or one.done.most[1]
@@ -232,11 +242,15 @@ def _wait(run: ForeseenRun) -> timedelta:
     return wait_of(run) or timedelta()
 
 
-def _moves(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime, int]]:
-    return sorted(move for begins, ends in spans if ends > begins for move in ((ends, -1), (begins, 1)))
+_Stretch = tuple[datetime, datetime, bool]
+"""From when to when, and whether it is that of a tenant to come."""
 
 
-def _levels(spans: Iterable[tuple[datetime, datetime]], now: datetime) -> tuple[Level, ...]:
+def _moves(spans: Iterable[_Stretch]) -> list[tuple[datetime, int]]:
+    return sorted(move for begins, ends, _ in spans if ends > begins for move in ((ends, -1), (begins, 1)))
+
+
+def _levels(spans: Iterable[_Stretch], now: datetime) -> tuple[Level, ...]:
     found, count = {now: 0}, 0
     for at, step in _moves(spans):
         count += step
@@ -248,7 +262,7 @@ def _levels(spans: Iterable[tuple[datetime, datetime]], now: datetime) -> tuple[
     return tuple(levels)
 
 
-def _peak(spans: Iterable[tuple[datetime, datetime]]) -> Peak | None:
+def _peak(spans: Sequence[_Stretch]) -> Peak | None:
     """The first stretch of the largest number; a slot that is handed over within a minute does not end it."""
     count = most = 0
     begins = ends = None
@@ -260,4 +274,6 @@ def _peak(spans: Iterable[tuple[datetime, datetime]]) -> Peak | None:
             most, begins, ends = count, at, None
         elif count == most and ends is not None and at - ends <= _MINUTE:
             ends = None
-    return None if begins is None or ends is None else Peak(most, begins, ends)
+    if begins is None or ends is None:
+        return None
+    return Peak(most, begins, ends, sum(is_to_come and first <= begins < last for first, last, is_to_come in spans))

@@ -56,7 +56,7 @@ def night_words(
         told = Phrase(f"Nothing can be foreseen: {render(shown.night.unknown, now, zone)}.", Tone.BAD)
         return (WordLine("Night", (told,), 9),)
     lines = (
-        _peak(shown, now, zone),
+        *_peak(shown, now, zone),
         *_longest_wait(shown),
         _done(shown.night, now, zone),
         _window(shown, now, zone, window),
@@ -73,18 +73,19 @@ def most_telling(lines: Sequence[WordLine], room: int) -> tuple[WordLine, ...]:
     return tuple(lines[place] for place in sorted(kept))
 
 
-def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> WordLine | None:
+def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ...]:
     night, peak, waiting = shown.night, shown.outlook.at_work, shown.outlook.waiting
     if peak is None:
         why = "not known: nobody can tell when the open runs end" if night.runs else "no backup is to come"
-        return WordLine("Peak", (Phrase(why, Tone.DIM),), 3)
+        return (WordLine("Peak", (Phrase(why, Tone.DIM),), 3),)
     slots = humanize.count(night.slots, "slot")
     span = _span(peak.begins, peak.ends, now, zone)
     is_full = peak.count >= night.slots and waiting is not None
     said = Phrase(f"{peak.count} of {slots} {span}", Tone.WARN if is_full else Tone.PLAIN)
     if waiting is None:
-        return WordLine("Peak", (said, Phrase(", nobody waits longer than a minute", Tone.DIM)), 3)
-    return WordLine("Peak", (said, Phrase(f", {waiting.count} waiting at {clock(waiting.begins, now, zone)}")), 3)
+        return (WordLine("Peak", (said, Phrase(", nobody waits longer than a minute", Tone.DIM)), 3),)
+    first = WordLine("Peak", (said, Phrase(f", {waiting.count} waiting at {clock(waiting.begins, now, zone)}")), 3)
+    return (first, WordLine("", (Phrase(waiting.to_come_words),), 3)) if waiting.to_come else (first,)
 
 
 def _longest_wait(shown: ServerNight) -> tuple[WordLine, ...]:
@@ -284,7 +285,7 @@ def week_words(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLin
     if waits and busiest:
         day, number = busiest[0]
         waits.append(WordLine("", (Phrase(f"most runs wait on {day}: {number}"),), 1))
-    return tuple(line for line in (_peak(shown, now, zone), *waits, *_not_made(shown)) if line is not None)
+    return (*_peak(shown, now, zone), *waits, *_not_made(shown))
 
 
 def clock(at: datetime, now: datetime, zone: tzinfo) -> str:
