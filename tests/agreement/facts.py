@@ -525,10 +525,12 @@ def _(seen: Surfaces) -> Stated:
     """As the schedule is, and with skip and without, where those differ from it."""
     for key, text in seen.panes("schedules").items():
         told = dict(
-            line.partition(": ")[::2] for line in text.splitlines() if line.startswith(("Unpausing", "With", "Without"))
+            line.partition(": ")[::2]
+            for line in text.splitlines()
+            if line.startswith(("If unpaused", "With", "Without"))
         )
-        both = told.get("Unpausing now, with skip or without")
-        leave = both or told.get("Unpausing now")
+        both = told.get("If unpaused, with skip or without")
+        leave = both or told.get("If unpaused")
         if leave is None:
             continue
         for choice, words in ((Choice.LEAVE, ""), (Choice.SKIP, "With skip"), (Choice.DO_NOT_SKIP, "Without skip")):

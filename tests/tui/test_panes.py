@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from textual.geometry import Region, Size
@@ -12,6 +13,7 @@ from foretop.pages.table_page import TablePage
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, wrap
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
 
@@ -37,6 +39,16 @@ def test_no_line_breaks_between_a_key_and_its_label() -> None:
     assert texts(keys, 24) == ["enter open the location", "J go to its row"]
     assert texts(keys, 80) == ["enter open the location   J go to its row"]
     assert texts(keys, 18) == ["enter open the", "location", "J go to its row"]
+
+
+@pytest.mark.parametrize(("size", "is_told"), [(SMALL, False), (MIDDLE, True), (LARGE, True)])
+async def test_a_schedule_tells_its_keys_beside_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], is_told: bool
+) -> None:
+    async with stand("default", tmp_path, monkeypatch, size=size) as at:
+        await at.shown.press("2")
+        await at.shown.until(lambda: at.shown.page == "schedules" and "Cron" in at.shown.pane)
+        await at.shown.until(lambda: ("Keys" in at.shown.pane and "s pause" in at.shown.pane) is is_told)
 
 
 async def test_a_text_that_became_shorter_leaves_nothing_of_the_longer_one() -> None:

@@ -137,7 +137,7 @@ def _etcd(hour: int, minutes: int, phase: str = "Completed", **more: Any) -> Res
 def test_a_pause_is_not_counted_as_a_run() -> None:
     """As in the table, where it takes no outcome's place."""
     paused = schedule("etcd", "0 * * * *", last="00:00:03", paused=True)
-    assert "the last 1 run, oldest first" in _text(_chart([paused, _etcd(0, 5)])[0])
+    assert "RUNS  the only one" in _text(_chart([paused, _etcd(0, 5)])[0])
 
 
 def test_a_chart_of_runs_is_as_high_as_they_took_and_marks_failures_besides_their_colour() -> None:
@@ -158,7 +158,7 @@ def test_a_chart_of_runs_is_as_high_as_they_took_and_marks_failures_besides_thei
 def test_a_run_that_was_missed_has_its_place_in_the_chart() -> None:
     lines = _chart([schedule("etcd", "0 * * * *", last="02:00:03"), _etcd(0, 5), _etcd(2, 5)])
     assert _text(lines[5]).rstrip() == "    └──×───"
-    assert "the last 3 runs" in _text(lines[0])
+    assert "RUNS  last 3, oldest first" in _text(lines[0])
 
 
 def test_a_wider_line_has_a_longer_chart() -> None:

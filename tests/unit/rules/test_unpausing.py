@@ -41,6 +41,14 @@ def test_what_is_due_is_started_skipped_or_held_and_the_rest_is_not_due() -> Non
     assert counts(Choice.SKIP, *every, snapshot=snapshot) == UnpauseCounts(skipped=3, not_due=2)
 
 
+@pytest.mark.parametrize("due", [DUE, NOT_DUE])
+def test_the_words_on_unpausing_say_now_once(due: dict[str, Any]) -> None:
+    one = schedule("one", paused=True, skip=True, **due)
+    for lead, told in schedule_facts(ClusterSnapshot("prod", schedules=(one,)), one, NOW).unpausing_choices:
+        assert f"{lead}: {render(told.sentence, NOW)}".split().count("now") <= 1
+        assert "now" not in lead
+
+
 def settled(passed: timedelta) -> tuple[ClusterSnapshot, datetime, SimulatedCluster]:
     box = SimulatedCluster(find_scene("maintenance"), ScenarioOptions(seed=1), FIXED_START)
     box.settle(passed)

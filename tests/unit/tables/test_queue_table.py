@@ -109,6 +109,21 @@ def test_what_a_run_waits_for_is_named_by_its_owners_and_no_more_than_two_of_the
     assert _eta(table, "next")[2] == "hand, team-a/orders and 1 more: same namespace shop"
 
 
+def test_the_words_of_those_that_wait_leave_out_the_ones_that_velero_refuses() -> None:
+    waits = [
+        backup(name, "Queued", created="02:40:00", queuePosition=place, spec=spec, of="daily")
+        for place, (name, spec) in enumerate((("next", _WIKI), ("lost", {**_WIKI, "storageLocation": "lost"})), 1)
+    ]
+    table = Shown("queue", [*_running(), location("lost", "Unavailable"), *waits])
+
+    def words(*runs: Backup) -> str:
+        return table.model.view.section_words("WAITING", runs, table.render_context())
+
+    assert words(waits[0]) == "1, all started by 02:46, all done by 02:56"
+    assert words(*waits) == "2, 1 refused, the rest started by 02:46, the rest done by 02:56"
+    assert words(waits[1]) == "1, all refused"
+
+
 def test_a_run_that_velero_will_refuse_has_no_start() -> None:
     lost = location("lost", "Unavailable")
     spec = {**_WIKI, "storageLocation": "lost"}

@@ -257,15 +257,20 @@ class TablePage(FilterablePage):
         stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
         if (head := self.table.head) is not None:
             return (*stale, *group_pane(head))
-        said = self.spec.pane(rows, key, state, self.pane.size.width - 2 if self.is_framed else None)
-        return (*stale, *said, *(self._keys(rows.entry(key)) if self.spec.shows_keys and said else ()))
+        cells = self.pane.size.width - 2 if self.is_framed else None
+        return (*stale, *self.spec.pane(rows, key, state, cells, self._keys))
 
     def _keys(self, entry: object) -> tuple[Paragraph, ...]:
         """Only while it is on the screen: what works is a question to the page that is."""
         if self.host.current != self.page_id:
             return ()
         named = self.spec.named_keys(entry)
-        return action_keys_line(self.host.applicable_actions(), marked=bool(self.table.marked), named=named)
+        return action_keys_line(
+            self.host.applicable_actions(),
+            marked=bool(self.table.marked),
+            named=named,
+            brief=self.spec.shows_keys_beside,
+        )
 
     def _why_empty(self) -> list[Line]:
         assert self.rows is not None

@@ -56,11 +56,11 @@ class ApplicableAction(msgspec.Struct, frozen=True):
 
 
 def action_keys_line(
-    actions: Sequence[ApplicableAction], *, marked: bool = False, named: Collection[str] = ()
+    actions: Sequence[ApplicableAction], *, marked: bool = False, named: Collection[str] = (), brief: bool = False
 ) -> tuple[Paragraph, ...]:
     """`enter open the schedule   J go to the backup   l logs of the backup   s pause the schedule`.
 
-    Those that the remedy names stand first.
+    Those that the remedy names stand first. In `brief` what acts on the row itself is told as in the footer.
     """
     subject = next((item.keys for item in actions if item.action.id == "open"), ())
     told = sorted(
@@ -78,7 +78,10 @@ def action_keys_line(
             them = "the marked rows"
         key = item.action.shown or f":{item.action.id}"
         spans += [Span("   ")] if spans else []
-        spans += [Span(key, BOLD), span(f" {_SENTENCES[item.action.id].format(them)}")]
+        said = _SENTENCES[item.action.id].format(them)
+        if brief and item.keys == subject and not marked and item.action.short:
+            said = item.action.short
+        spans += [Span(key, BOLD), span(f" {said}")]
     return (Paragraph(tuple(spans), "Keys", in_items=True, yields=True, least=1),) if spans else ()
 
 

@@ -74,7 +74,9 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     least_with_pane: int = 12
     """Lines of the page from which on it has a pane below its table."""
     shows_keys: bool = False
-    """Whether the pane ends with the keys that act on the row."""
+    """Whether the pane says the keys that act on the row."""
+    shows_keys_beside: bool = False
+    """Whether it does so where it stands beside the table: below it, the footer stands next to it."""
     tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
     """What a pane of so many cells says below, where it stands beside the table."""
     explains: Callable[[Any, RenderContext], tuple[Paragraph, ...]] | None = None
@@ -97,9 +99,17 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         return StoreTableModel(state, view, worst_first=True) if isinstance(view, View) else FindingsTableModel(state)
 
     def pane(
-        self, rows: TableModel, key: ObjectRef, state: DashboardState, cells: int | None = None
+        self,
+        rows: TableModel,
+        key: ObjectRef,
+        state: DashboardState,
+        cells: int | None = None,
+        keys: Callable[[Any], tuple[Paragraph, ...]] = lambda entry: (),
     ) -> tuple[Paragraph, ...]:
-        """The text on the row under the cursor, in a pane of so many cells beside the table, or below it."""
+        """The text on the row under the cursor, in a pane of so many cells beside the table, or below it.
+
+        `keys` tells the keys that act on it.
+        """
         entry = rows.entry(key)
         if entry is None or self.tells is None:
             return ()
@@ -107,9 +117,11 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
             return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
         render = rows.render_context(key, entry)
         said = self.tells(entry, render)
+        told_keys = keys(entry) if said and (self.shows_keys or (self.shows_keys_beside and cells)) else ()
         if cells is None:
-            return *said[:2], *(self.explains(entry, render) if self.explains is not None else ()), *said[2:]
-        return *said, *(self.tells_more(entry, render, cells) if self.tells_more is not None else ())
+            more = self.explains(entry, render) if self.explains is not None else ()
+            return *said[:2], *more, *said[2:], *told_keys
+        return *said, *told_keys, *(self.tells_more(entry, render, cells) if self.tells_more is not None else ())
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
@@ -133,6 +145,7 @@ _RECORDS = (
         tells=_pane("schedule_pane:schedule_pane"),
         tells_more=_pane("schedule_pane:schedule_runs"),
         explains=_pane("schedule_pane:strip_signs"),
+        shows_keys_beside=True,
         empty=NO_SCHEDULES,
         signs=(
             *_status(
@@ -142,7 +155,7 @@ _RECORDS = (
                 look="its last backup failed, or Velero does not answer",
                 broken="invalid, overdue or never fires",
             ),
-            Sign("LAST 10 RUNS", "oldest first"),
+            Sign("LAST RUNS", "oldest first"),
             Sign(LEVELS, "a good run, as high as it took against the usual"),
             *(Sign(sign, RUN_WORDS[letter]) for letter, sign in RUN_SIGNS.items()),
             Sign(

@@ -84,7 +84,9 @@ def _brief(length: timedelta) -> str:
     return f"{seconds}s" if seconds < 60 else f"{seconds // 60}m"
 
 
-def run_chart_lines(entry: ScheduleRow, render: RenderContext, cells: int, rows: int) -> tuple[Paragraph, ...]:
+def run_chart_lines(
+    entry: ScheduleRow, render: RenderContext, cells: int, rows: int, *, tells_usual: bool = False
+) -> tuple[Paragraph, ...]:
     """As many of its last runs as the line has room for; nothing where none has a length."""
     runs = expected_runs(entry, render, bars_that_fit(cells))
     signs = [RUN_SIGNS.get(run.letter, "") for run in runs]
@@ -97,9 +99,10 @@ def run_chart_lines(entry: ScheduleRow, render: RenderContext, cells: int, rows:
     def painted(piece: ChartPiece) -> Span:
         return Span(piece.text, DIM if piece.run is None else style_of(tones[piece.run]))
 
-    usual = usual_length(entry.runs)
-    count = humanize.count(sum(run.letter != PAUSED for run in runs), "run")
-    told = f"  the last {count}, oldest first{f'; usual {humanize.duration(usual)}' if usual else ''}"
+    usual = usual_length(entry.runs) if tells_usual else None
+    count = sum(run.letter != PAUSED for run in runs)
+    last = f"last {count}, oldest first" if count > 1 else "the only one"
+    told = f"  {last}{f'; usual {humanize.duration(usual)}' if usual else ''}"
     return (
         Paragraph((Span("RUNS", BOLD), Span(told, DIM))),
         *(Paragraph(tuple(map(painted, line))) for line in lines),

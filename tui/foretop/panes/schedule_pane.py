@@ -39,7 +39,7 @@ def schedule_page(entry: ScheduleRow, render: RenderContext, cells: int, *, is_w
     body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
     happens = (*body, *_last_in_table(facts, render))
     if not is_wide:
-        chart = run_chart_lines(entry, render, cells, _PAGE_CHART_ROWS)
+        chart = run_chart_lines(entry, render, cells, _PAGE_CHART_ROWS, tells_usual=True)
         return *head, *happens, *_set_up_briefly(facts), *_foretold(facts, render), *chart
     made = entry.schedule.created
     set_up = (

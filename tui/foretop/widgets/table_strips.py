@@ -80,8 +80,7 @@ def head_strip(
         column = columns[slot.index]
         pieces.append(Segment(" " * (slot.x - x), HEAD))
         arrow = ("↓" if heading.reversed != column.falls else "↑") if column.name == heading.sorted_by else ""
-        called = column.title if column.heading is None else column.heading(slot.width)
-        words = f"{called[: slot.width - len(arrow)]}{arrow}"
+        words = f"{column.title[: slot.width - len(arrow)]}{arrow}"
         title = to_ascii(pad(words, slot.width, right=column.right), ascii)
         style = HEAD + CURSOR if column.name == heading.selected else HEAD
         pieces += _underlined(title, by_place.get(slot.index, ""), style)

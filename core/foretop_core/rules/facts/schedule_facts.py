@@ -408,9 +408,9 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         """The effect of unpausing the schedule as it is, then each choice with another effect, with its words."""
         leave, skip, run = (self.unpausing(choice) for choice in _IN_ORDER)
         if leave.sentence == skip.sentence == run.sentence:
-            return (("Unpausing now, with skip or without", leave),)
+            return (("If unpaused, with skip or without", leave),)
         others = (("With skip", skip), ("Without skip", run))
-        return ("Unpausing now", leave), *(one for one in others if one[1].sentence != leave.sentence)
+        return ("If unpaused", leave), *(one for one in others if one[1].sentence != leave.sentence)
 
     @cached_property
     def _forecasts(self) -> dict[Choice, UnpauseForecast]:

@@ -70,8 +70,8 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     texts come to sooner or later, kept free from the start so that no column goes when one of them grows. In a
     column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
     clock, which is not a change of the object. What is told `briefly` is shortened on the screen, however much room
-    there is. `most` is as wide as it ever gets, whatever its texts are. With
-    `heading` its title depends on its width. `letter` sorts by it where the first of its title is the key of an action.
+    there is. `most` is as wide as it ever gets, whatever its texts are. `letter` sorts by it where the first of its
+    title is the key of an action.
     """
 
     name: str
@@ -90,7 +90,6 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     briefly: bool = False
     most: int = 0
     drawing: Callable[[Shown, RenderContext], Drawing | None] | None = None
-    heading: Callable[[int], str] | None = None
     letter: str = ""
 
 

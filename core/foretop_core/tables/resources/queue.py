@@ -81,15 +81,16 @@ class QueueView(View[Run]):
             return _running_words(entries, render)
         if title == RESTORES:
             return f"{len(entries):,}, beside the slots"
-        facts = [render.facts(run) for run in entries]
-        told = [f"{len(entries):,}"]
+        facts = [one for run in entries if (one := render.facts(run)).state is not RunState.REFUSED]
+        refused = len(entries) - len(facts)
+        told = [f"{len(entries):,}", *([f"{refused:,} refused" if facts else "all refused"] if refused else ())]
         for verb, times_known in (
             ("started", [one.expected_start for one in facts]),
             ("done", [one.expected_end for one in facts]),
         ):
             known = [at for at in times_known if at is not None]
-            if len(known) == len(facts):
-                told.append(f"all {verb} by {render.estimate(max(known), entries[0])}")
+            if known and len(known) == len(facts):
+                told.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(max(known), entries[0])}")
         return ", ".join(told)
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:

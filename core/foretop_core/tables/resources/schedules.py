@@ -331,10 +331,6 @@ def _outcome_tone(entry: ScheduleRow) -> Tone:
     return run_mark(last).tone if last is not None and last in FAULTY else Tone.PLAIN
 
 
-def _strip_title(cells: int) -> str:
-    return f"LAST {cells} RUNS" if cells >= len("LAST 10 RUNS") else f"LAST {cells}"
-
-
 _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
@@ -389,14 +385,13 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     ),
     Column(
         "runs",
-        f"LAST {SHOWN_RUNS}",
+        "LAST RUNS",
         _runs,
         lambda entry: entry.letters,
         _runs_tone,
         cells=MOST_RUNS,
         most=MOST_RUNS,
         drawing=strip_of_runs,
-        heading=_strip_title,
     ),
     Column(
         "usual",
