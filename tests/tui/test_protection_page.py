@@ -34,6 +34,17 @@ async def test_each_namespace_says_whether_it_can_be_brought_back(
         await at.see("ns legacy", "It no longer exists, and can be brought back.")
 
 
+async def test_why_a_schedule_that_takes_it_has_made_no_copy_is_said_at_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.see("crm-archive")
+        await at.shown.press("slash", *"crm-archive", "enter")
+        await at.see("completed at 14 Nov 07:30Z without it", "schedule took it up only afterwards")
+        await at.see("Covered crm-daily (all), next 07:30:00Z; cluster-scoped: its own")
+
+
 async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

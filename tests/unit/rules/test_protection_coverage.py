@@ -185,12 +185,12 @@ def test_how_the_volumes_are_taken(fields: dict[str, Any], how: str) -> None:
     ("fields", "told"),
     [
         ({}, "all"),
-        ({"includedNamespaces": ["shop"]}, "those that belong to it"),
+        ({"includedNamespaces": ["shop"]}, "its own"),
         ({"includedNamespaces": ["shop"], "includeClusterResources": True}, "all"),
         ({"includeClusterResources": False}, "none"),
         ({"includedClusterScopedResources": ["storageclasses"]}, "only storageclasses"),
         ({"excludedClusterScopedResources": ["*"]}, "none"),
-        ({"includedResources": ["pods"]}, "those that belong to it"),
+        ({"includedResources": ["pods"]}, "its own"),
     ],
 )
 def test_which_cluster_scoped_resources_come_along(fields: dict[str, Any], told: str) -> None:

@@ -48,11 +48,13 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
 
 
 def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
-    """The promise of its schedules, and what keeps them from it."""
+    """What keeps its schedules from their promise, or that promise."""
     promise, said = facts.promise, []
     if facts.state is ProtectionState.LATE and promise.since is not None and promise.by is not None:
-        since = render.time(promise.since, promise.by.schedule)
-        said.append(f"{promise.by.schedule.name} promises a copy from {since} or later")
+        by = render.schedule(promise.by.schedule)
+        why = render.text(by.why_not_taken(facts.protection.namespace), by.schedule)
+        since = render.time(promise.since, by.schedule)
+        said.append(why or f"{by.schedule.name} promises a copy from {since} or later")
     for cover in facts.protection.covers:
         pause = render.schedule(cover.schedule).pause
         if pause is not None:
@@ -63,7 +65,8 @@ def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
 def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
     copies, usable = facts.protection.copies, facts.newest_copy
     if usable is None:
-        return [paragraph("none", Tone.DIM, label="Copies")]
+        # Of one that should have a copy the sentence above says so.
+        return [] if facts.state is ProtectionState.LATE else [paragraph("none", Tone.DIM, label="Copies")]
     started = usable.started
     age = f", {humanize.duration(render.now - started)} old" if started is not None else ""
     lacks = f", {facts.lack}" if facts.lack else ""
@@ -82,7 +85,7 @@ def _cover_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph
         state = ", refused" if cover.is_refused else ", paused" if cover.schedule.spec.paused else ""
         run = _next(cover, render) if cover.is_active else ""
         cluster = facts.cluster_scoped(cover)
-        text = f"{cover.schedule.name} ({cover.coverage}; cluster-scoped: {cluster}){state}{run}"
+        text = f"{cover.schedule.name} ({cover.coverage}){state}{run}; cluster-scoped: {cluster}"
         lines.append(paragraph(text, label=" " if place else "Covered"))
     if len(found.covers) > _MOST_SCHEDULES:
         lines.append(paragraph(f"and {len(found.covers) - _MOST_SCHEDULES} more schedules", label=" "))

@@ -37,6 +37,7 @@ from foretop_core.rules.forecast import (
 from foretop_core.rules.heartbeat import PERIOD, Heartbeat
 from foretop_core.rules.pauses import PauseInfo, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
+from foretop_core.rules.protection.coverage import namespace_filter
 from foretop_core.rules.protection.namespace_protection import promised_since
 from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, submitted
 from foretop_core.rules.sentences import Text, sentence
@@ -168,6 +169,14 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def newest_good(self) -> Backup | None:
         return newest_good(self.runs)
+
+    def why_not_taken(self, namespace: str) -> Text:
+        """Why its newest good backup is no copy of a namespace that it takes; "" where it is one, or there is none."""
+        good = self.newest_good
+        if good is None or namespace_filter(good.spec).takes(namespace):
+            return ""
+        at = sentence(" at ", good.started) if good.started is not None else ""
+        return sentence(f"{good.name} completed", at, " without it: the schedule took it up only afterwards")
 
     @cached_property
     def faults_in_a_row(self) -> tuple[Backup, ...]:

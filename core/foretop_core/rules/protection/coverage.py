@@ -183,7 +183,7 @@ def cluster_scoped_text(spec: BackupSpec) -> str:
         return f"only {humanize.join(spec.included_cluster_scoped_resources)}"
     filtered = spec.included_resources or _has_new_filters(spec)
     everywhere = not spec.included_namespaces or spec.included_namespaces == (_EVERYTHING,)
-    return "all" if everywhere and not spec.excluded_namespaces and not filtered else "those that belong to it"
+    return "all" if everywhere and not spec.excluded_namespaces and not filtered else "its own"
 
 
 def volume_method(spec: BackupSpec) -> VolumeMethod:

@@ -18,9 +18,8 @@ from foretop_core.rules.facts.namespace_facts import (
     ProtectionJudge,
     ProtectionState,
 )
-from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, ScheduleFacts, schedule_facts
-from foretop_core.rules.protection.coverage import NamespaceFilter
-from foretop_core.rules.sentences import Key, Text, sentence
+from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, schedule_facts
+from foretop_core.rules.sentences import Key, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.schedules import unfinished_note
@@ -102,7 +101,7 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
             f"; {schedule.name} promises one from ",
             promise.since,
             " or later.",
-            _why_not_taken(facts, row.namespace),
+            sentence(" ", why, ".") if (why := facts.why_not_taken(row.namespace)) else "",
             unfinished_note(facts),
         ),
         f"Wait for {running.name}; if it does not complete, check why and back up now."
@@ -112,15 +111,6 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
         ),
         (snapshot.ref(schedule),),
     )
-
-
-def _why_not_taken(facts: ScheduleFacts, namespace: str) -> Text:
-    """Why the newest good backup of a schedule that takes a namespace is no copy of it; "" where it is one."""
-    good = facts.newest_good
-    if good is None or NamespaceFilter(good.spec.included_namespaces, good.spec.excluded_namespaces).takes(namespace):
-        return ""
-    at = sentence(" at ", good.started) if good.started is not None else ""
-    return sentence(f" {good.name} completed", at, " without it: the schedule took it up only afterwards.")
 
 
 def _expiring(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Iterator[Finding]:
