@@ -61,13 +61,29 @@ async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_cop
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")
-        await at.see("Restore legacy", "old", "into legacy")
+        await at.see("Restore legacy", "old", "Into legacy: ")
         await at.send()
         await at.shown.until(lambda: bool(at.box.storage.list(at.box.storage.kind("Restore"))))
         (made,) = at.box.storage.list(at.box.storage.kind("Restore"))
         assert made["spec"]["includedNamespaces"] == ["legacy"]
         assert "namespaceMapping" not in made["spec"]
         assert made["spec"]["backupName"].startswith("legacy-daily-")
+
+
+@pytest.mark.parametrize(
+    ("key", "consequence", "written"),
+    [
+        ("r", " items of namespace ledger as of 01:50:03Z", "is created from ledger-hourly-"),
+        ("t", "it is compared with the backup, you are asked, and it is deleted.", "are created"),
+    ],
+)
+async def test_warnings_consequence_and_what_is_written_are_in_sight_at_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, consequence: str, written: str
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"ledger", "enter", key)
+        await at.see("ledger-default-kopia is not ready", consequence, "Writes ", written, "pgdn more")
 
 
 async def test_a_dialog_names_the_key_to_what_is_below_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,8 +88,8 @@ def test_a_plain_restore_leaves_policy_and_volumes_to_velero() -> None:
     assert step.write.body["spec"] == {"includedNamespaces": ["*"], "backupName": "one"}
     assert step.write.body["metadata"] == {"name": "one-20261115024107", "namespace": "velero"}
     assert step.changes[:3] == (
-        "restore velero/one-20261115024107 is created from one: namespace shop (Completed)",
-        "into shop",
+        "restore velero/one-20261115024107 is created from one",
+        "into shop: namespace shop (Completed)",
         "existing resources stay unchanged; volumes are restored (Velero's default)",
     )
     assert step.warnings == ()
@@ -100,7 +100,7 @@ def test_a_plain_restore_leaves_policy_and_volumes_to_velero() -> None:
 def test_a_mapped_restore_shows_where_each_namespace_goes() -> None:
     step = step_of(RestoreRequest(mapping={"shop": "shop-2"}, volumes=True, existing="none"))
     assert step.changes[1:3] == (
-        "into shop-2 (shop → shop-2)",
+        "into shop-2 (shop → shop-2): namespace shop (Completed)",
         "existing resources stay unchanged; volumes are restored",
     )
     assert step.write.body["spec"]["restorePVs"] is True
@@ -169,7 +169,7 @@ def test_a_wanted_namespace_that_the_backup_lacks_is_named(
 
 def test_a_backup_of_everything_goes_into_every_namespace_in_it() -> None:
     step = step_of(RestoreRequest(), backup("one", "PartiallyFailed"))
-    assert step.changes[1] == "into its original namespaces"
+    assert step.changes[1] == "into its original namespaces: all namespaces (PartiallyFailed)"
     assert step.warnings == (
         "The backup failed partially: some data may be missing.",
         "The backup does not list its namespaces: it restores into every namespace in it.",

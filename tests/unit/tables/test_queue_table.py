@@ -20,7 +20,8 @@ from foretop_core.tables.resources.queue import QueueView, run_eta
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
 
-_SHOP, _WIKI = {"includedNamespaces": ["shop"]}, {"includedNamespaces": ["wiki"]}
+_SHOP: dict[str, Any] = {"includedNamespaces": ["shop"]}
+_WIKI: dict[str, Any] = {"includedNamespaces": ["wiki"]}
 _NAB = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
 _TEAM = {"openshift.io/oadp-nab-origin-namespace": "team-a", "openshift.io/oadp-nab-origin-name": "orders"}
 
@@ -112,7 +113,7 @@ def test_what_a_run_waits_for_is_named_by_its_owners_and_no_more_than_two_of_the
 def test_the_words_of_those_that_wait_leave_out_the_ones_that_velero_refuses() -> None:
     waits = [
         backup(name, "Queued", created="02:40:00", queuePosition=place, spec=spec, of="daily")
-        for place, (name, spec) in enumerate((("next", _WIKI), ("lost", {**_WIKI, "storageLocation": "lost"})), 1)
+        for place, (name, spec) in enumerate({"next": _WIKI, "lost": _WIKI | {"storageLocation": "lost"}}.items(), 1)
     ]
     table = Shown("queue", [*_running(), location("lost", "Unavailable"), *waits])
 

@@ -25,10 +25,11 @@ from foretop_core.actions.planners.restores import (
     targets,
 )
 from foretop_core.actions.planners.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
-from foretop_core.actions.plans import Planner
+from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.server_queries import ExistingObjects, existing_objects
 from foretop_core.actions.step_builders import restore_name, unavailable_storage
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec, RestoreSpec
@@ -36,6 +37,7 @@ from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import differences
+from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean
 
@@ -151,6 +153,20 @@ class RestoreDialog(ActionDialog):
             limits = copy_limits(backup, self.targets.namespace)
             said += [paragraph(humanize.join(limits), Tone.WARN, label="Has")] if limits else []
         return [*said, *(paragraph(text, label=" " if at else "Target") for at, text in enumerate(self._exists()))]
+
+    def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
+        """Says how much goes where, and what becomes of what is there."""
+        if len(plan.steps) != 1:
+            return super().consequence(plan, table)
+        told = "; ".join(plan.steps[0].changes[1:3])
+        return (Piece(f"{told[0].upper()}{told[1:]}.", Tone.BRIGHT),)
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        fields = [", ".join(step.changes[3:]) for step in plan.steps]
+        return [*super()._proposal(plan), *(paragraph(text, label="Sets") for text in fields if text)]
+
+    def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
+        return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
 
     def _exists(self) -> list[str]:
         """Tells what is there already, target by target; where that may not be seen, the plan says so."""

@@ -347,12 +347,12 @@ class MessageBody(TextPane):
     def reserve(self, others: Sequence[Sequence[Paragraph]]) -> None:
         """Makes room for what else may be said here, so that nothing around it moves when it is."""
         self._others = tuple(others)
-        if self._lines_needed(self.size.width) > self._highest.get(self.size.width, 1):
+        if self._lines_needed(self.size.width) > max(1, self._highest_at(self.size.width)):
             self.refresh(layout=True)
 
     def lines_needed(self, cells: int) -> int:
         """The lines that it takes at a width, none where it has nothing to say."""
-        return max(self._highest.get(cells, 0), self._lines_needed(cells)) if self._paragraphs else 0
+        return max(self._highest_at(cells), self._lines_needed(cells)) if self._paragraphs else 0
 
     def start_afresh(self) -> None:
         """Something quite different is said from now on: its height counts alone."""
@@ -361,8 +361,12 @@ class MessageBody(TextPane):
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        self._highest[width] = max(self._highest.get(width, 1), self._lines_needed(width))
+        self._highest[width] = max(1, self._highest_at(width), self._lines_needed(width))
         return self._highest[width]
+
+    def _highest_at(self, width: int) -> int:
+        """Never less than at a greater width: a scrollbar that came would make room, and go and come for ever."""
+        return max((lines for cells, lines in self._highest.items() if cells >= width), default=0)
 
     def _lines_needed(self, width: int) -> int:
         return max(len(wrap(one, width - 2)) for one in (self._paragraphs, *self._others))

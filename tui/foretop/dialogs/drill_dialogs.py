@@ -238,19 +238,23 @@ class DrillDialog(ActionDialog):
         """Tells what is wrong with the copy, and with the room for it."""
         return [*super().warnings(plan), *([plan_text.look(self._quotas)] if self._quotas and plan.steps else [])]
 
+    def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
+        if not plan.steps:
+            return super().consequence(plan, table)
+        told = f"{plan.steps[-1].forecast}; it is compared with the backup, you are asked, and it is deleted."
+        return (Piece(f"{told[0].upper()}{told[1:]}", Tone.BRIGHT),)
+
     def _proposal(self, plan: Plan) -> list[Paragraph]:
+        """All that is created, each in a sentence."""
         if not plan.steps:
             return super()._proposal(plan)
-        return [
-            paragraph(
-                f"{plan.steps[-1].forecast}; it is compared with the backup, you are asked, and these are deleted",
-                label="Then",
-            )
-        ]
+        told = (f"{step.changes[0]}{''.join(f': {more}' for more in step.changes[1:2])}" for step in plan.steps)
+        return [paragraph(text, label=" " if at else "Makes") for at, text in enumerate(told)]
 
     def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
-        """All that is created, each in a sentence."""
-        return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
+        """The names of all that is created."""
+        said = f"{_targets(plan)} are created" if plan.steps else ""
+        return plan_text.written_lines(said, self.cells, copies=copies)
 
     # Under way, and afterwards
 

@@ -245,7 +245,8 @@ def _modifiers_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillReq
     meta = {"name": request.into, "namespace": backup.namespace, "labels": _labels(request)}
     body = {"metadata": meta, "data": {"modifiers.json": json.dumps(rules)}}
     lead = (
-        f"{where} is created: workloads come with zero replicas, jobs and CronJobs suspended, DaemonSets on no node, "
+        f"{where} is created",
+        "workloads come with zero replicas, jobs and CronJobs suspended, DaemonSets on no node, "
         "Services as ClusterIP with one port",
     )
     return _plain_step(where, body, lead, "Velero changes the objects by it before it makes them")
@@ -263,8 +264,8 @@ def _restore_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillReque
     }
     age = f", {humanize.duration(now - backup.started)} old" if backup.started is not None else ""
     lead = (
-        f"{where} is created from {backup.name}{age}: {request.namespace} into {request.into}, "
-        f"only {humanize.join(request.kinds, len(request.kinds))}",
+        f"{where} is created from {backup.name}{age}",
+        f"{request.namespace} into {request.into}, only {humanize.join(request.kinds, len(request.kinds))}",
     )
     return create_step(
         where,

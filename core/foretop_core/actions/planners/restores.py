@@ -185,8 +185,9 @@ def _step(
     unready = unready_sources(snapshot, backup, request.more) if request.volumes is not False else ()
     moved = [f"{old} → {new}" for old, new in request.mapping.items()]
     changes = (
-        f"{where} is created from {backup.name}: {holds(backup, now)}",
-        f"into {', '.join(places) or 'its original namespaces'}{f' ({humanize.join(moved)})' if moved else ''}",
+        f"{where} is created from {backup.name}",
+        f"into {', '.join(places) or 'its original namespaces'}{f' ({humanize.join(moved)})' if moved else ''}: "
+        f"{holds(backup, now)}",
         f"existing resources {_policy(request.existing)}; {_volumes(request.volumes, unready)}",
     )
     warnings = (*unready_warnings(unready), *_warnings(backup, request, places, present))
