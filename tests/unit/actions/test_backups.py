@@ -385,7 +385,7 @@ def test_a_restore_shows_its_content_and_what_already_exists() -> None:
         "existingResourcePolicy": "update",
         "restorePVs": False,
     }
-    assert "212 items of namespaces shop and web as of 01:10:44Z (Completed)" in step.changes[0]
+    assert "212 items of namespaces shop and web as of 01:10:44Z (Completed)" in step.changes[1]
     assert step.warnings == ("web exists already: what is in it is overwritten.",)
     assert "--namespace-mappings shop:shop-restored --existing-resource-policy update" in step.command
 
@@ -617,4 +617,4 @@ def test_a_restore_is_named_after_its_backup_and_not_like_a_scheduled_one() -> N
     source = backup("wiki-20261114030003", spec={"includedNamespaces": ["wiki"]})
     (step,) = plan_restore(ClusterSnapshot("prod", backups=(source,)), [source], RestoreRequest(), NOW, ()).steps
     assert step.target.name == "wiki-20261114030003-20261115024107"
-    assert "namespace wiki (Completed)" in step.changes[0]
+    assert "namespace wiki (Completed)" in step.changes[1]

@@ -48,7 +48,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
 
 
 def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
-    """What keeps its schedules from their promise, or that promise."""
+    """The promise of its schedules, or what keeps them from it."""
     promise, said = facts.promise, []
     if facts.state is ProtectionState.LATE and promise.since is not None and promise.by is not None:
         by = render.schedule(promise.by.schedule)
