@@ -166,6 +166,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="nonadmin",
+        shows_keys_beside=True,
         tells=_pane("nonadmin_pane:nonadmin_pane"),
         tells_more=_pane("nonadmin_pane:nonadmin_steps"),
         explains=_pane("nonadmin_pane:nonadmin_path"),
@@ -187,6 +188,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="queue",
+        shows_keys_beside=True,
         tells=_pane("runs_pane:queue_pane"),
         empty=empty_queue,
         signs=(
@@ -225,12 +227,14 @@ _RECORDS = (
     ),
     ScreenPage(
         id="backups",
+        shows_keys_beside=True,
         tells=_pane("runs_pane:backup_pane"),
         empty="No backups. One is made when a schedule runs, or by hand on its row.",
         signs=(*_RUNS, Sign("E W", "errors and warnings")),
     ),
     ScreenPage(
         id="restores",
+        shows_keys_beside=True,
         tells=_pane("runs_pane:restore_pane"),
         empty="No restores. One is made from a backup, on the pages Backups and Protection.",
         signs=(*_RUNS, Sign("E W", "errors and warnings")),
@@ -280,6 +284,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="protection",
+        shows_keys_beside=True,
         tells=_pane("protection_pane:protection_pane"),
         empty="No namespaces with backups or schedules. One is listed when a schedule covers it or a backup has it.",
         signs=(
