@@ -12,7 +12,9 @@ from textual.geometry import Region, Size
 from foretop.pages.table_page import TablePage
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, wrap
+from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from tests.objects import backup
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
@@ -163,3 +165,21 @@ async def test_a_title_that_does_not_fit_is_cut_with_an_ellipsis() -> None:
         assert title.startswith(" ◐ backup veler")
         assert "…" in title
         assert title.endswith("3003")
+
+
+async def test_a_running_backup_of_a_schedule_is_told_with_the_usual_length() -> None:
+    hours = ("00", "01", "02")
+    past = [
+        backup(f"daily-{hour}", created=f"{hour}:00:00", started=f"{hour}:00:00", ended=f"{hour}:10:00", of="daily")
+        for hour in hours
+    ]
+    runs: list[Resource] = [*past, backup("runs", "InProgress", started="02:36:07", of="daily"), backup("alone", "New")]
+    async with screen(FilledSource(runs)) as shown:
+        await shown.press("4")
+        await shown.on(shown.source.key(BACKUP, "velero", "runs"))
+        await shown.press("tab")
+        assert re.search(r"Usual +10 minutes", shown.pane)
+        await shown.press("tab")
+        await shown.on(shown.source.key(BACKUP, "velero", "alone"))
+        await shown.press("tab")
+        assert "Usual" not in shown.pane

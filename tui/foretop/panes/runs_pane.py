@@ -7,7 +7,7 @@ from datetime import timedelta
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run, owner_of
+from foretop_core.rules.facts.run_facts import Run, owner_of, usual_length
 from foretop_core.rules.phases import FAULTY, FINISHING
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
@@ -27,6 +27,7 @@ def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
         *_scope(run),
         *progress(run, render),
         *_data(run, render),
+        *_usual_length(run, render),
         _totals(run, render),
     )
 
@@ -67,6 +68,13 @@ def _data(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     more = f", and {humanize.count(data.unknown, 'volume')} of unknown size" if data.unknown else ""
     done = f"; {data.moved} of {humanize.count(data.volumes, 'volume')} done"
     return (paragraph(f"{sizes}{more}{done}.", label="Data"),)
+
+
+def _usual_length(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
+    """How long the runs of its schedule usually take; nothing for a run of no schedule, or of a new one."""
+    owner = (run.namespace, run.schedule_name) if isinstance(run, Backup) else None
+    usual = usual_length(render.snapshot.backups_by_schedule.get(owner, ())) if owner else None
+    return (paragraph(humanize.duration(usual), label="Usual"),) if usual else ()
 
 
 def _unchanged(run: Run, render: RenderContext) -> str:
