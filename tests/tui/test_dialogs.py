@@ -9,11 +9,13 @@ import pytest
 from foretop.bindings import WRITE_ACTIONS
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.widgets.log_lines import LogLines
+from foretop.widgets.prompt import Prompt
 from foretop_core.actions.plans import Plan
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.rules import humanize
 from foretop_demo.reconcile import Behaviour
 from foretop_demo.scenarios.scenario_builder import HOME
+from foretop_demo.status import ApiError
 from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.pilot import MIDDLE, SMALL, screen
 
@@ -313,3 +315,28 @@ async def test_a_store_without_a_cluster_offers_no_wishes() -> None:
         assert offered.isdisjoint({action.id for action in WRITE_ACTIONS})
         await shown.press("s", "u", "t", "ctrl+d")
         assert len(shown.app.screen_stack) == 1
+
+
+@pytest.mark.parametrize(
+    ("tab", "letter", "typed"),
+    [("2", "e", ("end", "ctrl+u", *"5 5 * * *")), ("2", "a", (*"new", "tab", *"5 5 * * *")), ("7", "r", ())],
+)
+async def test_after_a_refusal_of_the_server_the_form_is_there_with_what_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str, letter: str, typed: tuple[str, ...]
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+
+        def refuse(_method: str, _path: str) -> None:
+            at.before_write = lambda method, path: None
+            raise ApiError(422, "Invalid", 'Schedule.velero.io "x" is invalid: spec: a webhook would not have it')
+
+        await at.go(tab, at.key(SCHEDULE, "wiki") if tab == "2" else at.key(BACKUP, newest(at, "wiki")))
+        await at.shown.press(letter, *("space" if one == " " else one for one in typed))
+        before = [prompt.value for prompt in at.dialog.query(Prompt)]
+        at.before_write = refuse
+        await at.send()
+        await at.see(" failed: spec: a webhook would not have it. Nothing was changed.", "[ Cancel ]")
+        assert [prompt.value for prompt in at.dialog.query(Prompt)] == before
+        assert "Repeat" not in at.shown.text
+        await at.send()
+        await at.shown.until(lambda: "failed" not in at.shown.text)

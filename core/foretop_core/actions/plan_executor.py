@@ -395,7 +395,7 @@ def _is_conflict(problem: ApiError) -> bool:
 
 
 _INVALID = re.compile(r'^\S* ?"[^"]*" is invalid: *')
-_REFUSED_PATCH = re.compile(r'(patch: )?Invalid value: "(?:[^"\\]|\\.)*":\s*')
+_REFUSED_PATCH = re.compile(r'^patch: Invalid value: (?:"(?:[^"\\]|\\.)*":\s*)?')
 _UNKNOWN_FIELD = re.compile(r'(?:strict decoding error: )?unknown field "([^"]*)"')
 
 
@@ -406,7 +406,7 @@ def _in_words(problem: ApiError) -> str:
         return f"{told or problem} (ask for a role with this permission)"
     if problem.status == 422:
         told = _INVALID.sub("", told)
-        told = _REFUSED_PATCH.sub("", told, count=1) if told.startswith("patch: ") else told
+        told = _REFUSED_PATCH.sub("", told)
         told = _UNKNOWN_FIELD.sub(r"the server knows no field \1", told)
     return told or str(problem)
 

@@ -508,7 +508,7 @@ class ActionDialog(DialogFrame):
             self._ask_again(self.keys, [])
             self._refusal = plan_run.problem
             self.draw()
-        elif len(results) == 1 and results[0].outcome in _ASKED_AGAIN and plan_run.rest:
+        elif len(results) == 1 and results[0].outcome in _ASKED_AGAIN:
             self._ask_again(self.keys, results)
         else:
             self.dialog_state = DialogState.DONE
