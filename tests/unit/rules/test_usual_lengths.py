@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import math
 from datetime import timedelta
+from random import Random
+
+import pytest
 
 from foretop_core.rules.night.lengths import Lengths, by_items, usual_length, usual_sample
 from foretop_core.rules.schedule_history import run_length
@@ -37,3 +41,15 @@ def test_the_usual_length_is_said_of_the_good_runs_that_it_is_the_median_of() ->
     runs = [*good, *failed, synced]
     assert (usual_length(runs), usual_sample(runs)) == (timedelta(minutes=10), 3)
     assert (usual_length(failed), usual_sample(failed)) == (None, 0)
+
+
+@pytest.mark.parametrize("spread", [0.1, 0.25])
+def test_nine_in_ten_of_the_draws_hold_nine_in_ten_of_the_runs_to_come(spread: float) -> None:
+    """Twenty runs have not seen everything: their own nine tenths hold less than that of the next ones."""
+    inside, tries = 0, 600
+    for seed in range(tries):
+        random = Random(seed)
+        *seen, coming = (600 * math.exp(random.gauss(0.0, spread)) for _ in range(21))
+        drawn = sorted(Lengths(tuple(seen)).draw(random, 400))
+        inside += drawn[20] <= coming <= drawn[380]
+    assert 0.88 <= inside / tries <= 0.94

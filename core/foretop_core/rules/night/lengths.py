@@ -33,6 +33,10 @@ FEWEST_TO_BORROW = 5
 """The runs of a server tell of one that has none of its own only where there are so many."""
 _SPREAD, _SPREAD_OF_FEW, _SPREAD_OF_BORROWED = 0.06, 0.3, 0.5
 """How far a run may be from all that were seen, as a share: a short history has not seen everything."""
+_UNSEEN = 5.0
+"""Nine in ten of all runs spread wider than nine tenths of those seen: their variance by this over their number."""
+_OF_NORMAL = 1.4826
+"""The spread of a normal distribution beside the middle distance of its values from their middle."""
 _LONGER_THAN_ALL = 0.3
 _FEWEST_LONGER = 2
 """One longer run alone may have been held up by something that will not happen again."""
@@ -67,7 +71,16 @@ class Lengths(msgspec.Struct, frozen=True, dict=True):
     def spread(self) -> float:
         if self.source is Source.SERVER:
             return _SPREAD_OF_BORROWED
-        return _SPREAD_OF_FEW if len(self.seconds) < FEWEST_RUNS or self.source is Source.ALIKE else _SPREAD
+        if len(self.seconds) < FEWEST_RUNS or self.source is Source.ALIKE:
+            return _SPREAD_OF_FEW
+        return max(_SPREAD, self._unseen)
+
+    @cached_property
+    def _unseen(self) -> float:
+        """How far a run may be from all that were seen by their own spread; a single one far off does not count."""
+        logs = [math.log(length) for length in self.seconds]
+        middle = median(logs)
+        return _OF_NORMAL * median(abs(one - middle) for one in logs) * math.sqrt(_UNSEEN / len(logs))
 
     @cached_property
     def _weights(self) -> list[float]:
