@@ -78,6 +78,16 @@ def test_a_window_is_free_or_not(window: str, free: bool, night: str, capsys: py
     assert ("free." in capsys.readouterr().out.splitlines()[-1]) is free
 
 
+def test_a_window_says_what_is_open_when_it_begins(night: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One slot and six schedules, one of them every minute: something is always at work."""
+    window = foreseen(capsys, night, "--hours", "1", "--window", "15:50-16:00")["window"]
+    assert window["atWorkAtBegin"] or window["waitingAtBegin"] or window["perhapsOpenAtBegin"]
+    assert set(window["atWorkAtBegin"]) <= set(window["notFreeBy"])
+    assert window["lastEndBefore"]["likely"] <= window["lastEndBefore"]["nineInTenBy"]
+    run(["forecast", "-f", night, *GIVEN, "--hours", "1", "--window", "15:50-16:00"])
+    assert "done by 15:50Z: the last run ends about " in capsys.readouterr().out
+
+
 def test_the_zone_of_the_window_does_not_move_the_schedules(night: str, capsys: pytest.CaptureFixture[str]) -> None:
     here = foreseen(capsys, night, "--hours", "1", "--window", "15:50-16:00")
     there = foreseen(capsys, night, "--hours", "1", "--window", "16:50-17:00", "--tz", "Europe/Berlin")

@@ -216,3 +216,65 @@ def test_the_peak_says_how_many_of_those_waiting_are_tenants_that_have_not_asked
     waits = ForeseenRun(here, "waits", None, at("02:46"), start, end, Fate.MADE)
     ahead = outlook(Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=typical))
     assert "Most waiting: 2 (1 is a tenant to come), at " in "".join(render(line, NOW) for line in words(ahead))
+
+
+def _told(name: str, start: str, end: str, latest: str = "", made: str = "") -> ForeseenRun:
+    begins, ends = at(start), at(end)
+    by = at(latest) if latest else ends
+    return ForeseenRun(
+        Owner(OwnerKind.SCHEDULE, "velero", name),
+        "",
+        at(made or start),
+        at(made or start),
+        Range(begins, (begins, begins), (begins, begins)),
+        Range(ends, (ends, ends), (ends, by)),
+        Fate.MADE,
+    )
+
+
+def _done_at_six(*runs: ForeseenRun) -> tuple[str, str]:
+    """The line on the calendar, and that of `foretop forecast`, for a window that begins at six."""
+    hourly = [_told("hourly", f"0{hour}:00", f"0{hour}:04") for hour in range(3, 9)]
+    ahead = Night("velero", NOW, NOW + timedelta(days=1), (*hourly, *runs), draws=50)
+    window = read_window("06:00-07:30")
+    (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC, window=window) if one.label == "Done"]
+    (told,) = [
+        text
+        for one in words(outlook(ahead), window_outlook(ahead, window))
+        if "one by 06:00" in (text := render(one, NOW))
+    ]
+    return "".join(phrase.text for phrase in line.phrases), told
+
+
+def test_the_words_say_whether_it_is_done_by_six_though_an_hourly_schedule_is_never_done() -> None:
+    assert _done_at_six(_told("images", "04:00", "05:50", "05:58")) == (
+        "by 06:00: last end 05:50, 9 of 10 by 05:58",
+        "Done by 06:00Z: the last run ends about 05:50Z (images), in 9 of 10 courses by 05:58Z.",
+    )
+
+
+def test_a_run_that_may_not_be_done_by_six_is_named() -> None:
+    line, told = _done_at_six(_told("images", "04:00", "05:50", "06:20"))
+    assert line == "likely by 06:00: last end 05:50, 9 of 10 by 06:20; perhaps not images"
+    assert told.startswith("Likely done by 06:00Z: ")
+
+
+def test_runs_at_work_or_waiting_at_six_are_named() -> None:
+    line, told = _done_at_six(
+        _told("images", "04:00", "06:12", "06:20"), _told("logs", "06:12", "06:30", "06:40", made="05:30")
+    )
+    assert line == "not by 06:00: last end 06:30, 9 of 10 by 06:40; images at work, logs waiting"
+    assert told.endswith("by 06:40Z; images at work, logs waiting.")
+
+
+def test_without_a_window_the_night_is_done_before_the_hourly_schedule_is() -> None:
+    often = [_told("hourly", f"{hour:02}:00", f"{hour:02}:04") for hour in range(3, 20)]
+    nightly = [_told("images", "03:10", "04:40", "05:00"), _told("logs", "05:10", "05:20", "05:50")]
+    later = _told("noon", "12:00", "12:10")
+    last = often[-1].end
+    ahead = Night("velero", NOW, NOW + timedelta(days=1), (*often, *nightly, later), draws=50, done=last)
+    (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC) if one.label == "Done"]
+    assert "".join(phrase.text for phrase in line.phrases) == "night's runs by 05:20, 9 of 10 by 05:50"
+    assert outlook(ahead).night_done is not None
+    only = Night("velero", NOW, NOW + timedelta(days=1), tuple(nightly), draws=50, done=nightly[-1].end)
+    assert outlook(only).night_done is None, "all is done then"

@@ -24,7 +24,15 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate, ForeseenRun, Range, night
-from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, WindowOutlook, outlook, window_outlook, words
+from foretop_core.rules.night.outlook import (
+    LastEnd,
+    Outlook,
+    ScheduleOutlook,
+    WindowOutlook,
+    outlook,
+    window_outlook,
+    words,
+)
 from foretop_core.rules.night.reckoning import Reckoning, reckon, told_runs
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
@@ -259,6 +267,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
         "slots": ahead.slots,
         "courses": ahead.draws,
         "lateHandovers": round(ahead.late_share, 3),
+        "nightDone": _last_end_item(one.night_done),
         "allDone": _range_item(one.done),
         "withoutKnownEnd": list(ahead.without_end),
         "open": [{"backup": run.name, "isRunning": run.is_running, **_run_item(run)} for run in ahead.runs if run.name],
@@ -271,8 +280,18 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
             "until": rfc3339(kept.ends),
             "free": kept.is_free,
             "notFreeBy": [run.called for run in kept.runs],
+            "atWorkAtBegin": [run.called for run in kept.at_work],
+            "waitingAtBegin": [run.called for run in kept.waiting],
+            "perhapsOpenAtBegin": [run.called for run in kept.perhaps_open],
+            "lastEndBefore": _last_end_item(kept.last_before),
         }
     return found
+
+
+def _last_end_item(last: LastEnd | None) -> dict[str, Any] | None:
+    if last is None:
+        return None
+    return {"run": last.run.called, "likely": rfc3339(last.likely), "nineInTenBy": rfc3339(last.by)}
 
 
 def _run_item(run: ForeseenRun) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 
@@ -15,6 +16,10 @@ from foretop_core.rules.queue.queue_items import Range
 from foretop_core.rules.sentences import Text, estimate, sentence
 
 _MINUTE = timedelta(minutes=1)
+_DAY, _PAUSE = timedelta(days=1), timedelta(hours=1)
+"""A longer pause ends a row of runs."""
+_SELDOM = 4
+"""Runs of a schedule in a day: those of one with more are never done."""
 _MOST_NAMED = 8
 
 
@@ -60,6 +65,14 @@ class ScheduleOutlook(msgspec.Struct, frozen=True):
         return sum(run.fate is fate for run in self.runs)
 
 
+class LastEnd(msgspec.Struct, frozen=True):
+    """The end of the last of some runs: likely, and in nine of ten courses."""
+
+    run: ForeseenRun
+    likely: datetime
+    by: datetime
+
+
 class Outlook(msgspec.Struct, frozen=True):
     """The coming hours of one server, as an operator asks about them."""
 
@@ -74,6 +87,8 @@ class Outlook(msgspec.Struct, frozen=True):
     """How many are at work, in the typical course."""
     queue: tuple[Level, ...] = ()
     """How many wait, in the typical course."""
+    night_done: LastEnd | None = None
+    """The end of the runs that are not made all day long; None where it is the end of all."""
 
     @property
     def done(self) -> Range | None:
@@ -104,10 +119,25 @@ class WindowOutlook(msgspec.Struct, frozen=True):
     ends: datetime
     sure: tuple[ForeseenRun, ...] = ()
     perhaps: tuple[ForeseenRun, ...] = ()
+    at_work: tuple[ForeseenRun, ...] = ()
+    """Of the runs before it, those that are still at work when it begins."""
+    waiting: tuple[ForeseenRun, ...] = ()
+    """Of the runs before it, those that still wait when it begins."""
+    perhaps_open: tuple[ForeseenRun, ...] = ()
+    """Of the runs before it, those that are likely to have ended, and may not have."""
+    last_before: LastEnd | None = None
+    """The end of the last run that was made before it begins."""
 
     @property
     def runs(self) -> tuple[ForeseenRun, ...]:
         return (*self.sure, *self.perhaps)
+
+    @property
+    def verdict(self) -> str:
+        """Says whether the runs before it are done when it begins."""
+        if self.at_work or self.waiting:
+            return "not done by"
+        return "likely done by" if self.perhaps_open else "done by"
 
     @property
     def is_free(self) -> bool:
@@ -141,7 +171,34 @@ def outlook(night: Night) -> Outlook:
         max(ending, key=lambda run: run.end.likely if run.end else night.now, default=None),
         _levels(work, night.now),
         _levels(((span.submitted, span.start, span.is_to_come) for span in night.typical), night.now),
+        _night_done(night, by_schedule),
     )
+
+
+def _night_done(night: Night, schedules: Iterable[ScheduleOutlook]) -> LastEnd | None:
+    """The last run of the longest row of runs of seldom schedules; None where that is the end of all."""
+    most = max(_SELDOM, _SELDOM * ((night.until - night.now) / _DAY))
+    rows, ends = list[list[ForeseenRun]](), night.now
+    seldom = [run for one in schedules if len(one.runs) <= most for run in one.runs]
+    for start, end, run in sorted(
+        ((run.start.likely, run.end.likely, run) for run in seldom if run.start is not None and run.end is not None),
+        key=itemgetter(0),
+    ):
+        if not rows or start - ends > _PAUSE:
+            rows.append([])
+        rows[-1].append(run)
+        ends = max(ends, end)
+    longest: list[ForeseenRun] = max(rows, key=len, default=[])
+    found = _last_end(longest)
+    return None if found is None or night.done is None or found.likely >= night.done.likely else found
+
+
+def _last_end(runs: Iterable[ForeseenRun]) -> LastEnd | None:
+    ending = [(run.end.likely, run.end.most[1], run) for run in runs if run.end is not None]
+    if not ending:
+        return None
+    likely, _, last = max(ending, key=lambda one: one[0])
+    return LastEnd(last, likely, max(by for _, by, _ in ending))
 
 
 def in_window(night: Night, begins: datetime, ends: datetime) -> tuple[ForeseenRun, ...]:
@@ -166,7 +223,20 @@ def window_outlook(night: Night, window: Window) -> WindowOutlook:
     begins, ends = window.after(night.now)
     runs = in_window(night, begins, ends)
     sure = tuple(run for run in runs if is_likely_in(run, begins, ends))
-    return WindowOutlook(begins, ends, sure, runs[len(sure) :])
+    at = max(begins, night.now)
+    before = [run for run in runs if (made := run.submitted or run.due) is not None and made < at]
+    at_work = tuple(run for run in before if run.start and run.end and run.start.likely < at < run.end.likely)
+    waiting = tuple(run for run in before if run.start and at <= run.start.likely)
+    return WindowOutlook(
+        begins,
+        ends,
+        sure,
+        runs[len(sure) :],
+        at_work,
+        waiting,
+        tuple(run for run in before if run not in at_work and run not in waiting),
+        _last_end(run for run in night.runs if (run.submitted or run.due or night.now) < at),
+    )
 
 
 def is_likely_in(run: ForeseenRun, begins: datetime, ends: datetime) -> bool:
@@ -204,6 +274,10 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
         among = f" ({one.waiting.to_come_words})" if one.waiting.to_come else ""
         most = sentence(f"Most waiting: {one.waiting.count}{among}, at ", estimate(one.waiting.begins))
         lines.append(sentence(most, f"; longest {humanize.duration(wait)}, {who}."))
+    if window is not None:
+        lines.append(_before_words(window))
+    elif one.night_done is not None:
+        lines.append(sentence("The night's runs are done about ", _ends(one.night_done), "."))
     if one.done is not None:
         by = one.done.by or one.done.most[1]
         but = f"All but {_some(one.night.without_end)}" if one.night.without_end else "All"
@@ -220,12 +294,39 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
     return tuple(lines)
 
 
+def _before_words(window: WindowOutlook) -> Text:
+    """Tells whether the runs before a window are done when it begins."""
+    last, still = window.last_before, still_open(window)
+    ends = sentence(": the last run ends about ", _ends(last)) if last is not None else ""
+    return sentence(f"{window.verdict.capitalize()} ", estimate(window.begins), ends, f"; {still}." if still else ".")
+
+
+def still_open(window: WindowOutlook) -> str:
+    """`images at work, logs and wiki waiting`: the runs that are open when a window begins; "" where none is."""
+    said = [
+        f"{humanize.join(names_of(runs), 3)} {how}"
+        for runs, how in ((window.at_work, "at work"), (window.waiting, "waiting"))
+        if runs
+    ]
+    if not said and window.perhaps_open:
+        return f"perhaps not {humanize.join(names_of(window.perhaps_open), 3)}"
+    return ", ".join(said)
+
+
+def names_of(runs: Iterable[ForeseenRun]) -> list[str]:
+    return list(dict.fromkeys(run.called for run in runs))
+
+
+def _ends(last: LastEnd) -> Text:
+    return sentence(estimate(last.likely), f" ({last.run.called}), in 9 of 10 courses by ", estimate(last.by))
+
+
 def _window_words(window: WindowOutlook) -> Text:
     what = sentence("Window ", estimate(window.begins), " to ", estimate(window.ends))
     if window.is_free:
         return sentence(what, ": free.")
-    told = dict.fromkeys(run.called for run in window.sure or window.perhaps)
-    return sentence(what, f": {'not free' if window.sure else 'perhaps not free'}, {_some(list(told))}.")
+    told = names_of(window.sure or window.perhaps)
+    return sentence(what, f": {'not free' if window.sure else 'perhaps not free'}, {_some(told)}.")
 
 
 def _runs_of(one: Outlook, fate: Fate) -> str:

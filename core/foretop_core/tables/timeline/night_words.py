@@ -11,7 +11,15 @@ import msgspec
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
-from foretop_core.rules.night.outlook import FATE_REASONS, Outlook, fate_counts, wait_of
+from foretop_core.rules.night.outlook import (
+    FATE_REASONS,
+    Outlook,
+    WindowOutlook,
+    fate_counts,
+    names_of,
+    still_open,
+    wait_of,
+)
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -58,7 +66,7 @@ def night_words(
     lines = (
         *_peak(shown, now, zone),
         *_longest_wait(shown),
-        _done(shown.night, now, zone),
+        _done_by(shown.in_window(window), now, zone) if window else _done(shown.outlook, now, zone),
         _window(shown, now, zone, window),
         WordLine("Ranges", (Phrase(hard, Tone.WARN),), 4) if hard else None,
         *_not_made(shown),
@@ -129,14 +137,31 @@ def _holder(night: Night, waiting: ForeseenRun) -> str:
     return f"{run.called} holds a slot for {times.short(run.end.likely - run.start.likely)}"
 
 
-def _done(night: Night, now: datetime, zone: tzinfo) -> WordLine | None:
-    end = night.done
+def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo) -> WordLine:
+    """Tells whether the runs before a window are done when it begins."""
+    last, still = kept.last_before, still_open(kept)
+    verdict = f"{kept.verdict.replace('done ', '')} {clock(kept.begins, now, zone)}"
+    said = [Phrase(verdict, Tone.WARN if still else Tone.GOOD)]
+    if last is not None:
+        said.append(Phrase(f": last end {clock(last.likely, now, zone)}, 9 of 10 by {clock(last.by, now, zone)}"))
+    if still:
+        said.append(Phrase(f"; {still}"))
+    return WordLine("Done", tuple(said), 6 if still else 4)
+
+
+def _done(one: Outlook, now: datetime, zone: tzinfo) -> WordLine | None:
+    if one.night_done is not None:
+        said = [Phrase("night's runs by "), Phrase(clock(one.night_done.likely, now, zone), Tone.BRIGHT)]
+        if one.night.draws:
+            said.append(Phrase(f", 9 of 10 by {clock(one.night_done.by, now, zone)}"))
+        return WordLine("Done", tuple(said), 4)
+    end, night = one.done, one.night
     if end is None:
         return None
     but = f"all but {humanize.join(night.without_end, _MOST_NAMED)} by " if night.without_end else "all by "
     said = [Phrase(but), Phrase(clock(end.likely, now, zone), Tone.BRIGHT)]
     if night.draws:
-        said.append(Phrase(f", in 9 of 10 nights by {clock(latest(end), now, zone)}"))
+        said.append(Phrase(f", 9 of 10 by {clock(latest(end), now, zone)}"))
     return WordLine("Done", tuple(said), 4)
 
 
@@ -148,7 +173,7 @@ def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | No
     span = f"{_span(kept.begins, kept.ends, now, zone)} "
     if kept.is_free:
         return WordLine("Window", (Phrase(span), Phrase("is free", Tone.GOOD)), 2)
-    names = list(dict.fromkeys(run.called for run in kept.sure or kept.perhaps))
+    names = names_of(kept.sure or kept.perhaps)
     said = "is not free: " if kept.sure else "perhaps not free: "
     return WordLine("Window", (Phrase(span), Phrase(said, Tone.WARN), Phrase(humanize.join(names, 3))), 5)
 
