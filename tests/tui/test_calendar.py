@@ -159,6 +159,19 @@ async def test_a_day_on_which_many_wait_stays_within_its_frame(size: tuple[int, 
             assert {line[-2] for line in days} == {" "}
 
 
+async def test_a_theme_raises_the_whole_lane_under_the_cursor() -> None:
+    """The colours of its runs stay; without a theme its name alone is reversed."""
+    async with calendar(size=MIDDLE) as (shown, lanes):
+        for theme, is_raised in (("dark", True), ("terminal", False), ("high-contrast", False)):
+            shown.app.show_theme(theme)
+            assert shown.app.main_screen.page is not None
+            shown.app.main_screen.page.pulse()
+            (line,) = [one for one in lanes.lines if any(piece.text.startswith("▌") for piece in one)]
+            inner = line[1:-2]
+            assert all(piece.style.bgcolor is not None for piece in inner) is is_raised
+            assert any(piece.style.reverse for piece in inner) is not is_raised
+
+
 async def test_left_and_right_move_by_a_quarter_and_z_returns_to_now() -> None:
     async with calendar() as (shown, lanes):
         before = lanes.axis

@@ -10,7 +10,7 @@ from itertools import zip_longest
 import msgspec
 from rich.style import Style
 
-from foretop.widgets.styles import BOLD, PLAIN, style_of
+from foretop.widgets.styles import BOLD, DIM, PLAIN, style_of
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
@@ -120,7 +120,7 @@ def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
         indent = paragraph.indent
     lines: list[_Word] = [[]]
     if paragraph.label:
-        lines[0].append((f"{paragraph.label:<{LABEL}}"[: max(LABEL, len(paragraph.label) + 1)], BOLD))
+        lines[0].append((f"{paragraph.label:<{LABEL}}"[: max(LABEL, len(paragraph.label) + 1)], DIM))
     used = _cells(lines[0])
     room = max(8, cells - indent)
     for part in _items(paragraph.spans, room) if paragraph.in_items else _words(paragraph.spans):
@@ -147,7 +147,7 @@ def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
 
 def _cut_to_line(paragraph: Paragraph, cells: int) -> Line:
     """Its beginning, and behind an ellipsis how to see the whole; nothing of that where all of it fits."""
-    label = Span(f"{paragraph.label:<{LABEL}}", BOLD)
+    label = Span(f"{paragraph.label:<{LABEL}}", DIM)
     room = max(8, cells - width(label.text))
     whole = "".join(piece.text for piece in paragraph.spans)
     if width(whole) <= room:

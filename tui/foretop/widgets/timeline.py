@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from foretop.widgets.line_widgets import changed_cells, explanation_strip, line_width, strip_of
 from foretop.widgets.paragraphs import Line, Span
-from foretop.widgets.styles import BOLD, CURSOR, DIM, HEAD, PLAIN, style_of
+from foretop.widgets.styles import BOLD, CURSOR, DIM, HEAD, PLAIN, RAISED, style_of
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.night.window import Window
@@ -387,7 +387,8 @@ class Timeline(Widget, can_focus=True):
         tone = style_of(Tone.DIM) if item.paused or standing.group is LaneGroup.DONE else PLAIN
         said = pad(cut_end(word, _STATE - 2, self._ellipsis), _STATE - 2)
         bar = (">" if self._ascii else "▌") if on_cursor else " "
-        if on_cursor:
+        raised = on_cursor and getattr(self.app, "raises_cursor", False)
+        if on_cursor and not raised:
             sign = glyph.value if glyph else " "
             head = [Span(f"{bar}{name} {sign} {said}", CURSOR)]
         else:
@@ -398,8 +399,10 @@ class Timeline(Widget, can_focus=True):
             ]
         if item.problem:
             told = pad(cut_end(clean(item.problem), axis.cells, self._ellipsis), axis.cells)
-            return (*head, Span(told, style_of(Tone.BAD)))
-        return (*head, *self._spans(self._lane_cells(item, obstacles, axis)))
+            line = (*head, Span(told, style_of(Tone.BAD)))
+        else:
+            line = (*head, *self._spans(self._lane_cells(item, obstacles, axis)))
+        return tuple(Span(piece.text, piece.style + RAISED) for piece in line) if raised else line
 
     def _lane_cells(self, item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis) -> Cells:
         """Drawn once for each cell that now enters, night that is foreseen, and change of what keeps it."""
