@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, BackupRepository, Namespace, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAMESPACE, SCHEDULE
@@ -14,6 +16,7 @@ from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.protection import ProtectionView
 from tests.objects import NOW
+from tests.tui.fake_source import FilledSource
 from tests.unit.rules.test_protection import copy, location, nab, namespace, restore, schedule, wire
 from tests.unit.tables.test_views import Shown
 
@@ -341,3 +344,15 @@ def test_a_late_copy_is_as_grave_as_the_runs_that_should_have_made_it() -> None:
     table = shown(location(), *late, *partly)
     assert table.text("name", "state") == [["✗", "late", "late"], ["▲", "partly", "late"]]
     assert {item["name"]: item["severity"] for item in table.items()} == {"late": "error", "partly": "warning"}
+
+
+def test_of_protected_namespaces_the_one_nearest_to_its_promise_stands_first() -> None:
+    ages = {
+        "a": timedelta(hours=22, minutes=19),
+        "b": timedelta(hours=23, minutes=21),
+        "c": timedelta(hours=22, minutes=50),
+    }
+    objects = [one for name, age in ages.items() for one in (*covered(name), copy(f"{name}-1", name, age=age))]
+    source = FilledSource([location(), *objects])
+    rows = StoreTableModel(DashboardState(source, lambda: 0.0), ProtectionView(), worst_first=True)
+    assert [key.name for key, _ in rows.ordered()] == ["b", "c", "a"]

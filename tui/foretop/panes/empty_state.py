@@ -81,7 +81,7 @@ def _ended_lately(state: DashboardState, context: str) -> list[Line]:
         mark, at = run_mark(run.phase), render.time_of_day(run.status.completion_timestamp, run)
         told = f"{pad(cut(clean(run.name), _NAME), _NAME)}  {took(run, render.now):>6}  {at:>9}"
         lines.append((Span(f"{mark.value} ", style_of(mark.tone)), span(told)))
-    rest = len(runs) - _MOST_LINES
+    rest = len(render.ended_lately) - _MOST_LINES
     return [*lines, (span(f"  {rest} more: :backups", Tone.DIM),)] if rest > 0 else lines
 
 

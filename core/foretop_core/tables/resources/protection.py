@@ -144,11 +144,11 @@ class ProtectionView(View[ProtectionRow]):
         return protection_mark(render.namespace(entry.protection))
 
     def grade(self, entry: ProtectionRow, mark: StatusGlyph, render: RenderContext) -> tuple[int, ...]:
-        """By state, then by the age of the copy against what is promised."""
+        """By state, then by the age of the copy against what is promised, in hundredths as it is drawn."""
         facts = render.namespace(entry.protection)
         share = facts.age_share
         wrong = badness(mark) if facts.severity is not None else _NOT_WRONG
-        return wrong, _IN_ORDER.index(facts.state), -round(20 * share) if share is not None else 1
+        return wrong, _IN_ORDER.index(facts.state), -round(100 * share) if share is not None else 1
 
     def then_by(self, entry: ProtectionRow) -> str:
         return entry.protection.namespace
