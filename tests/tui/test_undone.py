@@ -18,6 +18,7 @@ from foretop_core.dashboard.undone_watch import watch_for_undoing
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
+from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from tests.tui.dashboard_on_box import CONTEXT, stand
 from tests.tui.pilot import LARGE, MIDDLE
 
@@ -93,3 +94,18 @@ async def test_what_nobody_undoes_in_time_is_not_told(tmp_path: Path, monkeypatc
         assert found is not None
         assert found.by == "kubectl"
         assert ("spec", "paused") in [one.path for one in found.fields]
+
+
+async def test_of_several_those_that_were_put_back_are_not_counted_as_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("gitops", tmp_path, monkeypatch, size=LARGE, speed=5.0) as at:
+        await at.go("2", at.key(SCHEDULE, "orders-hourly"))
+        await at.shown.press("*", "s")
+        await at.see("Pause 3 schedules")
+        await at.send()
+        await at.see("1 of 3 done, 2 undone.", "by-hand patched")
+        rows = [line for line in at.shown.lines if "· put back by argocd-controller" in line]
+        assert len(rows) == 2
+        assert all(StatusGlyph.LOOK.value in line for line in rows)
+        assert at.shown.faults == []

@@ -387,11 +387,10 @@ class ActionDialog(DialogFrame):
             yield plan_text.sentence((Piece(f"{done} of {all_of_them}  ", Tone.BRIGHT), *drawn), "Sending")
 
     def _done(self) -> DialogText:
-        told = self.plan_run.told if self.plan_run is not None else []
         return DialogText(
             self.title_line,
             plan_text.place(self.keys, self.cells),
-            table=plan_text.outcome_table(told),
+            table=plan_text.outcome_table(self._told()),
             lead=tuple(self.outcome()),
         )
 
@@ -399,7 +398,7 @@ class ActionDialog(DialogFrame):
         """Tells what became of it."""
         plan_run = self.plan_run
         if plan_run is not None:
-            yield from plan_text.outcome(plan_run.told)
+            yield from plan_text.outcome(self._told())
             if plan_run.problem:
                 yield paragraph(plan_run.problem, Tone.BAD)
             yield from self._undone(plan_run)
@@ -411,6 +410,15 @@ class ActionDialog(DialogFrame):
         for one in self._protections:
             if one.production and one.production != f"{one.name} is marked production":
                 yield f"{'As in production' if one.in_doubt else 'Production'}: {one.production}"
+
+    def _told(self) -> list[plan_text.StepReport]:
+        """The reports as they are now: what somebody put back is not done any more."""
+        told = self.plan_run.told if self.plan_run is not None else []
+        undone = self.service.undone
+        return [
+            replace(one, undone=undone[one.result.step.target].brief) if one.result.step.target in undone else one
+            for one in told
+        ]
 
     def _undone(self, plan_run: PlanRun) -> Iterator[Paragraph]:
         """Tells what was put back again: it no longer is as the lines above say."""

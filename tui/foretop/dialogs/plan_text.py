@@ -52,6 +52,8 @@ class StepReport(msgspec.Struct, frozen=True):
     result: Result
     at: datetime
     seen: ProgressReport | None = None
+    undone: str = ""
+    """`put back by argocd-controller`, where somebody did."""
 
     def after(self, seen: ProgressReport) -> StepReport:
         return replace(self, seen=seen)
@@ -211,9 +213,11 @@ def outcome(told: Sequence[StepReport]) -> list[Paragraph]:
     """Tells what became of one object; of several how many were done, and each reason why not with its objects."""
     if len(told) == 1:
         return _told(told[0])
-    done = sum(one.result.outcome is Outcome.DONE for one in told)
-    rest = len(told) - done
-    head = f"{done} of {len(told)} done" + (f", {rest} not." if rest else ".")
+    undone = sum(bool(one.undone) for one in told)
+    done = sum(one.result.outcome is Outcome.DONE for one in told) - undone
+    rest = len(told) - done - undone
+    others = ((undone, "undone"), (rest, "not"))
+    head = f"{done} of {len(told)} done{''.join(f', {number} {how}' for number, how in others if number)}."
     why: dict[str, list[str]] = {}
     for one in told:
         if one.result.outcome is not Outcome.DONE:
@@ -256,7 +260,8 @@ def _result(told: StepReport) -> str:
     match result.outcome:
         case Outcome.DONE:
             plan_run = f"{_DONE_WORDS[VERBS[result.step.write.method]]} {humanize.time(told.at, told.at)}"
-            return " · ".join(filter(None, (plan_run, told.seen.sentence if told.seen else "", result.error)))
+            since = told.undone or (told.seen.sentence if told.seen else "")
+            return " · ".join(filter(None, (plan_run, since, result.error)))
         case Outcome.FAILED:
             return f"failed: {result.error}"
         case Outcome.CHANGED:
@@ -270,6 +275,8 @@ def _result(told: StepReport) -> str:
 
 
 def _mark(told: StepReport) -> StatusGlyph:
+    if told.undone:
+        return StatusGlyph.LOOK
     match told.result.outcome:
         case Outcome.DONE:
             if told.seen is None:
