@@ -248,3 +248,24 @@ def test_a_restore_that_runs_is_not_deleted(phase: str) -> None:
 
 def test_the_time_a_backup_expires_names_another_day() -> None:
     assert holds(backup(expiration=at("2026-12-01T04:00:00Z").isoformat()), NOW).endswith("; it expires 1 Dec 04:00Z")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        RestoreSpec(included_namespaces=("default",)),
+        RestoreSpec(excluded_namespaces=("shop",)),
+    ],
+)
+def test_a_mapping_of_what_is_not_restored_is_refused(more: RestoreSpec) -> None:
+    both = backup(spec={"includedNamespaces": ["shop", "default"]})
+    request = RestoreRequest(mapping={"shop": "shop-old"}, more=more)
+    with pytest.raises(BadInput, match="shop is mapped to shop-old but not restored") as refused:
+        plan_restore(ClusterSnapshot(), [both], request, NOW)
+    assert "this restore takes default" in str(refused.value)
+
+
+@pytest.mark.parametrize("held", [[], ["*"], ["sh*"], ["shop"], ["default", "shop"]])
+def test_a_mapping_of_what_may_be_restored_is_not_refused(held: list[str]) -> None:
+    request = RestoreRequest(mapping={"shop": "shop-old"})
+    assert plan_restore(ClusterSnapshot(), [backup(spec={"includedNamespaces": held})], request, NOW).steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -99,14 +99,16 @@ def copy_limits(backup: Backup, namespace: str) -> list[str]:
     return limits
 
 
-def targets(backup: Backup, request: RestoreRequest) -> tuple[str, ...]:
-    """The namespaces that are written to, where they can be told."""
+def _taken(backup: Backup, request: RestoreRequest) -> tuple[str, ...]:
+    """The namespaces that are restored; of a pattern nobody can say which these are."""
     wanted = request.more.included_namespaces
     source = backup.spec.included_namespaces if not wanted or wanted == _ALL else wanted
-    left_out = set(request.more.excluded_namespaces)
-    return tuple(
-        dict.fromkeys(request.mapping.get(name, name) for name in source if name not in left_out and "*" not in name)
-    )
+    return tuple(name for name in source or _ALL if name not in request.more.excluded_namespaces)
+
+
+def targets(backup: Backup, request: RestoreRequest) -> tuple[str, ...]:
+    """The namespaces that are written to, where they can be told."""
+    return tuple(dict.fromkeys(request.mapping.get(name, name) for name in _taken(backup, request) if "*" not in name))
 
 
 def plan_restore(
@@ -117,11 +119,13 @@ def plan_restore(
     existing: Iterable[str] | None = None,
 ) -> Plan:
     """One Restore for each backup; `existing` are the namespaces there are, None where they may not be seen."""
+    sources = tuple(backups)
     _check(request)
+    _check_mapping(sources, request)
     present = None if existing is None else frozenset(existing)
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
-    for backup in backups:
+    for backup in sources:
         if why := _why_not(snapshot, backup):
             refused.append(Refusal(snapshot.ref(backup), why))
         else:
@@ -167,6 +171,19 @@ def _check(request: RestoreRequest) -> None:
         raise BadInput(f"Two namespaces are mapped to {twice[0]}", "", "give each its own")
     if request.more.item_operation_timeout:
         validation.go_duration(request.more.item_operation_timeout, "The item operation timeout")
+
+
+def _check_mapping(backups: Sequence[Backup], request: RestoreRequest) -> None:
+    """A mapping of what is not restored would do nothing, and the rest would go where it came from."""
+    taken = list(dict.fromkeys(name for backup in backups for name in _taken(backup, request)))
+    if backups and not any("*" in name for name in taken):
+        for name in request.mapping:
+            if name not in taken:
+                raise BadInput(
+                    f"{name} is mapped to {request.mapping[name]} but not restored",
+                    f"this restore takes {humanize.join(taken, 5) or 'no namespace'}",
+                    "map one of these, or choose its namespace",
+                )
 
 
 def _step(
