@@ -30,6 +30,8 @@ _JUDGED_IN_TURN, _JUDGED_AT_ONCE = 20, 500
 _UNREADABLE = Judged(StatusGlyph.BROKEN, (-1,))
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _render: "", lambda _entry: None)
 _TITLE_WORD = re.compile(r"[a-z]+")
+_MOST_LASTING = 500
+"""Rows; more than a screen has lines."""
 _OUR_FAULT = ("no row can be made", "cannot be shown")
 
 
@@ -53,15 +55,16 @@ class SectionRow(Row):
 
 def cells_of(columns: Iterable[Column[Any]], entry: Any, render: RenderContext) -> list[Cell]:
     """The cells of a row; no text is longer than a line can ever show."""
-    made = []
-    for column in columns:
-        text = clean(column.text(entry, render)[:LONGEST_CELL])
-        tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
-        briefs = () if column.briefs is None else column.briefs(entry, render)
-        drawing = None if column.drawing is None else column.drawing(entry, render)
-        shorter = tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
-        made.append(Cell(text, tone, shorter, drawing))
-    return made
+    return [_cell(column, entry, render) for column in columns]
+
+
+def _cell(column: Column[Any], entry: Any, render: RenderContext) -> Cell:
+    text = clean(column.text(entry, render)[:LONGEST_CELL])
+    tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
+    briefs = () if column.briefs is None else column.briefs(entry, render)
+    drawing = None if column.drawing is None else column.drawing(entry, render)
+    shorter = tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
+    return Cell(text, tone, shorter, drawing)
 
 
 class TableModel(ABC):
@@ -81,6 +84,8 @@ class TableModel(ABC):
         self._wanted = parse_filter("")
         self._renewed = 0
         self._short = short_names(state.contexts)
+        self._lasting: dict[int, tuple[Any, tuple[Cell | None, ...]]] = {}
+        """By the identity of an entry that is kept with them, its cells that last."""
 
     @property
     @abstractmethod
@@ -191,7 +196,15 @@ class TableModel(ABC):
         return Row(key, StatusGlyph.BROKEN, cells, faded=self.is_stale(key), fault=entry.fault)
 
     def cells(self, entry: Any, render: RenderContext) -> list[Cell]:
-        return cells_of(self.view.columns, entry, render)
+        """Those that last are made once for an entry: all rows in sight are painted every second."""
+        columns = self.view.columns
+        held = self._lasting.get(id(entry))
+        if held is None or held[0] is not entry:
+            if len(self._lasting) >= _MOST_LASTING:
+                self._lasting.clear()
+            lasting = tuple([_cell(column, entry, render) if column.lasts else None for column in columns])
+            held = self._lasting[id(entry)] = (entry, lasting)
+        return [known or _cell(column, entry, render) for known, column in zip(held[1], columns, strict=True)]
 
     def _told(self, key: ObjectRef) -> tuple[Cell, ...]:
         """The context, where there are several."""

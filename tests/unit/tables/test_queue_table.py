@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from foretop_core.models import Backup, Deployment, Resource, from_builtins
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.run_facts import RunState
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from foretop_core.rules.sentences import render
@@ -337,3 +338,14 @@ def test_the_item_of_results_has_each_problem_and_null_where_nothing_was_fetched
     bare = backup("two", "")
     nothing = results_item("prod", bare, bare.status, None)
     assert (nothing["phase"], nothing["failureReason"], nothing["problems"]) == (None, None, None)
+
+
+def test_no_queue_is_looked_at_for_a_run_that_has_ended() -> None:
+    """A pane is made every second, and to play a queue forward takes longer than all the rest of it."""
+    open_one = backup("next", "Queued", created="02:40:00", queuePosition=1, spec=_WIKI)
+    ended = _history("daily", 10)[0]
+    render_context = Shown("backups", [*_running(), open_one]).render_context()
+    assert render_context.facts(ended).state is RunState.ENDED
+    assert not render_context._lines
+    assert render_context.facts(open_one).state is RunState.WAITS
+    assert render_context._lines

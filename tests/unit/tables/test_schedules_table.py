@@ -26,7 +26,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.drawings import RunStrip
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.engine.view import pieces
-from foretop_core.tables.resources.schedules import SchedulesView
+from foretop_core.tables.resources.schedules import ScheduleRow, SchedulesView
 from tests.objects import NOW, at, backup, location, schedule
 from tests.unit.tables.test_storage_table import standings
 from tests.unit.tables.test_views import Shown
@@ -398,3 +398,14 @@ def test_the_paused_ones_are_found_by_that_word() -> None:
     table = _one(location(), schedule("held", last="02:00:03", paused=True), schedule("runs", last="02:00:03"))
     table.model.narrow("paused")
     assert list(table.cells("next")) == ["held"]
+
+
+def test_cells_that_do_not_depend_on_the_time_are_made_once_for_an_entry() -> None:
+    table = _one(schedule("daily", last="02:00:03"))
+    ((key, entry),) = list(table.model.table)
+    assert isinstance(entry, ScheduleRow)
+    places = [at for at, column in enumerate(table.model.columns) if column.name in ("name", "cron", "meaning")]
+    first, second = (table.model.row(key, entry).cells for _ in range(2))
+    assert len(places) == 3
+    assert all(first[at] is second[at] for at in places)
+    assert table.model.row(key, replace(entry, usual=timedelta(minutes=3))).cells[places[0]] is not first[places[0]]

@@ -245,13 +245,18 @@ def run_facts(
     snapshot: ClusterSnapshot, run: Run, now: datetime, line: QueueLine, nothing_moved: timedelta
 ) -> RunFacts:
     """The facts of a run in the line of its server; it is stalled after `nothing_moved` without progress."""
-    data = data_progress(snapshot.movements_of(run))
     item = line.item(run)
     if item is None:
-        return RunFacts(run, RunState.ENDED, line.server, data=data)
+        return ended_facts(snapshot, run, line.server)
+    data = data_progress(snapshot.movements_of(run))
     judged = _judge(snapshot, item, now, line.server, nothing_moved)
     places = {"waiting_place": line.waiting_place(run), "ahead": line.ahead(run)}
     return msgspec.structs.replace(judged, item=item, data=data, **places)
+
+
+def ended_facts(snapshot: ClusterSnapshot, run: Run, server: ServerFacts) -> RunFacts:
+    """The facts of a run that has ended, for which no queue is looked at."""
+    return RunFacts(run, RunState.ENDED, server, data=data_progress(snapshot.movements_of(run)))
 
 
 def stamped_name(schedule: Schedule, at: datetime) -> str:

@@ -24,6 +24,7 @@ from foretop_core.rules.facts.run_facts import (
     Run,
     RunFacts,
     RunHistory,
+    ended_facts,
     has_ended,
     history_of,
     queue_line,
@@ -179,8 +180,11 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
         key = (type(run), run.namespace, run.name)
         found = self._facts.get(key)
         if found is None or found.run is not run:
-            line, patience = self.line(run.namespace), self.limits.nothing_moved
-            found = self._facts[key] = run_facts(self.snapshot, run, self.now, line, patience)
+            found = self._facts[key] = (
+                ended_facts(self.snapshot, run, self.server(run.namespace))
+                if has_ended(run)
+                else run_facts(self.snapshot, run, self.now, self.line(run.namespace), self.limits.nothing_moved)
+            )
         return found
 
     @cached_property

@@ -71,7 +71,7 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
     clock, which is not a change of the object. What is told `briefly` is shortened on the screen, however much room
     there is. `most` is as wide as it ever gets, whatever its texts are. `letter` sorts by it where the first of its
-    title is the key of an action.
+    title is the key of an action. A cell that `lasts` is the same as long as its entry is.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     most: int = 0
     drawing: Callable[[Shown, RenderContext], Drawing | None] | None = None
     letter: str = ""
+    lasts: bool = False
 
 
 def plain(
@@ -117,6 +118,7 @@ def plain(
         briefs=(lambda entry, _: briefs(entry)) if briefs is not None else None,
         cells=cells,
         most=most,
+        lasts=tone is None,
     )
 
 
