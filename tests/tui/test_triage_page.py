@@ -12,7 +12,7 @@ from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
 from tests.objects import backup, location, nab, schedule
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, calm
-from tests.tui.pilot import LARGE, screen
+from tests.tui.pilot import LARGE, SMALL, screen
 
 
 async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
@@ -165,3 +165,18 @@ async def test_w_on_a_run_that_will_be_lost_tries_a_change_of_its_schedule() -> 
         assert shown.page == "calendar"
         await shown.press("escape")
         assert shown.page == "triage"
+
+
+async def test_the_pane_below_few_findings_takes_the_lines_that_they_leave_free() -> None:
+    silent = location(checked="02:20:03", synced="02:20:03")
+    waiting = backup("first", "Queued", created="02:30:00", queuePosition=1)
+    async with screen(FilledSource([silent, waiting]), size=SMALL) as shown:
+        await shown.settle()
+        assert "Keys" in shown.pane
+        assert "…" not in shown.pane
+        lines = shown.app.main_screen.page.query_one("#pane-box").size.height  # type: ignore[union-attr]
+        await shown.press("slash", "z")
+        await shown.settle()
+        await shown.press("escape", "escape")
+        await shown.settle()
+        assert shown.app.main_screen.page.query_one("#pane-box").size.height == lines > 6  # type: ignore[union-attr]

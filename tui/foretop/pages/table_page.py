@@ -12,7 +12,7 @@ from textual.containers import Container, Vertical
 
 from foretop.bindings import Handler, key_name
 from foretop.pages.filterable_page import FilterablePage, filter_line
-from foretop.pages.page import LOW, WIDE, PageAddress, PageHost, safely
+from foretop.pages.page import HIGH, LOW, WIDE, PageAddress, PageHost, safely
 from foretop.panes.action_sentences import action_keys_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
 from foretop.panes.page_records import ScreenPage
@@ -49,6 +49,12 @@ def group_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _COUNTED = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.PAUSED, StatusGlyph.RUNNING, StatusGlyph.WAITING)
 """What is not good, the worst first."""
+
+
+_PANE, _HIGH_PANE, _MOST_PANE = 6, 10, 14
+"""Lines of the pane below a table, as in the style sheet, and at most."""
+_HEAD = 2
+"""Lines of the table that are no rows: its titles, and one that is free below the last row."""
 
 
 class TablePage(FilterablePage):
@@ -240,6 +246,7 @@ class TablePage(FilterablePage):
         # Rows without a cursor are a table without a size yet: the pane is not hidden for that moment.
         # A class of the page would match all its parts with the style sheet again.
         self._pane_box.visible = self.rows is not None and bool(len(self.rows.table))
+        self._share_lines()
         if self.rows is None or self.state is None or key is None or not len(self.rows.table):
             pane.show(())
             return
@@ -250,6 +257,17 @@ class TablePage(FilterablePage):
         said = safely(lambda: self._said(rows, key, state), f"the pane of {self.page_id}", subject, state)
         pane.show(said, keep_place=not moved)
         self.show_frames()
+
+    def _share_lines(self) -> None:
+        """Gives the pane the lines that few rows leave free, whatever row the cursor is on and whatever is filtered."""
+        if not self.spec.pane_grows or self.rows is None:
+            return
+        usual = _HIGH_PANE if self.screen.size.height >= HIGH else _PANE
+        wanted = min(_MOST_PANE, self.size.height - _HEAD - self.rows.table.total)
+        if self.is_framed or not self.rows.table.total or self.screen.size.height < LOW or wanted <= usual:
+            self._pane_box.styles.clear_rule("height")
+        else:
+            self._pane_box.styles.height = wanted
 
     _pane_key: ObjectRef | None = None
 

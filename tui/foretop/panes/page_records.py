@@ -73,6 +73,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """What to say where there are no rows though all was seen."""
     least_with_pane: int = 12
     """Lines of the page from which on it has a pane below its table."""
+    pane_grows: bool = False
+    """Whether the pane below the table takes the lines that its rows leave free; for rows that seldom come and go."""
     shows_keys: bool = False
     """Whether the pane says the keys that act on the row."""
     shows_keys_beside: bool = False
@@ -133,6 +135,7 @@ _RECORDS = (
         tells=_pane("triage_pane:finding_pane"),
         empty=_pane("triage_pane:calm"),
         least_with_pane=_ANY_LINES,
+        pane_grows=True,
         shows_keys=True,
         named_keys=lambda finding: keys_in(finding.remedy),
         signs=(
