@@ -12,7 +12,8 @@ import msgspec
 
 from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.night import ForeseenRun, Night, Range, night
+from foretop_core.rules.night.night import ForeseenRun, Night, night
+from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.snapshot import VeleroInfo
 from tests import recordings
 from tests.unit.rules.runs_and_recordings import CONCURRENCY, walk

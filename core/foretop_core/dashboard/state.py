@@ -23,7 +23,7 @@ from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.failure_record import Failure, problem_text
-from foretop_core.rules.night.night import Beside
+from foretop_core.rules.night.open_queue import Beside
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import (
     Acknowledgement,

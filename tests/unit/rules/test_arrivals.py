@@ -11,7 +11,8 @@ from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.arrivals import NO_BOUND, Arrivals, rush, tenant_runs
 from foretop_core.rules.night.lengths import late_handovers
-from foretop_core.rules.night.night import Night, night, open_forecasts
+from foretop_core.rules.night.night import Night, night
+from foretop_core.rules.night.open_queue import open_forecasts
 from foretop_core.rules.night.server_model import server_model
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, at, backup, location, schedule

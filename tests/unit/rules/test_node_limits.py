@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from foretop_core.models import DataUpload, Resource, from_builtins
 from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.night import queue_forecasts
+from foretop_core.rules.night.open_queue import queue_forecasts
 from foretop_core.rules.queue.node_limits import NodeAgentLimits, limits_in
 from foretop_core.rules.queue.volumes import volumes_end
 from foretop_core.rules.sentences import render

@@ -9,9 +9,9 @@ import pytest
 
 from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night import night
-from foretop_core.rules.night.night import QueueForecasts, Range
-from foretop_core.rules.queue.queue_items import RunForecast
+from foretop_core.rules.night import open_queue
+from foretop_core.rules.night.open_queue import QueueForecasts
+from foretop_core.rules.queue.queue_items import Range, RunForecast
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW, backup, location
 
@@ -101,7 +101,7 @@ def test_a_fault_beside_is_raised_at_the_next_look_and_tried_again(monkeypatch: 
     known, snapshot = QueueForecasts(_LASTS, left.append), _snapshot(60)
     known.of(snapshot, "velero", NOW)
     with monkeypatch.context() as patched:
-        patched.setattr(night, "waiting_forecasts", lambda model: 1 / 0)
+        patched.setattr(open_queue, "waiting_forecasts", lambda model: 1 / 0)
         left.pop()()
     with pytest.raises(ZeroDivisionError):
         known.of(snapshot, "velero", NOW + _LASTS)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.lengths import known_lengths
-from foretop_core.rules.night.night import open_forecasts
+from foretop_core.rules.night.open_queue import open_forecasts
 from foretop_core.rules.night.server_model import server_model
 from foretop_core.rules.queue import QueueItem, queue
 from foretop_core.rules.queue.namespace_claims import claim, shared_namespaces

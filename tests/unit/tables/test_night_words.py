@@ -10,9 +10,10 @@ from foretop_core.models import Deployment, Schedule, from_builtins
 from foretop_core.models.wire import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
-from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range, RunSpan, night
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night, RunSpan, night
 from foretop_core.rules.night.outlook import outlook, window_outlook, words
 from foretop_core.rules.night.past_runs import PastRun
+from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing

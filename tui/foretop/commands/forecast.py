@@ -23,7 +23,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.night.night import Fate, ForeseenRun, Range, night
+from foretop_core.rules.night.night import Fate, ForeseenRun, night
 from foretop_core.rules.night.outlook import (
     LastEnd,
     Outlook,
@@ -33,6 +33,7 @@ from foretop_core.rules.night.outlook import (
     window_outlook,
     words,
 )
+from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.night.reckoning import Reckoning, reckon, told_runs
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render

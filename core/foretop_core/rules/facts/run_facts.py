@@ -18,7 +18,7 @@ from foretop_core.models.wire import Metadata
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
 from foretop_core.rules.night.lengths import RunHistory, usual_length, usual_sample
-from foretop_core.rules.night.night import QueueForecasts, queue_forecasts
+from foretop_core.rules.night.open_queue import QueueForecasts, queue_forecasts
 from foretop_core.rules.night.server_model import history_of, server_has_queue
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
@@ -11,61 +11,29 @@ from typing import assert_never
 
 import msgspec
 
-from foretop_core.models import Backup, Restore, Schedule
+from foretop_core.models import Schedule
 from foretop_core.rules import phases
 from foretop_core.rules.night.course import NEVER, Course, PlayedRun, play
 from foretop_core.rules.night.lengths import RunHistory
+from foretop_core.rules.night.open_queue import OPEN_HORIZON, open_forecasts
+from foretop_core.rules.night.ranges import range_over
 from foretop_core.rules.night.server_model import (
+    SEED,
     Drawing,
     OpenBackup,
     ServerModel,
-    at_work_model,
     history_of,
-    restores_model,
     runs_a_day,
     server_model,
     server_slots,
 )
 from foretop_core.rules.queue.owners import Owner, OwnerKind
-from foretop_core.rules.queue.positions import Run, has_ended
 from foretop_core.rules.queue.queue_items import Range, RunForecast
 from foretop_core.rules.sentences import Text, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 
-__all__ = [
-    "DAY",
-    "FEWEST_DRAWS",
-    "Fate",
-    "ForeseenRun",
-    "Foresight",
-    "Night",
-    "QueueForecasts",
-    "Range",
-    "RunSpan",
-    "at_work_forecasts",
-    "foresight",
-    "likely_night",
-    "night",
-    "open_forecasts",
-    "queue_forecasts",
-    "waiting_forecasts",
-]
-
 DAY = timedelta(days=1)
 FEWEST_DRAWS = 50
-SEED = 1
-_OPEN_HORIZON = timedelta(hours=3)
-"""For the runs that are there already, the submissions of so long count."""
-_OPEN_DRAWS, _FEWEST_OPEN_DRAWS, _OPEN_WORK = 50, 11, 4000
-"""Courses that are played for them; fewer where very many wait, so that a screen can ask at every event."""
-_AT_ONCE = 40
-"""Waiting runs and schedules that are played while the caller waits: it takes some milliseconds."""
-Beside = Callable[[Callable[[], None]], None]
-"""Does some work beside the caller."""
-_MIDDLE = (0.4, 0.6)
-_FURTHEST = 400 * 86400.0
-
-
 _NO_KNOWN_END = "no known end of its last run"
 
 
@@ -162,137 +130,6 @@ class Night(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(run.called for run in self.runs if run.has_no_known_end))
 
 
-def open_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
-    """By name, when the runs that are there already start and end: what every surface tells of them.
-
-    0 draws give the likely course alone.
-    """
-    return at_work_forecasts(model, draws, seed) | waiting_forecasts(model, draws, seed)
-
-
-def _draws_for(model: ServerModel) -> int:
-    return max(_FEWEST_OPEN_DRAWS, min(_OPEN_DRAWS, _OPEN_WORK // max(1, len(model.waiting) + len(model.schedules))))
-
-
-def at_work_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
-    """Each that is at work ends by itself: nothing has to be played."""
-    now, drawing = model.now, Drawing(model, seed)
-    count = _OPEN_DRAWS if draws is None else draws
-    found: dict[str, RunForecast] = {}
-    for one in (*model.running, *model.finishing):
-        if one.is_finalizing:
-            found[one.run.name] = RunForecast(unknown="it is finishing")
-            continue
-        end = _range(now, drawing.ends(one, count), one.left(now, None), is_exact=True)
-        why = one.why_a_guess(now)
-        if end is None:
-            found[one.run.name] = RunForecast(None, None, one.own_runs, unknown=one.volumes.reason or why)
-            continue
-        has_other_basis = one.is_by_items(now) or end.likely == one.volumes.end
-        found[one.run.name] = RunForecast(None, end, 0 if has_other_basis else one.own_runs, why)
-    return found
-
-
-def waiting_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
-    """The starts and ends of those that wait, from as many courses."""
-    if not model.waiting:
-        return {}
-    now, drawing = model.now, Drawing(model, seed)
-    count = _draws_for(model) if draws is None else draws
-    likely = play(model.state, drawing.likely(), only_open=True).waiting
-    courses = [play(model.state, drawing.next(), only_open=True).waiting for _ in range(count)]
-    found: dict[str, RunForecast] = {}
-    for place, one in enumerate(model.waiting):
-        played = [course[place] for course in courses]
-        refused, why = likely[place].is_refused, one.why_a_guess(now)
-        start = _range(now, [run.start for run in played], likely[place].start)
-        end = None if refused else _range(now, [run.end for run in played], likely[place].end)
-        is_endless = end is None and not refused
-        found[one.run.name] = RunForecast(
-            start, end, one.own_runs, "" if is_endless else why, why if is_endless else ""
-        )
-    return found
-
-
-class QueueForecasts:
-    """Forecasts of the open runs of one server, from look to look.
-
-    Those that wait are played forward again when the queue has moved, and after a while: not at every event. Where
-    they are many that is done `beside` the caller: until then the last answer holds, of a new one the likely course.
-    """
-
-    def __init__(self, lasts: timedelta = timedelta(), beside: Beside | None = None) -> None:
-        self._lasts, self._beside = lasts, beside
-        self._waiting: dict[type[Run], dict[str, RunForecast]] = {}
-        self._seen: tuple[object, datetime] | None = None
-        self._is_playing = False
-        self._problem: Exception | None = None
-
-    def of(
-        self,
-        snapshot: ClusterSnapshot,
-        namespace: str,
-        now: datetime,
-        history: RunHistory | None = None,
-        planned: Sequence[Backup] = (),
-    ) -> dict[tuple[type[Run], str], RunForecast]:
-        """By kind and name, when the open backups and restores start and end; `planned` ones as if made now."""
-        known = history or history_of(snapshot, namespace)
-        backups = [*(run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run)), *planned]
-        restores = restores_model(snapshot, namespace, now, known)
-        told = {
-            Backup: at_work_forecasts(at_work_model(snapshot, namespace, now, known)),
-            Restore: at_work_forecasts(restores),
-        }
-        moved = {(run.name, run.phase) for run in (*backups, *(one.run for one in restores.open))}
-        state = (moved, snapshot.server(namespace))
-        is_old = self._seen is None or self._seen[0] != state or abs(now - self._seen[1]) >= self._lasts
-        if is_old and not self._is_playing:
-            self._seen = state, now
-            models: dict[type[Run], ServerModel] = {Restore: restores}
-            if any(run.phase in phases.WAITING for run in backups):
-                models[Backup] = server_model(
-                    snapshot, namespace, now, now + _OPEN_HORIZON, history=known, planned_backups=planned
-                )
-            self._begin(models)
-        every: dict[tuple[type[Run], str], RunForecast] = {}
-        kinds: tuple[type[Run], ...] = (Backup, Restore)
-        for kind in kinds:
-            for name, found in (self._waiting.get(kind, {}) | told[kind]).items():
-                every[kind, name] = found
-        return every
-
-    def _begin(self, models: dict[type[Run], ServerModel]) -> None:
-        if self._problem is not None:
-            problem, self._problem = self._problem, None
-            raise problem
-        size = sum(len(model.waiting) + len(model.schedules) for model in models.values())
-        if self._beside is None or size <= _AT_ONCE:
-            self._waiting = {kind: waiting_forecasts(model) for kind, model in models.items()}
-            return
-        for kind, model in models.items():
-            held = self._waiting.get(kind, {})
-            if any(one.run.name not in held for one in model.waiting):
-                self._waiting[kind] = waiting_forecasts(model, 0) | held
-        self._is_playing = True
-        self._beside(lambda: self._play(models))
-
-    def _play(self, models: dict[type[Run], ServerModel]) -> None:
-        try:
-            self._waiting = {kind: waiting_forecasts(model) for kind, model in models.items()}
-        except Exception as problem:
-            self._problem = problem
-        finally:
-            self._is_playing = False
-
-
-def queue_forecasts(
-    snapshot: ClusterSnapshot, namespace: str, now: datetime, planned: Sequence[Backup] = ()
-) -> dict[tuple[type[Run], str], RunForecast]:
-    """By kind and name, when the open backups and restores of a server start and end; `planned` as if made now."""
-    return QueueForecasts().of(snapshot, namespace, now, planned=planned)
-
-
 class Foresight:
     """The coming hours of one server, course by course: the likely one first, then draws."""
 
@@ -317,9 +154,7 @@ class Foresight:
         model = server_model(snapshot, namespace, now, now + length, zone, known)
         self._begin(
             model,
-            lambda: (
-                server_model(snapshot, namespace, now, now + _OPEN_HORIZON, zone, known) if model.waiting else model
-            ),
+            lambda: server_model(snapshot, namespace, now, now + OPEN_HORIZON, zone, known) if model.waiting else model,
             seed,
         )
 
@@ -470,7 +305,7 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
         late_share=model.late.share,
         typical=_spans(model, _middle(draws, likely)),
         left_out={**model.left_out, **_held_back(model, draws or (likely,))},
-        done=_range(now, [_last_end(course) for course in draws or (likely,)], _last_end(likely)),
+        done=range_over(now, [_last_end(course) for course in draws or (likely,)], _last_end(likely)),
         bounded=model.bounded,
     )
 
@@ -516,14 +351,14 @@ def _scheduled_run(
     now, refused = model.now, any(run.is_refused for run in made)
     late = sum(run.submitted - max(run.due, 0.0) > 61.0 for run in made)
     fate = Fate.LOST if share > 0.5 else Fate.REFUSED if refused else Fate.LATE if 2 * late > len(made) else Fate.MADE
-    submitted = _range(now, [run.submitted for run in made])
-    ends = _range(now, [run.end for run in made])
+    submitted = range_over(now, [run.submitted for run in made])
+    ends = range_over(now, [run.end for run in made])
     return ForeseenRun(
         Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name),
         "",
         now + timedelta(seconds=played[0].due),
         submitted.likely if submitted else None,
-        _range(now, [run.start for run in made]),
+        range_over(now, [run.start for run in made]),
         None if refused else ends,
         fate,
         share,
@@ -587,33 +422,3 @@ def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
         found += [span(run, owner, "", at(run.due)) for run in runs if not run.is_lost]
     found += [span(run, Owner(OwnerKind.NAB), "", None) for run in course.arrived]
     return tuple(found)
-
-
-def _range(
-    now: datetime, seconds: Iterable[float], likely: float | None = None, *, is_exact: bool = False
-) -> Range | None:
-    """None where half of the courses or more never reach it.
-
-    Where the likely course lies in the middle of all, or is exact, it is what is told: draws do not change it.
-    """
-    known = sorted(seconds)
-    if not known:
-        known = [NEVER if likely is None else likely]
-    if known[len(known) // 2] == NEVER or (is_exact and likely == NEVER):
-        return None
-
-    def found(share: float) -> float:
-        return known[min(len(known) - 1, int(share * len(known)))]
-
-    def at(moment: float) -> datetime:
-        return now + timedelta(seconds=min(moment, _FURTHEST))
-
-    if len(known) == 1 and (likely is None or likely == known[0]):
-        only = at(known[0])
-        return Range(only, (only, only), (only, only), only)
-    middle = found(0.5)
-    if likely is not None and (is_exact or found(_MIDDLE[0]) <= likely <= found(_MIDDLE[1])):
-        middle = likely
-    half = (min(middle, found(0.25)), max(middle, found(0.75)))
-    most = (min(middle, found(0.05)), max(middle, found(0.95)))
-    return Range(at(middle), (at(half[0]), at(half[1])), (at(most[0]), at(most[1])), at(max(middle, found(0.9))))

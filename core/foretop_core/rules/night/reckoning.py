@@ -14,8 +14,8 @@ import msgspec
 from foretop_core.cron import CronSchedule
 from foretop_core.models.wire import Time
 from foretop_core.rules.cron_dialects.readings import expression
-from foretop_core.rules.night.night import Range
 from foretop_core.rules.night.outlook import Outlook
+from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.schedule_history import submitted
 from foretop_core.rules.snapshot import ClusterSnapshot
 

@@ -27,6 +27,7 @@ from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd, volumes_
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import schedule_refusal, storage_refusal
 
+SEED = 1
 MOST_RUNS = 1500
 """Of one schedule: one that is due every minute has so many in a day."""
 MOST_RUNS_OF_ALL = 6000

@@ -22,9 +22,9 @@ from foretop_core.rules.cron_dialects.readings import alike, expression
 from foretop_core.rules.cron_dialects.upgrade_effect import with_times
 from foretop_core.rules.forecast import base_time
 from foretop_core.rules.night.course import NEVER, Course, PlannedSchedule, PlayedRun, play
-from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, SEED, Fate
+from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, Fate
 from foretop_core.rules.night.outlook import Outlook
-from foretop_core.rules.night.server_model import Drawing, ServerModel, server_model
+from foretop_core.rules.night.server_model import SEED, Drawing, ServerModel, server_model
 from foretop_core.rules.night.what_if import Move, compared, what_if
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.primer import PrimerError, prime

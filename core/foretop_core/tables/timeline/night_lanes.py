@@ -13,9 +13,10 @@ import msgspec
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
-from foretop_core.rules.night.night import Fate, ForeseenRun, Night, Range
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.outlook import Outlook, WindowOutlook, outlook, window_outlook
 from foretop_core.rules.night.past_runs import PastRun
+from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.phases import WAITING
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
