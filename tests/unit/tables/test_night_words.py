@@ -123,7 +123,7 @@ def test_the_runs_of_a_schedule_whose_last_one_has_no_known_end_are_due_and_nobo
     coming = [run for run in told.runs if not run.name]
     assert [run.due for run in coming] == [at("03:24") + timedelta(hours=hours) for hours in range(24)]
     assert {(run.fate, run.start, run.end, run.reason) for run in coming} == {
-        (Fate.UNKNOWN, None, None, "no known end of its last run")
+        (Fate.UNKNOWN, None, None, "the last run has no known end")
     }
     assert "Not known, because the last run has no known end: 24 of media." in words(outlook(told))
 

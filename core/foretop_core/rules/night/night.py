@@ -34,7 +34,6 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 DAY = timedelta(days=1)
 FEWEST_DRAWS = 50
-_NO_KNOWN_END = "no known end of its last run"
 
 
 class Fate(StrEnum):
@@ -52,6 +51,22 @@ class Fate(StrEnum):
     @property
     def words(self) -> str:
         return "not known" if self is Fate.UNKNOWN else self.value
+
+    @property
+    def reason(self) -> str:
+        """Why a run has this fate; "" for one that is made in time."""
+        match self:
+            case Fate.LATE:
+                return "the last backup of the schedule is still going"
+            case Fate.LOST:
+                return "the next run falls due first"
+            case Fate.REFUSED:
+                return "the storage location cannot be used"
+            case Fate.UNKNOWN:
+                return "the last run has no known end"
+            case Fate.MADE:
+                return ""
+        assert_never(self)
 
 
 class ForeseenRun(msgspec.Struct, frozen=True):
@@ -314,13 +329,13 @@ def _held_run(model: ServerModel, schedule: Schedule, due: float) -> ForeseenRun
     """A run that no course makes, because nobody knows when the one before it ends."""
     owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
     at = model.now + timedelta(seconds=due)
-    return ForeseenRun(owner, "", at, None, None, None, Fate.UNKNOWN, reason=_NO_KNOWN_END)
+    return ForeseenRun(owner, "", at, None, None, None, Fate.UNKNOWN, reason=Fate.UNKNOWN.reason)
 
 
 def _held_back(model: ServerModel, courses: Sequence[Course]) -> dict[str, str]:
     """By name, the schedules that are always due and make no run in any course: nobody knows when they may."""
     return {
-        schedule.name: _NO_KNOWN_END
+        schedule.name: Fate.UNKNOWN.reason
         for place, (schedule, plan) in enumerate(zip(model.schedules, model.state.schedules, strict=True))
         if plan.every and plan.first <= model.state.until and not any(course.made[place] for course in courses)
     }
@@ -363,24 +378,10 @@ def _scheduled_run(
         fate,
         share,
         is_borrowed=not model.lengths[place].tells(),
-        reason=_why(fate, submitted),
+        reason=sentence(fate.reason, " until about ", estimate(submitted.likely))
+        if fate is Fate.LATE and submitted is not None
+        else fate.reason,
     )
-
-
-def _why(fate: Fate, submitted: Range | None) -> Text:
-    match fate:
-        case Fate.LATE:
-            at = sentence(" until about ", estimate(submitted.likely)) if submitted is not None else ""
-            return sentence("the last backup of the schedule is still going", at)
-        case Fate.LOST:
-            return "the last backup of the schedule is still going when the next run falls due"
-        case Fate.REFUSED:
-            return "its storage location refuses it"
-        case Fate.UNKNOWN:
-            return _NO_KNOWN_END
-        case Fate.MADE:
-            return ""
-    assert_never(fate)
 
 
 def _played(course: Course) -> Iterator[PlayedRun]:

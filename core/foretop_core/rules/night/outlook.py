@@ -249,14 +249,6 @@ def wait_of(run: ForeseenRun) -> timedelta | None:
     return None if run.start is None or run.submitted is None else max(timedelta(), run.start.likely - run.submitted)
 
 
-FATE_REASONS = {
-    Fate.LATE: "the last backup of the schedule is still going",
-    Fate.LOST: "the next run falls due first",
-    Fate.REFUSED: "the storage location cannot be used",
-    Fate.UNKNOWN: "the last run has no known end",
-}
-
-
 def fate_counts(one: Outlook, fate: Fate) -> list[tuple[str, int]]:
     """The schedules with runs that are likely to end so, and how many."""
     return [(schedule.name, count) for schedule in one.schedules if (count := schedule.count(fate))]
@@ -284,7 +276,7 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
         lines.append(
             sentence(f"{but} done about ", estimate(one.done.likely), ", in 9 of 10 courses by ", estimate(by), ".")
         )
-    lines += [line for fate in FATE_REASONS if (line := _runs_of(one, fate))]
+    lines += [line for fate in Fate if fate.reason and (line := _runs_of(one, fate))]
     if one.night.bounded:
         lines.append(f"Too many runs, not all of them played: {_some(one.night.bounded)}.")
     if one.night.left_out:
@@ -331,7 +323,7 @@ def _window_words(window: WindowOutlook) -> Text:
 
 def _runs_of(one: Outlook, fate: Fate) -> str:
     named = [f"{count} of {name}" for name, count in fate_counts(one, fate)]
-    return f"{fate.words.capitalize()}, because {FATE_REASONS[fate]}: {_some(named)}." if named else ""
+    return f"{fate.words.capitalize()}, because {fate.reason}: {_some(named)}." if named else ""
 
 
 def _some(names: list[str] | tuple[str, ...]) -> str:

@@ -12,7 +12,6 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.outlook import (
-    FATE_REASONS,
     Outlook,
     WindowOutlook,
     fate_counts,
@@ -193,7 +192,7 @@ def _not_made(shown: ServerNight) -> Iterator[WordLine]:
         if len(counted) > _MOST_NAMED:
             phrases.append(Phrase(f" and of {len(counted) - _MOST_NAMED:,} more"))
         if phrases:
-            yield WordLine(fate.value.capitalize(), (*phrases, Phrase(f": {FATE_REASONS[fate]}")), 5)
+            yield WordLine(fate.value.capitalize(), (*phrases, Phrase(f": {fate.reason}")), 5)
 
 
 def _paused(names: Sequence[str]) -> WordLine | None:
