@@ -6,6 +6,7 @@ from datetime import UTC, timedelta
 
 import pytest
 
+from foretop.commands.forecast import night_exit_code
 from foretop_core.models import Deployment, Schedule, from_builtins
 from foretop_core.models.wire import Resource
 from foretop_core.rules.build_snapshot import assemble
@@ -126,6 +127,7 @@ def test_the_runs_of_a_schedule_whose_last_one_has_no_known_end_are_due_and_nobo
         (Fate.UNKNOWN, None, None, "the last run has no known end")
     }
     assert "Not known, because the last run has no known end: 24 of media." in words(outlook(told))
+    assert night_exit_code(outlook(told)) == 3, "nobody can say that all runs are made"
 
 
 def test_a_run_without_a_known_end_holds_its_slot_and_a_window_is_not_free_beside_it() -> None:

@@ -73,7 +73,7 @@ def command(
     inside the range that should hold nine in ten, by server.
 
     Exit code: 0 all runs are made and the window is free, 1 a run will be lost or the window is not free, 2 nothing
-    readable, 3 a server cannot be foreseen.
+    readable, 3 a server or a run cannot be foreseen.
     """
     if at is not None and source is None:
         raise click.UsageError("--at is for a file (-f)")
@@ -193,13 +193,13 @@ def _print(found: Sequence[tuple[str, Outlook]], window: Window | None, form: st
             say("No Velero server was found.")
     else:
         emit({"servers": [_item(context, one, window) for context, one in found]}, form)
-    if any(_loses_runs(one) or ((kept := _in(one, window)) and not kept.is_free) for _, one in found):
-        return 1
-    return 3 if any(one.night.unknown for _, one in found) else 0
+    is_overrun = any((kept := _in(one, window)) and not kept.is_free for _, one in found)
+    return 1 if is_overrun else night_exit_code(*(one for _, one in found))
 
 
-def _loses_runs(one: Outlook) -> bool:
-    return any(schedule.count(Fate.LOST) for schedule in one.schedules)
+def night_exit_code(*nights: Outlook) -> int:
+    """1 where a run is lost, 3 where it is not known of some run whether it is made."""
+    return 1 if any(one.loses_runs for one in nights) else 3 if any(one.is_unsure for one in nights) else 0
 
 
 def _in(one: Outlook, window: Window | None) -> WindowOutlook | None:

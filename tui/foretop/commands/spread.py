@@ -12,6 +12,7 @@ import click
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.forecast import night_exit_code
 from foretop.commands.help_examples import example
 from foretop.commands.one_server import of_one_server
 from foretop.commands.output import emit, file_help, output_option, say, table
@@ -57,7 +58,8 @@ def command(
     The rhythm stays, and as few schedules as possible are moved. Each proposal is simulated; -o yaml and -o json have
     the patches, and the kubectl command of each.
 
-    Exit code: 0 no run would be lost, 1 a run would be lost even so, 2 bad input or nothing readable.
+    Exit code: 0 no run would be lost, 1 a run would be lost even so, 2 bad input or nothing readable, 3 a run
+    cannot be foreseen.
     """
     zone = argument_values.zone(zone_name)
     stretch = None if window is None else read_window(window, zone)
@@ -68,7 +70,7 @@ def command(
             _say(found)
         else:
             emit(_item(found, now), form)
-        return 1 if found.is_still_lost else 0
+        return night_exit_code(found.after)
 
     return of_one_server(session_options, source, at, judge)
 

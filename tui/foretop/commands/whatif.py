@@ -10,6 +10,7 @@ import click
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.forecast import night_exit_code
 from foretop.commands.help_examples import example
 from foretop.commands.one_server import of_one_server
 from foretop.commands.output import emit, file_help, output_option, say
@@ -75,7 +76,8 @@ def command(
 
     Both are simulated with the same draws, so that they differ in the change alone.
 
-    Exit code: 0 no run would be lost, 1 a run would be lost after the change, 2 bad input or nothing readable.
+    Exit code: 0 no run would be lost, 1 a run would be lost after the change, 2 bad input or nothing readable,
+    3 a run cannot be foreseen.
     """
     zone = argument_values.zone(zone_name)
     changes: list[Change] = [
@@ -96,7 +98,7 @@ def command(
             _say(found)
         else:
             emit(_comparison(found, now), form)
-        return 1 if _lost(found.after) else 0
+        return night_exit_code(found.after)
 
     return of_one_server(session_options, source, at, judge)
 

@@ -96,6 +96,15 @@ class Outlook(msgspec.Struct, frozen=True):
         return self.night.done
 
     @property
+    def loses_runs(self) -> bool:
+        return any(schedule.count(Fate.LOST) for schedule in self.schedules)
+
+    @property
+    def is_unsure(self) -> bool:
+        """True if nothing is foreseen, or of some run not even whether it is made."""
+        return bool(self.night.unknown) or any(run.fate is Fate.UNKNOWN for run in self.night.runs)
+
+    @property
     def late(self) -> tuple[ForeseenRun, ...]:
         return self._with(Fate.LATE)
 

@@ -22,7 +22,7 @@ from foretop_core.rules.cron_dialects.readings import alike, expression
 from foretop_core.rules.cron_dialects.upgrade_effect import with_times
 from foretop_core.rules.forecast import base_time
 from foretop_core.rules.night.course import NEVER, Course, PlannedSchedule, PlayedRun, play
-from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, Fate
+from foretop_core.rules.night.night import DAY, FEWEST_DRAWS
 from foretop_core.rules.night.outlook import Outlook
 from foretop_core.rules.night.server_model import SEED, Drawing, ServerModel, server_model
 from foretop_core.rules.night.what_if import Move, compared, what_if
@@ -120,11 +120,6 @@ class Spreading(msgspec.Struct, frozen=True):
     strain_after: Strain
     shifts: tuple[Shift, ...] = ()
     differences: tuple[Text, ...] = ()
-
-    @property
-    def is_still_lost(self) -> bool:
-        """A run would be lost even so."""
-        return any(one.count(Fate.LOST) for one in self.after.schedules)
 
 
 def spread(
