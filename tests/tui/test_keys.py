@@ -255,7 +255,7 @@ async def test_the_palette_leads_to_a_view_by_its_name() -> None:
 
 async def test_the_palette_finds_actions_by_what_they_do() -> None:
     async with screen() as shown:
-        await shown.press("2", "ctrl+p", *"only problems", "enter")
+        await shown.press("2", "ctrl+p", *"only problems", "down", "enter")
         await shown.until(lambda: shown.names() == ["broken", "etcd-hourly"])
 
 
@@ -577,6 +577,32 @@ async def test_choosing_by_hand_in_the_palette_works_with_the_arrows() -> None:
         assert shown.app.screen.query_one(OptionList).highlighted == 1
         await shown.press("enter")
         await shown.until(lambda: shown.page == "pods")
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("foo", "Unknown command 'foo'; did you mean full?"),
+        ("pri", "Unknown command 'pri'; did you mean primer or prime?"),
+        ("q 12345", "Unknown command 'q 12345'"),
+        ("xyzzy", "Unknown command 'xyzzy'"),
+    ],
+)
+async def test_a_command_that_is_only_guessed_is_offered_and_not_run(typed: str, told: str) -> None:
+    async with screen() as shown:
+        await shown.press("2", "colon", *typed)
+        assert shown.app.screen.query_one(OptionList).highlighted is None
+        await shown.press("enter")
+        await shown.until(lambda: bool(shown.app.told))
+        assert shown.app.told[-1][1] == told
+        assert shown.page == "schedules"
+        assert "1Triage" in shown.text, "the header and the tabs stay"
+
+
+async def test_the_beginning_of_one_command_alone_runs_it() -> None:
+    async with screen() as shown:
+        await shown.press("colon", *"sche", "enter")
+        await shown.on_page("schedules")
 
 
 async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> None:

@@ -15,10 +15,13 @@ from textual.widgets import Input, Label
 from foretop.dialogs.search_modal import SearchModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
+from foretop_core.errors import nearest
 from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
 _EDGES = 8
 """Cells of the window beside a line: border, padding and scroll bar."""
+_NEAREST = 3
+"""Commands that are offered for a text that begins them all."""
 _NAME, _SHOWN = 22, 12
 """Cells of the names and of the key, each with the space after it."""
 
@@ -54,6 +57,13 @@ class CommandPalette(SearchModal[str]):
         cells = self.window_cells - _EDGES
         return [_line(entry, cells) for entry in self._found]
 
+    def show_found(self, lines: Iterable[Text]) -> None:
+        """The first line is under the cursor only where enter may run it; arrows put the cursor on any."""
+        super().show_found(lines)
+        typed = self.query_one(Prompt).value
+        if typed.strip() and not is_command(self._entries, typed):
+            self.query_one(PlainOptionList).highlighted = None
+
     def on_resize(self) -> None:
         self.show_found(self.search(self.query_one(Prompt).value))
 
@@ -70,7 +80,7 @@ class CommandPalette(SearchModal[str]):
         if at is not None and at < len(self._found):
             self._choose(self._found[at])
         elif typed:
-            self.dismiss(typed)
+            self.dismiss(f"unknown {typed}")
 
     @on(PlainOptionList.OptionSelected)
     def _chosen(self, event: PlainOptionList.OptionSelected) -> None:
@@ -94,10 +104,35 @@ def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
     verb, space, _ = text.lstrip().lower().partition(" ")
     if space and (taking := [entry for entry in entries if f"{verb} " in entry.names]):
         return taking
-    first = [entry for entry in entries if any(name.strip() == wanted for name in entry.names)]
-    begins = [entry for entry in entries if any(name.startswith(wanted) for name in entry.names)]
     has = [entry for entry in entries if wanted in entry.title.lower() or any(wanted in n for n in entry.names)]
-    return list(dict.fromkeys([*first, *begins, *has]))
+    return list(dict.fromkeys([*_named(entries, wanted), *_beginning(entries, wanted), *has]))
+
+
+def is_command(entries: Sequence[PaletteEntry], text: str) -> bool:
+    """Whether it is a name, or begins the names of one entry alone; a guess is offered and not run."""
+    wanted = text.strip().lower()
+    verb = wanted.partition(" ")[0]
+    takes_word = any(f"{verb} " in entry.names for entry in entries)
+    return takes_word or bool(_named(entries, wanted)) or len(_beginning(entries, wanted)) == 1
+
+
+def unknown_command(entries: Sequence[PaletteEntry], text: str) -> str:
+    """One line about a text that is no command, with those that are nearest."""
+    wanted = text.strip().lower()
+    begun = [next(name for name in one.names if name.startswith(wanted)) for one in _beginning(entries, wanted)]
+    close = f"; did you mean {' or '.join(begun[:_NEAREST])}?" if begun else ""
+    close = close or nearest(wanted, (name.strip() for entry in entries for name in entry.names))
+    if not close and (found := matching(entries, wanted)):
+        close = f"; did you mean {found[0].names[0].strip()}?"
+    return f"Unknown command {text!r}{close}"
+
+
+def _named(entries: Sequence[PaletteEntry], wanted: str) -> list[PaletteEntry]:
+    return [entry for entry in entries if any(name.strip() == wanted for name in entry.names)]
+
+
+def _beginning(entries: Sequence[PaletteEntry], wanted: str) -> list[PaletteEntry]:
+    return [entry for entry in entries if any(name.startswith(wanted) for name in entry.names)]
 
 
 def _line(entry: PaletteEntry, cells: int) -> Text:

@@ -22,7 +22,7 @@ from foretop.widgets.column_layout import sort_keys
 from foretop_core.background import in_thread
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import BadInput, ForetopError, nearest
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
@@ -282,9 +282,10 @@ class ScreenActions:
             case "q":
                 self.host.app.exit()
             case _:
-                known = [name.strip() for entry in entries(self.host.available()) for name in entry.names]
-                close = nearest(verb, known)
-                self.host.app.notify(f"Unknown command {command!r}{close}", severity="warning")
+                from foretop.dialogs.command_palette import unknown_command
+
+                typed = command.removeprefix("unknown ")
+                self.host.app.notify(unknown_command(entries(self.host.available()), typed), severity="warning")
         self.host.pulse()
 
     def _keep_free(self, state: DashboardState, text: str) -> None:
