@@ -527,6 +527,18 @@ async def test_a_window_is_drawn_and_told_and_can_be_switched_off() -> None:
         await until_beats(shown, lambda: "═" not in hours_of(shown))
 
 
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_the_words_of_the_night_go_on_below_where_a_row_is_free(size: tuple[int, int]) -> None:
+    names = [f"a-schedule-with-a-long-name-{number}" for number in range(5)]
+    paused = [schedule(name, "0 4 * * *", paused=True) for name in names]
+    async with calendar(FilledSource([*paused, location()]), size) as (shown, _):
+        page = shown.app.main_screen.page
+        assert page is not None
+        pane = page.query_one("#pane" if size == SMALL else "#night", TextPane)
+        await until_beats(shown, lambda: "Paused" in pane.text)
+        assert f"5 schedules: {names[0]}, {names[1]}, {names[2]} and 2 more" in " ".join(pane.text.split())
+
+
 async def test_what_if_shows_both_nights_and_refuses_what_cannot_be_in_a_line() -> None:
     nightly = schedule("nightly", "0 4 * * *", last="2026-11-14T04:00:03Z")
     runs = [

@@ -179,8 +179,12 @@ class CalendarPage(FilterablePage):
                 self.run_worker(self._foresee(state, timeline, due, length), group="night", exit_on_error=False)
 
     def _stamp(self, server: Server, state: DashboardState, timeline: TimelineModel) -> tuple[int, int]:
-        """Another one as soon as now has entered another cell, or what the night is foreseen from has changed."""
-        step = self.lanes.zoom.minutes(size_class(self.size.width)) * 60
+        """Another one as soon as now has entered another cell, or what the night is foreseen from has changed.
+
+        Where backups are open it is another minute: their ends move with the clock, as those of the queue do.
+        """
+        is_open = server[1] in state.store.snapshot(server[0]).open_backups
+        step = 60 if is_open else self.lanes.zoom.minutes(size_class(self.size.width)) * 60
         return int(state.now(server[0]).timestamp() // step), timeline.changes[server]
 
     async def _foresee(
