@@ -17,10 +17,10 @@ from foretop.bindings import Handler
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page import PageAddress, PageHost, safely
-from foretop.panes.calendar_pane import lane_box, lane_line, phrases, when
+from foretop.panes.calendar_pane import folded, lane_box, lane_line, phrases, when
 from foretop.panes.empty_state import NO_SCHEDULES, nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane
-from foretop.widgets.paragraphs import Line, Paragraph, Span, span
+from foretop.widgets.paragraphs import Line, Paragraph, Span, span, wrap
 from foretop.widgets.styles import BOLD, DIM
 from foretop.widgets.timeline import Timeline
 from foretop_core.background import in_thread
@@ -306,13 +306,14 @@ class CalendarPage(FilterablePage):
         if size is SizeClass.NARROW:
             room = self.size.width - 2
             own = () if is_week else (phrases(self._lane_line(item, state), room), *lane)
-            lines = [phrases(line, room) for line in most_telling(joined(told), _WORDS[size] - (not is_week))]
-            pane.show((*lines, *own), keep_place=keep_place)
+            rows = _WORDS[size] - (not is_week)
+            pane.show((*folded(most_telling(joined(told), rows), room, rows), *own), keep_place=keep_place)
             self._show_rule(rule, title)
             return
         room = night.size.width - 2
-        shown = most_telling((*told, _SIGNS_LINE), _WORDS[size])
-        night.show([phrases(line, room) for line in shown])
+        words = folded(most_telling(told, _WORDS[size]), room, _WORDS[size])
+        signs = [phrases(_SIGNS_LINE, room)] if len(wrap(words, room)) < _WORDS[size] else []
+        night.show([*words, *signs])
         pane.show(lane, keep_place=keep_place)
 
     def _show_rule(self, rule: Divider, title: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span, wrap
 from foretop.widgets.styles import style_of
 from foretop_core.cron import CronError
 from foretop_core.dashboard.state import DashboardState
@@ -34,6 +35,17 @@ def phrases(line: WordLine, room: int | None = None, ellipsis: str = "…") -> P
         if left is not None and left <= 0:
             break
     return Paragraph(tuple(pieces), line.label or " ")
+
+
+def folded(lines: Sequence[WordLine], cells: int, rows: int) -> list[Paragraph]:
+    """The lines in so many rows: what matters most goes on in free rows, the others are cut at their end."""
+    free, whole = rows - len(lines), set()
+    for place in sorted(range(len(lines)), key=lambda place: (-lines[place].weight, place)):
+        more = len(wrap([phrases(lines[place])], cells)) - 1
+        if more <= free:
+            free -= more
+            whole.add(place)
+    return [phrases(line, None if place in whole else cells) for place, line in enumerate(lines)]
 
 
 def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: DashboardState) -> WordLine:
