@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from threading import Event
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -25,9 +26,12 @@ from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, f
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.reckoning import ToldRun
+from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import at, backup, location, schedule
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
+from tests.tui.test_unseen import before
+from tests.wire.test_cluster import make
 
 
 @pytest.fixture(autouse=True)
@@ -560,6 +564,23 @@ async def test_what_if_shows_both_nights_and_refuses_what_cannot_be_in_a_line() 
         await until_beats(shown, lambda: "'audit' is not a change (write NAME=VALUE)" in " ".join(shown.text.split()))
         await shown.press("ctrl+u", "tab", *"nan")
         await until_beats(shown, lambda: "'nan' is not a number" in " ".join(shown.text.split()))
+
+
+async def test_a_new_schedule_that_was_tried_goes_on_to_the_dialog_that_creates_it(tmp_path: Path) -> None:
+    place, spec = {"namespace": "openshift-adp"}, {"schedule": "0 4 * * *", "template": {}}
+    async with LocalApiServer() as running:
+        make(running, "Namespace", {"name": "openshift-adp"})
+        make(running, "Deployment", {"name": "velero", **place}, spec={})
+        make(running, "Schedule", {"name": "nightly", **place}, spec=spec)
+        async with before(running, tmp_path, "admin") as shown:
+            await shown.press("5")
+            await shown.until(lambda: "nightly" in shown.text)
+            await shown.press("W")
+            await shown.until(lambda: "What if: " in shown.text)
+            await shown.press("tab", "tab", "tab", *"audit=30 4 * * *")
+            await shown.until(lambda: "[ Create schedule ]" in shown.text)
+            await shown.press("tab", "tab", "tab", "tab", "enter")
+            await shown.until(lambda: "schedule openshift-adp/audit is created: 30 4 * * *" in shown.text)
 
 
 def _hourly() -> list[Resource]:

@@ -245,6 +245,12 @@ class CreateScheduleDialog(ActionDialog):
         yield DialogField("Skip immediately", OptionCycler(_SKIP, "skip", self.ascii))
         yield DialogField("Paused", OptionCycler(("no", "yes"), "paused", self.ascii))
 
+    def propose(self, name: str, cron: str) -> None:
+        """Fills in a schedule that was tried elsewhere."""
+        self.query_one("#name", Prompt).value = name
+        self.query_one("#cron", Prompt).value = cron
+        self.replan()
+
     def planner(self) -> Planner:
         wanted = self._described()
         return lambda snapshot, items, now: plan_create_schedules(snapshot, [wanted], now)

@@ -50,11 +50,17 @@ _NEW_TAKES = timedelta(minutes=10)
 
 
 class PlannedChange(msgspec.Struct, frozen=True):
-    """A change that the ordinary dialog is opened with: another expression, or a pause or its end."""
+    """A change that the ordinary dialog is opened with: another expression, a new schedule, or a pause or its end."""
 
     key: ObjectRef
     schedule: str = ""
     paused: bool | None = None
+    new_name: str = ""
+    """The name of the new schedule that is to have the expression."""
+
+    @property
+    def verb(self) -> str:
+        return "Create schedule" if self.new_name else "Edit schedule" if self.schedule else "Plan it"
 
 
 class WhatIfScreen(DialogFrame):
@@ -141,7 +147,7 @@ class WhatIfScreen(DialogFrame):
         place = f"{self.key.context}, {self.key.namespace}: nothing is written"
         self.say(DialogText(f"What if: {name}", place, said=tuple(self._told())))
         planned = self._planned()
-        self.go.say(self.verb if planned is None or not planned.schedule else "Edit schedule", dead=planned is None)
+        self.go.say(self.verb if planned is None else planned.verb, dead=planned is None)
 
     def _told(self) -> list[Paragraph]:
         if self._problem:
@@ -173,6 +179,8 @@ class WhatIfScreen(DialogFrame):
                         return PlannedChange(self.key, schedule=text)
                     case Pause() | Unpause():
                         return PlannedChange(self.key, paused=isinstance(change, Pause))
+                    case Add(name, text):
+                        return PlannedChange(self.key, schedule=text, new_name=name)
         except BadInput:
             pass
         return None
@@ -183,7 +191,9 @@ class WhatIfScreen(DialogFrame):
         if self.focused is self.cancel:
             self.action_leave()
         elif planned is None:
-            self.app.notify("Only another cron expression or a pause can be planned from here", severity="warning")
+            self.app.notify(
+                "Only another cron expression, a pause or a new schedule can be planned from here", severity="warning"
+            )
         else:
             self.action_leave()
             self._take(planned)

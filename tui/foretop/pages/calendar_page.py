@@ -452,7 +452,9 @@ class CalendarPage(FilterablePage):
 
     def _plan(self, planned: PlannedChange) -> None:
         """Goes on to the ordinary dialog, with what was tried."""
-        if planned.schedule:
+        if planned.new_name:
+            self.run_worker(self._create(planned))
+        elif planned.schedule:
             self.run_worker(self._edit(planned.key, planned.schedule, skips=False))
         else:
             self.run_worker(self._ask("pause" if planned.paused else "unpause", planned.key))
@@ -468,6 +470,21 @@ class CalendarPage(FilterablePage):
         dialog = self.app.screen
         if isinstance(dialog, EditScheduleDialog) and dialog.keys == (key,):
             dialog.call_after_refresh(dialog.propose, schedule, skips=skips)
+
+    async def _create(self, planned: PlannedChange) -> None:
+        """Goes on to the page of the schedules: a new one is created there, beside those of its server."""
+        from foretop.dialogs.create_dialogs import CreateScheduleDialog
+
+        assert self.state is not None
+        context, namespace = planned.key.context, planned.key.namespace
+        snapshot, app = self.state.store.snapshot(context), self.app
+        beside = [snapshot.ref(one) for one in snapshot.schedules_by_namespace.get(namespace, ())]
+        key = planned.key if planned.key.name or not beside else beside[0]
+        await self.host.go(PageAddress("schedules", filter="", key=key, jumped=True))
+        await app.run_action("screen.do('create-schedule')")
+        dialog = app.screen
+        if isinstance(dialog, CreateScheduleDialog) and dialog.keys[0].namespace == namespace:
+            dialog.call_after_refresh(dialog.propose, planned.new_name, planned.schedule)
 
     def do_spread(self) -> None:
         """Proposes other minutes for the server of the lane under the cursor."""
