@@ -390,7 +390,7 @@ class ActionDialog(DialogFrame):
         return DialogText(
             self.title_line,
             plan_text.place(self.keys, self.cells),
-            table=plan_text.outcome_table(self._reports()),
+            table=plan_text.outcome_table(self.reports()),
             lead=tuple(self.outcome()),
         )
 
@@ -398,7 +398,7 @@ class ActionDialog(DialogFrame):
         """Tells what became of it."""
         plan_run = self.plan_run
         if plan_run is not None:
-            yield from plan_text.outcome(self._reports())
+            yield from plan_text.outcome(self.reports())
             if plan_run.problem:
                 yield paragraph(plan_run.problem, Tone.BAD)
             yield from self._undone(plan_run)
@@ -411,7 +411,7 @@ class ActionDialog(DialogFrame):
             if one.production and one.production != f"{one.name} is marked production":
                 yield f"{'As in production' if one.in_doubt else 'Production'}: {one.production}"
 
-    def _reports(self) -> list[plan_text.StepReport]:
+    def reports(self) -> list[plan_text.StepReport]:
         """The reports as they are now: what somebody put back is not done any more."""
         told = self.plan_run.told if self.plan_run is not None else []
         undone = self.service.undone

@@ -181,7 +181,7 @@ class PauseDialog(ActionDialog):
     def outcome(self) -> Iterator[Paragraph]:
         """Tells what was done, and the way back."""
         yield from super().outcome()
-        if self.plan_run is not None and any(one.result.outcome is Outcome.DONE for one in self.plan_run.told):
+        if any(one.result.outcome is Outcome.DONE and not one.undone for one in self.reports()):
             yield paragraph(f"{key_name(RESUME)} resumes exactly what this window paused.")
 
     def _window(self) -> PauseRequest:
