@@ -499,6 +499,11 @@ async def test_the_words_scroll_where_they_do_not_fit() -> None:
         assert "by autogen-orders" not in shown.text
 
 
+async def test_one_lane_is_counted_as_one() -> None:
+    async with calendar(FilledSource([schedule("alone", "0 4 * * *"), location()]), MIDDLE) as (shown, _):
+        assert re.search(r"Calendar  1 lane\b", shown.text)
+
+
 async def test_a_job_takes_no_slot_and_is_in_no_set_that_starts_together() -> None:
     two = [from_builtins(Schedule, ran(name, "0 4 * * *", "02:00:03")) for name in ("early", "early-too")]
     async with calendar(FilledSource([*calm(), *two, prescaled("batch", "0 4 * * *", 5)]), MIDDLE) as (shown, lanes):

@@ -14,7 +14,7 @@ from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, wrap
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
-from tests.objects import backup
+from tests.objects import backup, condition, nab
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
@@ -41,6 +41,26 @@ def test_no_line_breaks_between_a_key_and_its_label() -> None:
     assert texts(keys, 24) == ["enter open the location", "J go to its row"]
     assert texts(keys, 80) == ["enter open the location   J go to its row"]
     assert texts(keys, 18) == ["enter open the", "location", "J go to its row"]
+
+
+@pytest.mark.parametrize("cells", range(19, 24))
+def test_a_key_whose_words_are_longer_than_a_line_begins_one_of_its_own(cells: int) -> None:
+    keys = [
+        Paragraph((Span("enter"), Span(" open a job"), Span("   "), Span("p"), Span(f" {'x ' * 12}y")), in_items=True)
+    ]
+    first, second, *_ = texts(keys, cells)
+    assert first == "enter open a job"
+    assert second.startswith("p x x x")
+
+
+async def test_a_step_with_a_long_name_stands_apart_from_its_time() -> None:
+    made = [condition("Accepted", "True", "BackupAccepted"), condition("Queued", "True", "BackupScheduled")]
+    ended = {"phase": "PartiallyFailed", "completionTimestamp": "2026-11-15T02:05:00Z"}
+    asked = nab("orders", conditions=made, veleroBackup={"name": "done", "namespace": "velero", "status": ended})
+    async with screen(FilledSource([asked]), MIDDLE) as shown:
+        await shown.press("3")
+        await shown.until(lambda: "Steps" in shown.pane)
+        assert "✗ PartiallyFailed 02:05:00Z" in shown.pane
 
 
 @pytest.mark.parametrize(("size", "is_told"), [(SMALL, False), (MIDDLE, True), (LARGE, True)])

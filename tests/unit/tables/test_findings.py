@@ -155,6 +155,20 @@ def test_a_line_of_many_names_each_of_them_and_one_about_no_object_the_list() ->
 
 
 @pytest.mark.parametrize(
+    ("kind", "many"),
+    [
+        ("Namespace", "2 namespaces"),
+        ("BackupStorageLocation", "2 storage locations"),
+        ("BackupRepository", "2 repositories"),
+        ("NonAdminBackup", "2 nabs"),
+    ],
+)
+def test_several_are_counted_in_a_word_that_exists(kind: str, many: str) -> None:
+    members = tuple(finding("code", Severity.WARNING, name, kind=kind) for name in "ab")
+    assert subject_text(replace(members[0], members=members)) == many
+
+
+@pytest.mark.parametrize(
     ("kind", "word"),
     [
         ("BackupStorageLocation", "storage"),

@@ -67,12 +67,13 @@ def path(steps: Iterable[LifecycleStep]) -> Paragraph:
 
 def nonadmin_steps(entry: NonAdminRow, render: RenderContext, _cells: int) -> tuple[Paragraph, ...]:
     """Each step on its line with its time, for a pane that stands beside the table."""
-    said = []
-    for place, step in enumerate(entry.facts(render).steps):
+    said, steps = [], entry.facts(render).steps
+    room = max((len(step.name) + 1 for step in steps), default=0)
+    for place, step in enumerate(steps):
         sign, tone = _SIGNS[step.state]
         at = render.time(step.at, entry.item) if step.at is not None else ""
         style = style_of(tone) + BOLD if step.state is StepState.CURRENT else style_of(tone)
-        line = Span(f"{sign or '·'} {span(step.name).text:<14}", style), Span(at, style_of(Tone.DIM))
+        line = Span(f"{sign or '·'} {span(step.name).text:<{max(14, room)}}", style), Span(at, style_of(Tone.DIM))
         said.append(Paragraph(line, " " if place else "Steps"))
     return (paragraph(""), *said) if said else ()
 

@@ -44,7 +44,7 @@ class Paragraph(msgspec.Struct, frozen=True):
     least: int = 2
     """The lines that it keeps then; one that may keep none goes before any other is cut."""
     in_items: bool = False
-    """A line is broken between items, which stand two or more spaces apart, and not within one that fits in a line."""
+    """A line is broken between items, two or more spaces apart, and within one only where it is longer than a line."""
     one_line: str = ""
     """It takes one line, cut at its end, which then says this: how to see the whole."""
 
@@ -123,7 +123,7 @@ def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
         lines[0].append((f"{paragraph.label:<{LABEL}}"[: max(LABEL, len(paragraph.label) + 1)], DIM))
     used = _cells(lines[0])
     room = max(8, cells - indent)
-    for part in _items(paragraph.spans, room) if paragraph.in_items else _words(paragraph.spans):
+    for part in _items(paragraph.spans) if paragraph.in_items else _words(paragraph.spans):
         word, size = part, _cells(part)
         blank = word[0][0].isspace()
         if used + size > indent + room and not blank:
@@ -131,12 +131,13 @@ def _fold(paragraph: Paragraph, cells: int) -> tuple[Line, ...]:
                 lines.append([(" " * indent, PLAIN)] if indent else [])
                 used = indent
             if size > room:
-                *full, word = _at_joint(word, room) or _pieces(word, room)
+                *full, word = _broken(word, room)
                 for piece in full:
                     lines[-1] += piece
                     lines.append([(" " * indent, PLAIN)] if indent else [])
                 size = _cells(word)
         if blank and used + size > indent + room:
+            used = indent + room
             continue
         if blank and used == indent and len(lines) > 1:
             continue
@@ -178,21 +179,25 @@ def _words(spans: Sequence[Span]) -> Iterable[_Word]:
         yield word
 
 
-def _items(spans: Sequence[Span], room: int) -> Iterable[_Word]:
-    """Items as one word each, where a line has room for them."""
-    item: list[_Word] = []
+def _items(spans: Sequence[Span]) -> Iterable[_Word]:
+    """Items and the spaces between them; the words of an item are one."""
+    item: _Word = []
     for word in _words(spans):
         if word[0][0][0] != " " or sum(len(text) for text, _ in word) == 1:
-            item.append(word)
+            item += word
         else:
-            yield from (*_as_one(item, room), word)
+            yield from (item, word) if item else (word,)
             item = []
-    yield from _as_one(item, room)
+    if item:
+        yield item
 
 
-def _as_one(words: list[_Word], room: int) -> list[_Word]:
-    whole = [part for word in words for part in word]
-    return [whole] if whole and _cells(whole) <= room else words
+def _broken(word: _Word, cells: int) -> list[_Word]:
+    """What is too long for a line in several: an item between its words, a word at a joint or anywhere."""
+    if any(" " in text for text, _ in word):
+        lines = _fold(Paragraph(tuple(Span(text, style) for text, style in word)), cells)
+        return [[(piece.text, piece.style) for piece in line] for line in lines]
+    return _at_joint(word, cells) or _pieces(word, cells)
 
 
 def _at_joint(word: _Word, cells: int) -> list[_Word]:

@@ -19,6 +19,7 @@ from foretop.widgets.paragraphs import Line, Span
 from foretop.widgets.styles import BOLD, CURSOR, DIM, HEAD, PLAIN, RAISED, style_of
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.humanize import count
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.severity import Severity
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
@@ -518,7 +519,7 @@ class Timeline(Widget, can_focus=True):
     @property
     def _frame_title(self) -> str:
         assert self.timeline is not None
-        return f"Calendar  {len(self.timeline.order):,} lanes" if self.zoom is not Zoom.WEEK else "Calendar  the week"
+        return f"Calendar  {'the week' if self.zoom is Zoom.WEEK else count(len(self.timeline.order), 'lane')}"
 
     @property
     def _frame_end(self) -> str:

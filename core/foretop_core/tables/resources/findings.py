@@ -28,6 +28,13 @@ _WORDS = {
     "NonAdminBackupStorageLocationRequest": "request",
     "PreScaledCronJob": "prescaled",
 }
+_MANY = {
+    "ns": "namespaces",
+    "prescaled": "prescaled jobs",
+    "repository": "repositories",
+    "storage": "storage locations",
+}
+"""Words that take more than an s where there are several."""
 _NOBODY = {"velero-": "velero", "window-": "window"}
 """What a finding is about that has no object, by how its code begins; the rest are about a queue."""
 _STATES_OF_SERVER = ("down:", "silent:")
@@ -84,7 +91,7 @@ def subject_text(finding: Finding) -> str:
     word = kind_word(subject.kind) or nobody
     if finding.members:
         words = dict.fromkeys(kind_word(one.subject.kind) or nobody for one in finding.members)
-        return f"{len(finding.members)} {' and '.join(f'{one}s' for one in words)}"
+        return f"{len(finding.members)} {' and '.join(_MANY.get(one, f'{one}s') for one in words)}"
     place = finding.called or "/".join(part for part in (subject.namespace, subject.name) if part)
     return f"{word} {place}".strip()
 
