@@ -13,7 +13,7 @@ from textual.widgets import OptionList
 from foretop.app import Dashboard
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette
-from foretop.dialogs.help_screen import HelpScreen
+from foretop.dialogs.help_screen import HelpScreen, help_text
 from foretop.dialogs.text_screens import MessagesScreen, UpgradeScreen
 from foretop.pages.page import PageAddress
 from foretop.widgets.line_widgets import TextPane
@@ -626,3 +626,12 @@ async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> 
         await shown.until(lambda: app.main_screen.state is not None)
         await shown.tick()
         assert shown.names() == ["etcd-hourly", "sales-hourly"]
+
+
+@pytest.mark.parametrize(("page", "told"), [("2", "select a column"), ("5", "earlier and later")])
+async def test_the_help_of_a_page_has_one_meaning_for_left_and_right(page: str, told: str) -> None:
+    async with screen() as shown:
+        await shown.press(page)
+        lines = help_text(shown.app.main_screen.available(), {})
+        meanings = ["".join(span.text for span in line.spans).split() for line in lines]
+        assert {" ".join(words[2:]) for words in meanings if words[:2] == ["left", "right"]} == {told}

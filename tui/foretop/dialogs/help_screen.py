@@ -94,7 +94,8 @@ def help_groups(actions: Sequence[Action], letters: Mapping[str, str], signs: Se
             continue
         lines = [paragraph(group.value, bold=True), *(_key(action.shown, action.title) for action in members)]
         if group is ActionGroup.TABLE:
-            lines += [_key(keys, title) for keys, title in UNLISTED]
+            taken = {action.shown for action in actions}
+            lines += [_key(keys, title) for keys, title in UNLISTED if keys not in taken]
             lines += [_key("shift+letter", f"sort, press again to reverse: {sorting}")] if sorting else []
         groups.append(lines)
     if signs:
