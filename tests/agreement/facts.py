@@ -816,7 +816,7 @@ def _(seen: Surfaces) -> Stated:
 @states("start of the next backup", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if start := find(rf"; created ({CLOCK}) \(Velero's", _line(text, "Next run", "Due since")):
+        if start := find(rf"; created ({CLOCK})\.", _line(text, "Next run", "Due since")):
             yield _subject(key), clock(start, seen.now)
 
 

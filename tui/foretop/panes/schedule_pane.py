@@ -234,8 +234,8 @@ def _is_created(facts: ScheduleFacts, render: RenderContext, run: datetime) -> s
         return f"created within a minute{held}"
     at = render.time(start, facts.schedule)
     if at == render.time(run, facts.schedule):
-        return f"created {humanize.duration(start - run)} later (Velero's reconcile offset)"
-    return f"created {at} (Velero's reconcile offset)"
+        return f"created {humanize.duration(start - run)} later"
+    return f"created {at}"
 
 
 def _each_reading(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
