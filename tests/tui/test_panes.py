@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.objects import backup, condition, nab
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, troubled
-from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
 
 
 def texts(paragraphs: Sequence[Paragraph], cells: int, lines: int | None = None) -> list[str]:
@@ -71,6 +72,18 @@ async def test_a_schedule_tells_its_keys_beside_the_table(
         await at.shown.press("2")
         await at.shown.until(lambda: at.shown.page == "schedules" and "Cron" in at.shown.pane)
         await at.shown.until(lambda: ("Keys" in at.shown.pane and "s pause" in at.shown.pane) is is_told)
+
+
+async def test_beside_the_table_keys_come_last_but_for_a_chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
+        await at.see("worst first")
+        for tab, words in (("3", r"Steps.*Keys"), ("2", r"Keys.*RUNS")):
+            await at.shown.press(tab, "down")
+            await at.shown.until(partial(_says, at.shown, words))
+
+
+def _says(shown: Screen, words: str) -> bool:
+    return re.search(words, shown.pane, re.DOTALL) is not None
 
 
 async def test_a_text_that_became_shorter_leaves_nothing_of_the_longer_one() -> None:

@@ -218,7 +218,8 @@ class TablePage(FilterablePage):
         column = next((one for one in self.rows.columns if one.name == self.rows.sorted_by), None)
         if column is None:
             return ()
-        return (Span(f"by {column.title.lower()}{', reversed' if self.rows.reversed else ''}", DIM),)
+        words = "worst first" if column.name == "severity" else f"by {column.title.lower()}"
+        return (Span(f"{words}{', reversed' if self.rows.reversed else ''}", DIM),)
 
     def _pane_title(self) -> Line:
         """The name of the row under the cursor, and its state."""

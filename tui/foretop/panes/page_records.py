@@ -81,6 +81,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it does so where it stands beside the table: below it, the footer stands next to it."""
     tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
     """What a pane of so many cells says below, where it stands beside the table."""
+    ends_with_chart: bool = False
+    """Whether that is a chart, which stands below the keys."""
     explains: Callable[[Any, RenderContext], tuple[Paragraph, ...]] | None = None
     """Its way, or the signs in its row, which a pane below the table says after what is wrong and what comes."""
     named_keys: Callable[[Any], Collection[str]] = lambda entry: ()
@@ -123,7 +125,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         if cells is None:
             more = self.explains(entry, render) if self.explains is not None else ()
             return *said[:2], *more, *said[2:], *told_keys
-        return *said, *told_keys, *(self.tells_more(entry, render, cells) if self.tells_more is not None else ())
+        below = self.tells_more(entry, render, cells) if self.tells_more is not None else ()
+        return (*said, *told_keys, *below) if self.ends_with_chart else (*said, *below, *told_keys)
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
@@ -147,6 +150,7 @@ _RECORDS = (
         id="schedules",
         tells=_pane("schedule_pane:schedule_pane"),
         tells_more=_pane("schedule_pane:schedule_runs"),
+        ends_with_chart=True,
         explains=_pane("schedule_pane:strip_signs"),
         shows_keys_beside=True,
         empty=NO_SCHEDULES,
