@@ -294,11 +294,11 @@ class DrillDialog(ActionDialog):
             super().draw()
             return
         self.is_asking = False
-        said = tuple(self._told(self.progress))
+        said = tuple(self._course(self.progress))
         self.say(DialogText(self.title_line, plan_text.place(self.keys, self.cells), said=said))
         self._show_knobs()
 
-    def _told(self, progress: DrillProgress) -> Iterator[Paragraph]:
+    def _course(self, progress: DrillProgress) -> Iterator[Paragraph]:
         if self.dialog_state is DialogState.SENDING:
             yield paragraph(progress.news, bold=True)
             yield paragraph("Closing this window does not stop it; a message tells how it ended.", Tone.DIM)
