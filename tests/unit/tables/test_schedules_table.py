@@ -404,7 +404,7 @@ def test_cells_that_do_not_depend_on_the_time_are_made_once_for_an_entry() -> No
     table = _one(schedule("daily", last="02:00:03"))
     ((key, entry),) = list(table.model.table)
     assert isinstance(entry, ScheduleRow)
-    places = [at for at, column in enumerate(table.model.columns) if column.name in ("name", "cron", "meaning")]
+    places = [at for at, column in enumerate(table.model.columns) if column.name in ("cron", "usual", "to")]
     first, second = (table.model.row(key, entry).cells for _ in range(2))
     assert len(places) == 3
     assert all(first[at] is second[at] for at in places)

@@ -105,8 +105,9 @@ def plain(
     cells: int = 0,
     briefs: Callable[[Shown], tuple[str, ...]] | None = None,
     most: int = 0,
+    lasts: bool = False,
 ) -> Column[Shown]:
-    """A column whose text does not depend on the time, and sorts as it reads."""
+    """A column whose text does not depend on the time, and sorts as it reads; where it `lasts`, nor does its tone."""
     return Column(
         name,
         title,
@@ -118,7 +119,7 @@ def plain(
         briefs=(lambda entry, _: briefs(entry)) if briefs is not None else None,
         cells=cells,
         most=most,
-        lasts=tone is None,
+        lasts=lasts or tone is None,
     )
 
 

@@ -402,6 +402,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         right=True,
         cells=5,
         most=6,
+        lasts=True,
     ),
     plain(
         "to",
@@ -410,6 +411,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         tone=lambda _entry, _render: Tone.DIM,
         cells=8,
         most=12,
+        lasts=True,
     ),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
     plain(
@@ -425,5 +427,6 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         lambda entry: entry.last_outcome or "",
         tone=lambda entry, _: _outcome_tone(entry),
         wide=True,
+        lasts=True,
     ),
 )
