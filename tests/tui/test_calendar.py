@@ -27,7 +27,7 @@ from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.reckoning import ToldRun
 from foretop_demo.local_api_server import LocalApiServer
-from tests.objects import at, backup, location, schedule
+from tests.objects import at, backup, location, schedule, upload
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 from tests.tui.test_unseen import before
@@ -464,6 +464,27 @@ async def test_the_words_of_a_lane_say_when_it_starts_and_ends_and_with_whom() -
         assert re.search(r"Starts 04:10, waits 10m", words_of(shown))
         assert re.search(r"Ends 04:21, 9 of 10 by 04:3", words_of(shown))
         assert re.search(r"With early-too", words_of(shown))
+
+
+async def test_a_minute_without_the_first_byte_of_a_volume_leaves_no_known_end_as_in_the_queue() -> None:
+    """No object changes meanwhile, and now stays in its cell."""
+    media = from_builtins(Schedule, ran("media", "40 * * * *", "02:40:30"))
+    past = [
+        backup(f"media-{n}", created=f"0{n}:40:30", started=f"0{n}:40:30", ended=f"0{n}:52:30", of="media")
+        for n in range(2)
+    ]
+    runs = backup("media-now", "InProgress", created="02:40:30", started="02:40:30", of="media")
+    waits = upload("thumbs", "Accepted", of="media-now", created="02:41:30")
+    async with calendar(FilledSource([*calm(), media, *past, runs, waits]), (120, 40)) as (shown, lanes):
+        assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "media"))
+
+        async def at_minute(minute: int) -> str:
+            shown.source.manual.advance(timedelta(minutes=1))
+            await until_beats(shown, lambda: bool(lanes.night and lanes.night.night.now.minute == minute))
+            return words_of(shown)
+
+        assert "Ends 02:5" in await at_minute(42)
+        assert "Ends" not in await at_minute(43)
 
 
 async def test_a_paused_lane_says_when_it_would_run_and_a_broken_one_why_not() -> None:

@@ -65,6 +65,11 @@ class DataMovement(Resource, frozen=True):
         return self.status.node or self.spec.node or self.status.accepted_by_node
 
     @property
+    def stage(self) -> tuple[str, str, bool]:
+        """Its phase, its node, and whether anything of it has moved: whether an end is known hangs on these."""
+        return self.phase, self.node, bool(self.status.progress.bytes_done)
+
+    @property
     def volume(self) -> str:
         return self.spec.volume or self.spec.source_pvc
 

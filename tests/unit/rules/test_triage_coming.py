@@ -10,7 +10,7 @@ from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import names_key, render
 from foretop_core.rules.triage import Finding, Severity, Thresholds, triage
 from foretop_core.tables.text.terminal_text import width
-from tests.objects import NOW, backup, location, schedule
+from tests.objects import NOW, backup, location, schedule, upload
 
 CODES = {"runs-will-be-lost", "run-not-done-in-time", "window-not-free", "copy-will-be-old"}
 
@@ -84,6 +84,23 @@ def test_a_night_is_worked_out_once_for_a_minute_and_a_state() -> None:
     first = module.likely_night(snapshot, "velero", NOW)
     assert module.likely_night(snapshot, "velero", NOW + timedelta(seconds=10)) is first
     assert module.likely_night(snapshot, "velero", NOW + timedelta(minutes=1)) is not first
+
+
+def test_a_volume_that_begins_to_move_makes_another_night_at_once() -> None:
+    """The queue knows an end from then on: the calendar must not say for a minute that nobody does."""
+    from foretop_core.rules.night import night as module
+
+    held = schedule("media", "24 * * * *", last="02:24:03")
+    runs = backup("media-now", "InProgress", created="02:24:03", started="02:24:03", of="media")
+
+    def told(phase: str, **status: object) -> module.ForeseenRun:
+        volume = upload("thumbs", phase, of="media-now", created="02:25:00", **status)
+        ahead = module.likely_night(assemble([location(), held, runs, volume, *_runs("media", 40)]), "velero", NOW)
+        return next(run for run in ahead.runs if run.name == "media-now")
+
+    assert told("Accepted").has_no_known_end
+    progress = {"bytesDone": 40, "totalBytes": 100}
+    assert not told("InProgress", startTimestamp="2026-11-15T02:30:00Z", progress=progress).has_no_known_end
 
 
 def test_the_calendar_goes_on_from_the_night_that_triage_has_played() -> None:

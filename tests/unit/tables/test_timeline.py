@@ -35,7 +35,7 @@ from foretop_core.tables.timeline.night_lanes import job_runs
 from foretop_core.tables.timeline.runs_per_minute import run_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
-from tests.objects import NOW, at, location, schedule
+from tests.objects import NOW, at, location, schedule, upload
 from tests.unit.cron.strategies import expressions, moments, schedules
 from tests.unit.tables.test_views import Shown
 
@@ -322,6 +322,17 @@ def test_the_timeline_updates_only_for_changes_that_affect_a_lane() -> None:
     store.put(key("a"), None, NOW)
     timeline.pump()
     assert [one.name for one in timeline.order] == ["aa", "b", "c"]
+
+
+def test_a_volume_that_begins_to_move_is_foreseen_from_and_its_bytes_are_not() -> None:
+    """Before its first byte nobody knows when its run ends; the bytes move that end a little."""
+    store = filled(schedule("a", "5 * * * *"))
+    timeline = TimelineModel(store, ("prod",))
+    for phase, done, changes in (("Accepted", 0, 1), ("InProgress", 0, 2), ("InProgress", 5, 3), ("InProgress", 9, 3)):
+        volume = upload("thumbs", phase, progress={"bytesDone": done, "totalBytes": 100})
+        store.put(ObjectRef("prod", "DataUpload", "velero", "thumbs"), volume, NOW)
+        timeline.pump(NOW)
+        assert timeline.changes["prod", "velero"] == changes
 
 
 def test_the_timeline_is_filtered_like_every_table() -> None:

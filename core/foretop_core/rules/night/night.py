@@ -255,6 +255,11 @@ def _shared(snapshot: ClusterSnapshot, namespace: str, now: datetime, length: ti
                 for run in snapshot.backups_by_namespace.get(namespace, ())
             )
         ),
+        tuple(
+            (volume.name, volume.stage)
+            for run in snapshot.open_backups.get(namespace, ())
+            for volume in snapshot.movements_of(run)
+        ),
         tuple((one.name, one.status.phase) for one in snapshot.storage if one.namespace == namespace),
         snapshot.server(namespace),
     )

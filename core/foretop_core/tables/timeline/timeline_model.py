@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from foretop_core.cron import Dialect
-from foretop_core.models import Backup, BackupStorageLocation, Resource, Schedule
-from foretop_core.models.kinds import BACKUP, NAB, PRESCALED, STORAGE, VERSION_KINDS
+from foretop_core.models import Backup, BackupStorageLocation, DataMovement, Resource, Schedule
+from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, NAB, POD_VOLUME_BACKUP, PRESCALED, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading
 from foretop_core.rules.facts.run_facts import OwnerKind
@@ -31,7 +31,7 @@ from foretop_core.tables.timeline.night_lanes import (
 )
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
-_FORESEEN_FROM = (BACKUP.name, STORAGE.name)
+_FORESEEN_FROM = (BACKUP.name, STORAGE.name, POD_VOLUME_BACKUP.name, DATA_UPLOAD.name)
 """Besides the lanes themselves."""
 
 
@@ -244,10 +244,12 @@ class TimelineModel:
 
 
 def _is_news(before: Resource | None, after: Resource | None) -> bool:
-    """True if a change makes another night: the progress of a backup and the checks of a storage location do not."""
+    """True if a change makes another night: progress and the checks of a storage location do not."""
     match before, after:
         case Backup(), Backup():
             return _moments(before) != _moments(after)
+        case DataMovement(), DataMovement():
+            return before.stage != after.stage
         case BackupStorageLocation(), BackupStorageLocation():
             return before.status.phase != after.status.phase or before.spec != after.spec
         case _:
