@@ -609,6 +609,18 @@ async def test_a_new_schedule_that_was_tried_goes_on_to_the_dialog_that_creates_
             await shown.until(lambda: "schedule openshift-adp/audit is created: 30 4 * * *" in shown.text)
 
 
+async def test_what_if_refuses_where_the_calendar_can_foresee_nothing() -> None:
+    silent = location(checked="01:00:00", synced="01:00:00")
+    async with calendar(FilledSource([silent, *_hourly()[1:]]), MIDDLE) as (shown, _):
+        await until_beats(shown, lambda: "Nothing can be foreseen: the storage of Velero" in shown.text)
+        await shown.press("W")
+        await shown.until(lambda: "What if: etcd" in shown.text)
+        await until_beats(shown, lambda: "Nothing can be foreseen: the storage of Velero hangs" in shown.text)
+        await shown.press("ctrl+u", *"30 3 * * *")
+        await until_beats(shown, lambda: "Edit schedule" in shown.text)
+        assert "Nothing can be foreseen: the storage of Velero hangs" in shown.text
+
+
 def _hourly() -> list[Resource]:
     """A schedule that has run three times, so that the next run can be told."""
     runs = [

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
+from foretop_core.errors import BadInput
 from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.night import Fate
+from foretop_core.rules.night.night import Fate, night
 from foretop_core.rules.night.outlook import wait_of
 from foretop_core.rules.night.what_if import Longer, Move, NightComparison, Pause, Slots, what_if
 from tests.objects import NOW, backup, location, schedule
@@ -51,6 +52,15 @@ def test_two_slots_let_both_start_at_once_only_where_they_share_no_namespace() -
     found = _compared(Slots(2))
     assert found.after.at_work is not None
     assert found.after.at_work.count == 1, "both take every namespace"
+
+
+def test_nothing_is_compared_where_nothing_can_be_foreseen() -> None:
+    """The calendar says so of the same server at the same moment."""
+    silent = [location(checked="01:00:00", synced="01:00:00"), *_objects()[1:]]
+    snapshot = assemble(silent, given_versions={"": "1.18.3"})
+    with pytest.raises(BadInput, match="Nothing can be foreseen: the storage of Velero hangs"):
+        what_if(snapshot, "velero", NOW, [Slots(2)])
+    assert night(snapshot, "velero", NOW, draws=0).unknown == "the storage of Velero hangs"
 
 
 def test_runs_four_times_as_long_are_lost() -> None:

@@ -32,6 +32,7 @@ from foretop_core.rules.night.what_if import (
     Unpause,
     read_number,
     read_pair,
+    refuse_silence,
     what_if,
 )
 from foretop_core.rules.night.window import read_window
@@ -94,6 +95,7 @@ class WhatIfScreen(DialogFrame):
 
     def on_mount(self) -> None:
         self.draw()
+        self._play()
 
     def changes(self) -> list[Change]:
         """The changes that the fields ask for; raises BadInput where one cannot be read."""
@@ -130,6 +132,7 @@ class WhatIfScreen(DialogFrame):
         snapshot, now = self._state.store.snapshot(self.key.context), self._state.now(self.key.context)
         self._found, self._problem = None, ""
         try:
+            refuse_silence(snapshot, self.key.namespace, now)
             if changes := self.changes():
                 self._is_playing = True
                 self.draw()

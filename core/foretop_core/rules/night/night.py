@@ -145,6 +145,12 @@ class Night(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(run.called for run in self.runs if run.has_no_known_end))
 
 
+def why_unforeseen(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
+    """`Velero is down`, or that its storage hangs; "" where the coming hours can be foreseen."""
+    beat = snapshot.heartbeat(namespace)
+    return beat.silence_phrase(now) if beat.silence(now) else ""
+
+
 class Foresight:
     """The coming hours of one server, course by course: the likely one first, then draws."""
 
@@ -158,8 +164,7 @@ class Foresight:
         seed: int = SEED,
         history: RunHistory | None = None,
     ) -> None:
-        beat = snapshot.heartbeat(namespace)
-        self._silence = beat.silence_phrase(now) if beat.silence(now) else ""
+        self._silence = why_unforeseen(snapshot, namespace, now)
         self._namespace, self._now, self._length = namespace, now, length
         self._courses: list[Course] = []
         if self._silence:
@@ -247,6 +252,7 @@ def _shared(snapshot: ClusterSnapshot, namespace: str, now: datetime, length: ti
     schedules = snapshot.schedules_by_namespace.get(namespace, ())
     seen = (
         int(now.timestamp() // 60),
+        why_unforeseen(snapshot, namespace, now),
         schedules,
         # What the bytes and items of an open one say moves its end a little; the next minute takes that in.
         hash(

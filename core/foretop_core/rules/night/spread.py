@@ -25,7 +25,7 @@ from foretop_core.rules.night.course import NEVER, Course, PlannedSchedule, Play
 from foretop_core.rules.night.night import DAY, FEWEST_DRAWS
 from foretop_core.rules.night.outlook import Outlook
 from foretop_core.rules.night.server_model import SEED, Drawing, ServerModel, server_model
-from foretop_core.rules.night.what_if import Move, compared, what_if
+from foretop_core.rules.night.what_if import Move, compared, refuse_silence, what_if
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.primer import PrimerError, prime
 from foretop_core.rules.sentences import Text
@@ -140,9 +140,7 @@ def spread(
     for name in keep:
         if name not in there:
             raise BadInput(f"There is no schedule {name} in {namespace}", "", "`foretop get schedules` lists them")
-    beat = snapshot.heartbeat(namespace)
-    if beat.silence(now):
-        raise BadInput("Nothing can be foreseen", beat.silence_phrase(now), "")
+    refuse_silence(snapshot, namespace, now)
     search = _Search(snapshot, namespace, now, length, window, frozenset(keep))
     found = search.chosen()
     before = after = search.strain((), draws)

@@ -17,7 +17,7 @@ from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.night.lengths import Lengths, Source
-from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, Fate, Foresight
+from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, Fate, Foresight, why_unforeseen
 from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, outlook, wait_of
 from foretop_core.rules.night.server_model import ServerModel, server_model
 from foretop_core.rules.night.window import Window
@@ -114,8 +114,9 @@ def what_if(
 ) -> NightComparison:
     """The coming hours of a server with and without changes; both are drawn from the same streams.
 
-    Raises BadInput for a change that cannot be, or that changes nothing.
+    Raises BadInput for a change that cannot be, or that changes nothing, and where nothing can be foreseen.
     """
+    refuse_silence(snapshot, namespace, now)
     if not changes:
         raise BadInput("Nothing to compare", "no change is given", "such as --move NAME='30 2 * * *'")
     now_model = server_model(snapshot, namespace, now, now + length)
@@ -124,6 +125,12 @@ def what_if(
     if then == now_model:
         raise BadInput("That changes nothing", "the coming runs are the same with it", "")
     return compared(now_model, then, draws)
+
+
+def refuse_silence(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> None:
+    """Raises BadInput where nothing can be foreseen: no change can be judged by a Velero that does not work."""
+    if why := why_unforeseen(snapshot, namespace, now):
+        raise BadInput("Nothing can be foreseen", why)
 
 
 def compared(now_model: ServerModel, then: ServerModel, draws: int) -> NightComparison:
