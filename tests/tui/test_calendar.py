@@ -621,6 +621,19 @@ async def test_what_if_refuses_where_the_calendar_can_foresee_nothing() -> None:
         assert "Nothing can be foreseen: the storage of Velero hangs" in shown.text
 
 
+async def test_the_slots_in_use_reach_to_now_where_nothing_can_be_foreseen() -> None:
+    """A silent server has no courses to draw: the page went on asking for them, and never took another look."""
+    silent = location(checked="01:00:00", synced="01:00:00")
+    going = backup("etcd-3", "InProgress", created="02:30:03", started="02:30:03", of="etcd")
+    async with calendar(FilledSource([silent, *_hourly()[1:], going]), (120, 40)) as (shown, lanes):
+        await until_beats(shown, lambda: lanes.night is not None)
+        shown.source.manual.advance(timedelta(minutes=30))
+        await until_beats(shown, lambda: lanes.night is not None and lanes.night.night.now >= at("03:11"))
+        bars = next(line for line in shown.lines if "slots in use" in line)
+        lane = lane_of(shown, "etcd")
+        assert bars.rindex("█") >= lane.rindex("█") - 1, "the lane is drawn to now"
+
+
 def _hourly() -> list[Resource]:
     """A schedule that has run three times, so that the next run can be told."""
     runs = [

@@ -220,7 +220,7 @@ class CalendarPage(FilterablePage):
         if server not in timeline.nights:
             self._take(ServerNight(context, coming.likely(), past))
         used = time.thread_time() - began
-        while coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
+        while not coming.likely().unknown and coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
             began = time.thread_time()
             coming.play(1)
             used += time.thread_time() - began
