@@ -5,18 +5,21 @@ from __future__ import annotations
 from datetime import UTC, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from foretop.commands.forecast import night_exit_code
 from foretop_core.models import Deployment, Schedule, from_builtins
 from foretop_core.models.wire import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
+from foretop_core.rules.facts.server_facts import server_facts
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, RunSpan, night
 from foretop_core.rules.night.outlook import outlook, window_outlook, words
-from foretop_core.rules.night.past_runs import PastRun
+from foretop_core.rules.night.past_runs import PastRun, past_runs
 from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
 from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words, week_words
 from foretop_core.tables.timeline.time_axis import TimeAxis
@@ -97,6 +100,25 @@ def test_an_open_run_takes_one_slot_before_and_after_now() -> None:
     loads = shown.loads(TimeAxis(at("02:00"), 10, 7))
     assert [load.most for load in loads] == [0, 0, 1, 1, 1, 1, 0]
     assert [round(load.mean, 6) for load in loads] == [0, 0, 1, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize("phase", ["WaitingForPluginOperations", "FinalizingPartiallyFailed"])
+@pytest.mark.parametrize(("seen", "released"), [("", "02:12"), ("02:15", "02:15")])
+def test_a_run_that_is_only_finishing_holds_no_slot_at_now(phase: str, seen: str, released: str) -> None:
+    """As in the header and the queue: it had one until foretop saw it finish, else until its last volume was made."""
+    going = backup("b", "InProgress", created="02:20:00", started="02:20:00")
+    finishing = backup("a", phase, created="02:00:00", started="02:00:00")
+    objects = [location(), _server(3), going, finishing, *(upload(f"u{n}", of="a", created=f"02:1{n}") for n in (1, 2))]
+    snapshot = assemble(objects)
+    if seen:
+        watched = ObservedChanges(phase_since={snapshot.ref(finishing): at(seen)})
+        snapshot = replace(snapshot, seen=watched)
+    told = night(snapshot, "velero", NOW, draws=0)
+    shown = ServerNight("prod", told, past_runs(snapshot, "velero", at("01:00")))
+    axis = TimeAxis(at("02:00"), 1, 60)
+    counts = [load.most for load in shown.loads(axis)]
+    assert counts[axis.cell_of(NOW)] == server_facts(snapshot, "velero", NOW).busy == 1
+    assert counts[axis.cell_of(at(released)) - 1 :][:2] == [1, 0]
 
 
 def test_the_slots_of_a_silent_server_are_those_that_it_has() -> None:

@@ -6,8 +6,9 @@ from datetime import datetime
 
 import msgspec
 
+from foretop_core.models import Backup
 from foretop_core.rules.night.lengths import was_synced
-from foretop_core.rules.phases import ENDED
+from foretop_core.rules.phases import ENDED, FINISHING
 from foretop_core.rules.queue.owners import Owner, owner_of
 from foretop_core.rules.queue.positions import has_ended
 from foretop_core.rules.schedule_history import submitted
@@ -23,6 +24,8 @@ class PastRun(msgspec.Struct, frozen=True):
     submitted: datetime
     start: datetime | None
     end: datetime | None
+    released: datetime | None = None
+    """When one that is still finishing gave its slot back."""
 
     @property
     def is_refused(self) -> bool:
@@ -44,5 +47,14 @@ def past_runs(snapshot: ClusterSnapshot, namespace: str, since: datetime) -> tup
             continue
         if over is None and has_ended(run):
             continue
-        found.append(PastRun(owner_of(run), run.name, run.phase, at, status.start_timestamp, over))
+        released = _released(snapshot, run) if over is None and run.phase in FINISHING else None
+        found.append(PastRun(owner_of(run), run.name, run.phase, at, status.start_timestamp, over, released))
     return tuple(sorted(found, key=lambda run: (run.submitted, run.name)))
+
+
+def _released(snapshot: ClusterSnapshot, run: Backup) -> datetime | None:
+    """When it began to finish: as it was seen, else when the last of its volumes was made."""
+    made = (volume.created for volume in snapshot.movements_of(run))
+    return snapshot.seen.phase_since.get(snapshot.ref(run)) or max(
+        (at for at in made if at is not None), default=run.status.start_timestamp
+    )

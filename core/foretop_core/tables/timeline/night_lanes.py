@@ -101,7 +101,7 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
         """The spans of past runs by their backups, and of coming ones by one course in which the counts are true."""
         now = self.night.now
         past = (
-            SlotSpan(run.submitted, run.start, run.end or now)
+            SlotSpan(run.submitted, run.start, run.released or run.end or now)
             for run in self.past
             if run.start is not None or run.end is None
         )
