@@ -80,13 +80,20 @@ class PlanTable(msgspec.Struct, frozen=True):
         return [(place, one) for place, one in enumerate(self.columns) if wide or not one.is_wide]
 
     def _widths(self, cells: int, wide: bool) -> list[int]:
-        """The first column gives way before any other."""
+        """The first column gives way before any other; one that would be cut gets the cells that no other needs."""
         shown = [one for _, one in self._shown(wide)]
         used = sum(one.cells for one in shown) + len(GAP) * (len(shown) - 1)
         free = max(4, cells - used)
         sizes = [one.cells or free for one in shown]
         if used > cells:
             sizes[0] = max(8, sizes[0] - (used - cells))
+        needs = [max(map(len, (one.title, *(row[at].text for row in self.rows)))) for at, one in self._shown(wide)]
+        if all(need <= size for need, size in zip(needs, sizes, strict=True)):
+            return sizes
+        sizes = [min(need, size) for need, size in zip(needs, sizes, strict=True)]
+        for at, need in enumerate(needs):
+            spare = max(0, cells - sum(sizes) - len(GAP) * (len(shown) - 1))
+            sizes[at] += min(need - sizes[at], spare)
         return sizes
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause
-from foretop_core.dashboard.plan_table import Lines, PlanTable, plan_table, unpause_choices, written
+from foretop_core.dashboard.plan_table import Lines, PlanColumn, PlanTable, plan_table, unpause_choices, written
 from foretop_core.models import Schedule
 from foretop_core.rules.facts.pause_facts import MOST_MISSED, pause_effect
 from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from foretop_core.tables.engine.drawings import Piece
 from tests.objects import NOW, backup, location, schedule
 
 UNTIL = NOW + timedelta(hours=2)
@@ -42,6 +43,25 @@ def table_of(snapshot: ClusterSnapshot, *, choice: Choice | None = None, until: 
 
 def texts(table: PlanTable) -> list[list[str]]:
     return [[piece.text for piece in row] for row in table.rows]
+
+
+def test_a_column_that_would_be_cut_gets_the_cells_that_no_other_needs() -> None:
+    columns = (PlanColumn("NAME", 24), PlanColumn("BACKUP NOW", 13), PlanColumn("NEXT RUN", 14))
+    rows = tuple(tuple(map(Piece, row)) for row in (("etcd", "yes, waits 2m30s", "04:00"), ("wiki", "no", "04:10")))
+    table = PlanTable((), columns, rows)
+    assert table.lines(60) == [
+        "NAME  BACKUP NOW        NEXT RUN",
+        "etcd  yes, waits 2m30s  04:00",
+        "wiki  no                04:10",
+    ]
+    assert table.lines(29)[1] == "etcd  yes, waits 2…  04:00"
+
+
+def test_a_long_result_gets_the_room_that_the_names_leave() -> None:
+    told = "Velero picked it up 15:12:53Z and skips what was due"
+    rows = ((Piece("sessions-15m"), Piece(told)),)
+    table = PlanTable((), (PlanColumn("NAME", 24), PlanColumn("RESULT")), rows)
+    assert table.lines(70)[1] == f"sessions-15m  {told}"
 
 
 @pytest.mark.parametrize(
