@@ -50,6 +50,15 @@ async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest
         assert at.shown.app.told[-1][1] == "Restore from it: only for Backup"
 
 
+@pytest.mark.parametrize(("tab", "title"), [("7", "Delete the backup"), ("2", "Delete the schedule")])
+async def test_a_key_without_a_row_speaks_of_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str, title: str
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press(tab, "slash", *"zzz", "enter", "ctrl+d")
+        assert at.shown.app.told[-1][1] == f"{title}: no row is selected"
+
+
 async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import PauseWindow, pause_windows, window_line
 from foretop_core.rules.results import Results
@@ -140,6 +141,10 @@ class WriteActions:
             return f"{mine[0].title}: {page.why_no_list}"
         if mine and mine[0].page:
             return f"{mine[0].title}: on the page {mine[0].page}"
+        shown = PAGES[self.host.current].home_of if key is None and self.host.current in PAGES else ()
+        here = [other for other in rivals if any(kind.name in shown for kind in other.kinds)]
+        if here:
+            return f"{here[0].title}: no row is selected"
         kinds = list(dict.fromkeys(kind.name for other in rivals for kind in other.kinds))
         return f"{record.title}: only for {humanize.join(kinds, 4)}"
 
