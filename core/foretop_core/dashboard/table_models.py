@@ -196,7 +196,7 @@ class TableModel(ABC):
         return Row(key, StatusGlyph.BROKEN, cells, faded=self.is_stale(key), fault=entry.fault)
 
     def cells(self, entry: Any, render: RenderContext) -> list[Cell]:
-        """Those that last are made once for an entry: all rows in sight are painted every second."""
+        """The cells of a row; one that lasts is made once for an entry: all rows in sight are painted every second."""
         columns = self.view.columns
         held = self._lasting.get(id(entry))
         if held is None or held[0] is not entry:

@@ -109,7 +109,7 @@ def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
 
 
 def is_command(entries: Sequence[PaletteEntry], text: str) -> bool:
-    """Whether it is a name, or begins the names of one entry alone; a guess is offered and not run."""
+    """True for a name, or for what begins the names of one entry alone; a guess is offered and not run."""
     wanted = text.strip().lower()
     verb = wanted.partition(" ")[0]
     takes_word = any(f"{verb} " in entry.names for entry in entries)

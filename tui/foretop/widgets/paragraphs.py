@@ -193,7 +193,7 @@ def _items(spans: Sequence[Span]) -> Iterable[_Word]:
 
 
 def _broken(word: _Word, cells: int) -> list[_Word]:
-    """What is too long for a line in several: an item between its words, a word at a joint or anywhere."""
+    """Divides a piece that is too long for a line: an item between its words, a word at a joint or anywhere."""
     if any(" " in text for text, _ in word):
         lines = _fold(Paragraph(tuple(Span(text, style) for text, style in word)), cells)
         return [[(piece.text, piece.style) for piece in line] for line in lines]
