@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foretop.dialogs.pause_dialogs import PauseDialog
+from foretop.widgets.prompt import Prompt
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
 from foretop_demo.access import Rule, User
@@ -152,6 +153,17 @@ async def test_enter_after_the_last_field_leads_to_the_knob_that_pauses(
         await at.shown.press("enter")
         await at.shown.until(lambda: "by maria as admin (upgrade); meant until" in " ".join(at.shown.pane.split()))
         assert "by foretop" not in at.shown.text
+
+
+async def test_a_wrong_field_has_the_cursor_after_its_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("s", *"upgrade", "enter", *"25:99", "enter", "enter")
+        assert at.shown.app.told[-1][1] == "Not sent; see the error above"
+        assert isinstance(field := at.shown.app.focused, Prompt)
+        assert field.value == "25:99"
+        await at.shown.press("ctrl+u", *"2h", "enter", "enter")
+        await at.see("✓ patched")
 
 
 async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_skipped(

@@ -6,6 +6,7 @@ raise BadInput, which is then shown in the place of the plan) and perhaps `updat
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Iterator
 from enum import Enum, auto
@@ -55,6 +56,8 @@ _BRIEF = 2.5
 """Seconds for a toast of three words."""
 
 
+_QUOTED = re.compile("'([^']+)'")
+"""What an error says of a field: the words that were typed there."""
 _BAR = 20
 _ASKED_AGAIN = frozenset({Outcome.CHANGED, Outcome.FAILED, Outcome.NOT_SENT})
 """After these the form of a single object is there again, with what was typed."""
@@ -474,8 +477,16 @@ class ActionDialog(DialogFrame):
         elif self.dialog_state is DialogState.ASKING:
             if why := self._why_not():
                 self.app.notify(why, severity="warning")
+                if (wrong := self._wrong_field()) is not None:
+                    wrong.focus()
             elif self.planned is not None and (work := self.send(self.planned)) is not None:
                 self.app.run_worker(work)
+
+    def _wrong_field(self) -> Prompt | None:
+        """The field with the words that the error quotes."""
+        quoted = _QUOTED.findall(self.problem)
+        fields = (one for one in self._stops() if isinstance(one, Prompt))
+        return next((one for one in fields if any(words in one.value for words in quoted)), None)
 
     def press_again(self) -> None:
         """Does what the button says once all was tried."""
