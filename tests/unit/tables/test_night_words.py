@@ -273,14 +273,14 @@ def _done_at_six(*runs: ForeseenRun) -> tuple[str, str]:
 
 def test_the_words_say_whether_it_is_done_by_six_though_an_hourly_schedule_is_never_done() -> None:
     assert _done_at_six(_told("images", "04:00", "05:50", "05:58")) == (
-        "by 06:00: last end 05:50, 9 of 10 by 05:58",
+        "by 06:00: ends 05:50, 9 of 10 by 05:58",
         "Done by 06:00Z: the last run ends about 05:50Z (images), in 9 of 10 courses by 05:58Z.",
     )
 
 
 def test_a_run_that_may_not_be_done_by_six_is_named() -> None:
     line, told = _done_at_six(_told("images", "04:00", "05:50", "06:20"))
-    assert line == "likely by 06:00: last end 05:50, 9 of 10 by 06:20; perhaps not images"
+    assert line == "likely by 06:00: ends 05:50, 9 of 10 by 06:20; perhaps not images"
     assert told.startswith("Likely done by 06:00Z: ")
 
 
@@ -288,7 +288,7 @@ def test_runs_at_work_or_waiting_at_six_are_named() -> None:
     line, told = _done_at_six(
         _told("images", "04:00", "06:12", "06:20"), _told("logs", "06:12", "06:30", "06:40", made="05:30")
     )
-    assert line == "not by 06:00: last end 06:30, 9 of 10 by 06:40; images at work, logs waiting"
+    assert line == "not by 06:00: ends 06:30, 9 of 10 by 06:40; images at work, logs waiting"
     assert told.endswith("by 06:40Z; images at work, logs waiting.")
 
 

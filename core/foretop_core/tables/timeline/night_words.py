@@ -143,7 +143,7 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo) -> WordLine:
     verdict = f"{kept.verdict.replace('done ', '')} {clock(kept.begins, now, zone)}"
     said = [Phrase(verdict, Tone.WARN if still else Tone.GOOD)]
     if last is not None:
-        said.append(Phrase(f": last end {clock(last.likely, now, zone)}, 9 of 10 by {clock(last.by, now, zone)}"))
+        said.append(Phrase(f": ends {clock(last.likely, now, zone)}, 9 of 10 by {clock(last.by, now, zone)}"))
     if still:
         said.append(Phrase(f"; {still}"))
     return WordLine("Done", tuple(said), 6 if still else 4)
