@@ -6,9 +6,11 @@ import re
 
 import pytest
 
+from foretop_core.models import from_builtins
+from foretop_core.models.builtin_kinds import Namespace
 from tests.objects import backup
 from tests.tui.fake_source import FilledSource, calm
-from tests.tui.pilot import screen
+from tests.tui.pilot import MIDDLE, SMALL, screen
 
 
 async def test_where_nothing_is_wrong_it_is_told_what_was_looked_at_and_what_is_next() -> None:
@@ -35,6 +37,17 @@ async def test_a_filter_that_nothing_fits_is_named_with_the_key_that_clears_it(
         assert told in shown.text
         await shown.press("escape")
         assert told not in shown.text
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_a_filter_by_a_field_that_the_page_has_not_names_those_that_it_has(size: tuple[int, int]) -> None:
+    shop = from_builtins(Namespace, {"metadata": {"name": "shop"}, "status": {"phase": "Active"}})
+    async with screen(FilledSource([*calm(), shop]), size) as shown:
+        await shown.press("9", "slash", *"phase:*Fail", "enter")
+        told = " ".join(shown.text.replace("│", " ").split())
+        assert "'phase' is not a field here (the fields are age, " in told
+        assert ", state, " in told
+        assert "No row" not in told
 
 
 async def test_an_empty_queue_tells_which_run_is_next() -> None:

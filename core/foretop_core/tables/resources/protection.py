@@ -102,7 +102,8 @@ class ProtectionView(View[ProtectionRow]):
     missing = Namespace()
     """Copies of a namespace that is gone are still there."""
     in_groups = False
-    fields = (*View.fields, "covers", "by")
+    fields = (*(name for name in View.fields if name != "phase"), "covers", "by")
+    """Nothing on the page shows the phase of a namespace, and who asks for one means that of a backup."""
 
     def __init__(self) -> None:
         self.columns = _COLUMNS
