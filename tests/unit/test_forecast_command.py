@@ -69,8 +69,30 @@ def test_runs_that_the_overlap_guard_takes_are_told_as_lost(night: str, capsys: 
     assert "Lost, because the next run falls due first:" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("window", "free"), [("15:50-16:00", False), ("05:00-05:30", True)])
-def test_a_window_is_free_or_not(window: str, free: bool, night: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(scope="module")
+def at_three(night: str) -> str:
+    """The same, with every schedule due at three."""
+    path, items = Path(night).with_name("at-three.json"), json.loads(Path(night).read_text())["items"]
+    for one in items:
+        if one["kind"] == "Schedule":
+            one["spec"]["schedule"] = "0 3 * * *"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("which", "window", "free"),
+    [
+        ("night", "15:50-16:00", False),
+        ("night", "16:50-17:00", False),
+        ("at_three", "02:00-02:30", True),
+        ("at_three", "02:30-03:30", False),
+    ],
+)
+def test_a_window_is_free_or_not_however_far_it_is(
+    which: str, window: str, free: bool, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    night = request.getfixturevalue(which)
     server = foreseen(capsys, night, "--hours", "1", "--window", window)
     assert server["window"]["free"] is free
     assert bool(server["window"]["notFreeBy"]) is not free

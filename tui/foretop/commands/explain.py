@@ -55,6 +55,8 @@ class ExitCodeRow(msgspec.Struct, frozen=True):
 
 
 _ALWAYS = {2: "bad usage or input, or nothing could be read"}
+_UNSURE = {3: "a run cannot be foreseen"}
+
 EXIT_CODES = (
     ExitCodeRow(
         "report",
@@ -74,11 +76,11 @@ EXIT_CODES = (
             0: "all runs are made, and the window is free",
             1: "a run will be lost, or the window is not free; check: the ranges fail",
             **_ALWAYS,
-            3: "a server cannot be foreseen",
+            3: "a server or a run cannot be foreseen",
         },
     ),
-    ExitCodeRow("whatif", {0: "no run would be lost", 1: "a run would be lost after the change", **_ALWAYS}),
-    ExitCodeRow("spread", {0: "no run would be lost", 1: "a run would be lost even so", **_ALWAYS}),
+    ExitCodeRow("whatif", {0: "no run would be lost", 1: "a run would be lost after the change", **_ALWAYS, **_UNSURE}),
+    ExitCodeRow("spread", {0: "no run would be lost", 1: "a run would be lost even so", **_ALWAYS, **_UNSURE}),
     ExitCodeRow("doctor", {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}),
     ExitCodeRow(
         "get, describe, next, primer, watch, handover, journal",

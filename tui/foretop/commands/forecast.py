@@ -86,7 +86,7 @@ def command(
         return asyncio.run(_of_clusters(session_options, hours, free, form))
     snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
-    return _print(_foreseen([(snapshot, argument_values.moment(at))], hours), free, form)
+    return _print(_foreseen([(snapshot, argument_values.moment(at))], hours, free), free, form)
 
 
 def _kept_free(window: str | None, zone_name: str | None, options: SessionOptions) -> Window | None:
@@ -106,7 +106,7 @@ async def _of_clusters(session_options: SessionOptions, hours: int, window: Wind
         if not good:
             raise ForetopError("Nothing can be foreseen", "no cluster could be read")
         seen = [(session.snapshot(name), session.clock(name).now()) for name in good]
-        found = _foreseen(seen, hours)
+        found = _foreseen(seen, hours, window)
         await in_thread(lambda: _remember(found))
         return _print(found, window, form)
 
@@ -175,12 +175,17 @@ def _reckoning_item(one: Reckoning) -> dict[str, Any]:
     }
 
 
-def _foreseen(snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int) -> list[tuple[str, Outlook]]:
-    return [
-        (snapshot.context, outlook(night(snapshot, namespace, now, timedelta(hours=hours))))
-        for snapshot, now in snapshots
-        for namespace in snapshot.velero_namespaces
-    ]
+def _foreseen(
+    snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int, window: Window | None
+) -> list[tuple[str, Outlook]]:
+    """As far as the end of the window at least: nobody may call it free who has not looked that far."""
+    found = []
+    for snapshot, now in snapshots:
+        ahead = timedelta(hours=hours)
+        if window is not None:
+            ahead = max(ahead, window.after(now)[1] - now)
+        found += [(snapshot.context, outlook(night(snapshot, one, now, ahead))) for one in snapshot.velero_namespaces]
+    return found
 
 
 def _print(found: Sequence[tuple[str, Outlook]], window: Window | None, form: str) -> int:
