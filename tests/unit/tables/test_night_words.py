@@ -62,6 +62,39 @@ def test_the_words_name_who_runs_with_it_and_whether_all_slots_are_taken(number:
     assert told.company.endswith(": all slots taken") is taken
 
 
+def test_the_words_of_a_run_at_work_name_who_is_at_work_now() -> None:
+    """Also who came later, and whose end nobody knows; one that is only finishing takes no slot."""
+    objects = [
+        location(),
+        _server(3),
+        backup("first", "InProgress", created="02:00:00", started="02:00:00", of="s0"),
+        backup("later", "InProgress", created="02:30:00", started="02:30:00", of="s1"),
+        backup("ending", "Finalizing", created="02:10:00", started="02:10:00", of="s2"),
+        upload("waits", of="later", created="02:31:00"),
+        *(_at_three(f"s{n}", f"ns-{n}") for n in range(3)),
+    ]
+    assert _words("s0", *objects).company == "s2 and s1"
+    third = backup("third", "InProgress", created="02:35:00", started="02:35:00")
+    assert _words("s0", *objects, third).company == "s2, s1 and third: all slots taken"
+
+
+def test_a_run_that_has_to_wait_says_for_whom_though_it_starts_alone() -> None:
+    objects = [location(), _server(1), *(_at_three(f"s{n}", f"ns-{n}") for n in range(2))]
+    told = {name: _words(name, *objects) for name in ("s0", "s1")}
+    first, second = sorted(told, key=lambda name: told[name].starts)
+    assert (told[first].wait, told[first].company) == ("", "no other run")
+    assert (told[second].wait, told[second].company) == ("20m", f"no other run, after {first}")
+
+
+def test_tenants_to_come_are_named_where_they_have_the_slots() -> None:
+    coming = RunSpan(at("03:00"), at("03:00"), at("03:40"), Owner(OwnerKind.NAB))
+    run = _told("etcd", "03:10", "03:20")
+    ahead = ServerNight("prod", Night("velero", NOW, at("08:00"), (run,), slots=2, typical=(coming,)))
+    told = lane_words(ahead, (run,), NOW, UTC)
+    assert told is not None
+    assert told.company == "a tenant to come: all slots taken"
+
+
 def test_one_more_than_there_are_slots_waits() -> None:
     objects = [location(), _server(2), *(_at_three(f"s{n}", f"ns-{n}") for n in range(3))]
     assert sorted(bool(_words(f"s{n}", *objects).wait) for n in range(3)) == [False, False, True]

@@ -83,6 +83,8 @@ class ForeseenRun(msgspec.Struct, frozen=True):
     share_lost: float = 0.0
     """The share of courses in which it is not made."""
     is_running: bool = False
+    is_finishing: bool = False
+    """It runs still, and takes no slot any more."""
     is_borrowed: bool = False
     """Too few runs of its own tell how long it takes."""
     reason: Text = ""
@@ -364,6 +366,7 @@ def _open_run(one: OpenBackup, told: RunForecast, *, is_refused: bool) -> Forese
         told.end,
         Fate.REFUSED if is_refused else Fate.MADE,
         is_running=is_running,
+        is_finishing=run.phase in phases.FINISHING,
         is_borrowed=bool(told.guess),
         reason=told.guess or told.unknown,
     )

@@ -25,7 +25,7 @@ class PastRun(msgspec.Struct, frozen=True):
     start: datetime | None
     end: datetime | None
     released: datetime | None = None
-    """When one that is still finishing gave its slot back."""
+    """The moment at which one that is still finishing gave its slot back."""
 
     @property
     def is_refused(self) -> bool:
@@ -53,7 +53,7 @@ def past_runs(snapshot: ClusterSnapshot, namespace: str, since: datetime) -> tup
 
 
 def _released(snapshot: ClusterSnapshot, run: Backup) -> datetime | None:
-    """When it began to finish: as it was seen, else when the last of its volumes was made."""
+    """The moment it began to finish: as it was seen, else that of its newest volume."""
     made = (volume.created for volume in snapshot.movements_of(run))
     return snapshot.seen.phase_since.get(snapshot.ref(run)) or max(
         (at for at in made if at is not None), default=run.status.start_timestamp

@@ -118,22 +118,24 @@ def joined(lines: Sequence[WordLine]) -> tuple[WordLine, ...]:
     return tuple(found)
 
 
-def _holder(night: Night, waiting: ForeseenRun) -> str:
+def _longest_holder(night: Night, waiting: ForeseenRun) -> ForeseenRun | None:
     """The run that holds a slot for longest while another waits."""
     begins, ends = waiting.submitted, waiting.start.likely if waiting.start else None
-    if begins is None or ends is None:
-        return ""
+    if begins is None or ends is None or ends - begins < MINUTE:
+        return None
     held = [
         (min(run.end.likely, ends) - max(run.start.likely, begins), run)
         for run in night.runs
         if run is not waiting and run.start is not None and run.end is not None
     ]
     longest = max(held, key=lambda one: one[0], default=None)
-    if longest is None or longest[0] <= timedelta():
+    return longest[1] if longest is not None and longest[0] > timedelta() else None
+
+
+def _holder(night: Night, waiting: ForeseenRun) -> str:
+    run = _longest_holder(night, waiting)
+    if run is None or run.start is None or run.end is None:
         return ""
-    run = longest[1]
-    assert run.start is not None
-    assert run.end is not None
     return f"{run.called} holds a slot for {times.short(run.end.likely - run.start.likely)}"
 
 
@@ -266,19 +268,26 @@ def _fate(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
 
 
 def _company(night: Night, run: ForeseenRun) -> str:
-    """The runs at work when it starts, or that start in the same minute."""
+    """The runs at work when it starts, or that start in the same minute; of one at work, those beside it now."""
     if run.start is None or run.fate is Fate.REFUSED:
         return ""
-    at = run.start.likely
-    others = [
-        other.called
-        for other in night.runs
-        if other is not run and other.start and other.end and other.start.likely - at < MINUTE and at < other.end.likely
-    ]
-    if not others:
-        return "no other run"
-    taken = ": all slots taken" if len(others) + 1 >= night.slots else ""
-    return f"{humanize.join(others, 3)}{taken}"
+    at = max(run.start.likely, night.now) if run.is_running else run.start.likely
+    others = [other for other in night.runs if other is not run and _is_at_work(other, at)]
+    tenants = sum(span.is_to_come and span.start <= at < span.end for span in night.typical)
+    names = [other.called for other in others] + (["a tenant to come"] if tenants == 1 else [])
+    names += [f"{tenants} tenants to come"] if tenants > 1 else []
+    if not names:
+        holder = None if run.is_running else _longest_holder(night, run)
+        return f"no other run, after {holder.called}" if holder is not None else "no other run"
+    used = tenants + sum(not one.is_finishing for one in (run, *others))
+    return f"{humanize.join(names, 3)}{': all slots taken' if used >= night.slots else ''}"
+
+
+def _is_at_work(run: ForeseenRun, at: datetime) -> bool:
+    """True if it has started by this minute and not ended; one without a known end goes on."""
+    if run.start is None or run.fate is Fate.REFUSED or run.start.likely - at >= MINUTE:
+        return False
+    return run.end is None or at < run.end.likely
 
 
 class DayWords(msgspec.Struct, frozen=True):
