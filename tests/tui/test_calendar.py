@@ -28,6 +28,7 @@ from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.reckoning import ToldRun
 from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import at, backup, location, schedule, upload
+from tests.tui.dashboard_on_box import unfolded
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 from tests.tui.test_unseen import before
@@ -607,6 +608,24 @@ async def test_a_new_schedule_that_was_tried_goes_on_to_the_dialog_that_creates_
             await shown.until(lambda: "[ Create schedule ]" in shown.text)
             await shown.press("tab", "tab", "tab", "tab", "enter")
             await shown.until(lambda: "schedule openshift-adp/audit is created: 30 4 * * *" in shown.text)
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_what_if_says_before_the_button_is_pressed_what_is_no_part_of_the_plan(size: tuple[int, int]) -> None:
+    async with calendar(FilledSource(_hourly()), size) as (shown, _):
+        await shown.press("W")
+        await shown.until(lambda: "What if: etcd" in shown.text)
+        assert "part of the plan" not in shown.text
+        await shown.press("ctrl+u", *"30 * * * *", "tab", "tab", "2", "tab", "tab", *"3", "tab", *"04:00-05:00")
+        slots = "slots (--concurrent-backups of Velero)"
+        said = f"Not part of the plan: times as long, {slots}, the stop of Velero."
+        await until_beats(shown, lambda: said in unfolded(shown.lines))
+        assert "[ Edit schedule ]" in shown.text
+        await shown.press("ctrl+u", "shift+tab", "shift+tab", "shift+tab", "ctrl+u")
+        await until_beats(shown, lambda: f"Not part of the plan: {slots}." in unfolded(shown.lines))
+        await shown.press("shift+tab", "shift+tab", "ctrl+u", *"0 * * * *")
+        await until_beats(shown, lambda: "[ Plan it ]" in shown.text)
+        assert f"Not part of the plan: {slots}." in unfolded(shown.lines)
 
 
 async def test_what_if_refuses_where_the_calendar_can_foresee_nothing() -> None:

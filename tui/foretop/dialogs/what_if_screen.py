@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
+from typing import assert_never
 
 import msgspec
 from textual import on, work
@@ -148,8 +149,9 @@ class WhatIfScreen(DialogFrame):
     def draw(self) -> None:
         name = self.key.name or "the server"
         place = f"{self.key.context}, {self.key.namespace}: nothing is written"
-        self.say(DialogText(f"What if: {name}", place, said=tuple(self._told())))
-        planned = self._planned()
+        planned, left_out = self._planned()
+        note = (paragraph(f"Not part of the plan: {', '.join(left_out)}.", Tone.WARN),) if left_out else ()
+        self.say(DialogText(f"What if: {name}", place, said=tuple(self._told()), writes=note))
         self.go.say(self.verb if planned is None else planned.verb, dead=planned is None)
 
     def _told(self) -> list[Paragraph]:
@@ -173,24 +175,42 @@ class WhatIfScreen(DialogFrame):
             *([] if told else [paragraph("Nothing that a person would notice.", label="So")]),
         ]
 
-    def _planned(self) -> PlannedChange | None:
-        """The change that a dialog can make: slots, lengths and a stop are nobody's to write here."""
+    def _planned(self) -> tuple[PlannedChange | None, list[str]]:
+        """The change that a dialog can make, and the names of those that it cannot, or not with it."""
+        planned: PlannedChange | None = None
+        left_out: list[str] = []
+        for change in self._readable():
+            found: PlannedChange | None = None
+            match change:
+                case Move(_, text):
+                    found, name = PlannedChange(self.key, schedule=text), "cron"
+                case Pause() | Unpause():
+                    found, name = PlannedChange(self.key, paused=isinstance(change, Pause)), "pause"
+                case Add(new_name, text):
+                    found, name = PlannedChange(self.key, schedule=text, new_name=new_name), "new schedule"
+                case Longer():
+                    name = "times as long"
+                case Slots():
+                    name = "slots (--concurrent-backups of Velero)"
+                case Stopped():
+                    name = "the stop of Velero"
+                case _:
+                    assert_never(change)
+            if planned is None and found is not None:
+                planned = found
+            else:
+                left_out.append(name)
+        return planned, left_out
+
+    def _readable(self) -> list[Change]:
         try:
-            for change in self.changes():
-                match change:
-                    case Move(_, text):
-                        return PlannedChange(self.key, schedule=text)
-                    case Pause() | Unpause():
-                        return PlannedChange(self.key, paused=isinstance(change, Pause))
-                    case Add(name, text):
-                        return PlannedChange(self.key, schedule=text, new_name=name)
+            return self.changes()
         except BadInput:
-            pass
-        return None
+            return []
 
     def action_press(self) -> None:
         """Closes, or goes on to the ordinary dialog with what was tried."""
-        planned = self._planned()
+        planned, _ = self._planned()
         if self.focused is self.cancel:
             self.action_leave()
         elif planned is None:
