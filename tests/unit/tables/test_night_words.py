@@ -276,6 +276,20 @@ def test_the_peak_says_how_many_of_those_waiting_are_tenants_that_have_not_asked
     assert "Most waiting: 2 (1 is a tenant to come), at " in "".join(render(line, NOW) for line in words(ahead))
 
 
+def test_a_night_of_tenants_to_come_alone_is_called_a_guess_without_a_time() -> None:
+    """With no schedule and an empty queue each look drew another busy night, to the minute."""
+    typical = tuple(RunSpan(at(f"03:0{n}"), at(f"03:{n}5"), at(f"03:{n + 1}5"), Owner(OwnerKind.NAB)) for n in range(3))
+    ahead = Night("velero", NOW, NOW + timedelta(days=1), typical=typical, draws=50)
+    lines = night_words(ServerNight("prod", ahead), NOW, UTC)
+    assert ["".join(phrase.text for phrase in line.phrases) for line in lines] == [
+        "1 of 1 slot, up to 3 waiting",
+        "all are tenants to come, guessed from those of late",
+    ]
+    assert [render(line, NOW) for line in words(outlook(ahead))] == [
+        "Most at once: 1 of 1, most waiting: 3; all are tenants to come, guessed from those of late."
+    ]
+
+
 def _told(name: str, start: str, end: str, latest: str = "", made: str = "") -> ForeseenRun:
     begins, ends = at(start), at(end)
     by = at(latest) if latest else ends

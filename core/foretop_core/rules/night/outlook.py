@@ -21,6 +21,8 @@ _DAY, _PAUSE = timedelta(days=1), timedelta(hours=1)
 _SELDOM = 4
 """Runs of a schedule in a day: those of one with more are never done."""
 _MOST_NAMED = 8
+TENANTS_ONLY = "all are tenants to come, guessed from those of late"
+"""Each draw has them at other times, so none is told."""
 
 
 class Peak(msgspec.Struct, frozen=True):
@@ -89,6 +91,11 @@ class Outlook(msgspec.Struct, frozen=True):
     """How many wait, in the typical course."""
     night_done: LastEnd | None = None
     """The end of the runs that are not made all day long; None where it is the end of all."""
+
+    @property
+    def has_tenants_only(self) -> bool:
+        """True if nothing is there or due, and all that is played are backups that tenants have not asked for yet."""
+        return bool(self.night.typical) and all(span.is_to_come for span in self.night.typical)
 
     @property
     def done(self) -> Range | None:
@@ -266,7 +273,10 @@ def fate_counts(one: Outlook, fate: Fate) -> list[tuple[str, int]]:
 def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]:
     """The night in sentences: how full, who waits, when all is done, what goes wrong, what falls into a window."""
     slots, lines = one.night.slots, list[Text]()
-    if one.at_work is not None:
+    if one.has_tenants_only and one.at_work is not None:
+        waiting = f", most waiting: {one.waiting.count}" if one.waiting is not None else ""
+        lines.append(f"Most at once: {one.at_work.count} of {slots}{waiting}; {TENANTS_ONLY}.")
+    elif one.at_work is not None:
         lines.append(
             sentence(f"Most at once: {one.at_work.count} of {slots}, first at ", estimate(one.at_work.begins), ".")
         )

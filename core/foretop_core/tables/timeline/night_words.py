@@ -12,6 +12,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.outlook import (
+    TENANTS_ONLY,
     Outlook,
     WindowOutlook,
     fate_counts,
@@ -87,6 +88,10 @@ def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ..
         why = "not known: nobody can tell when the open runs end" if night.runs else "no backup is to come"
         return (WordLine("Peak", (Phrase(why, Tone.DIM),), 3),)
     slots = humanize.count(night.slots, "slot")
+    if shown.outlook.has_tenants_only:
+        queue = f", up to {waiting.count} waiting" if waiting is not None else ""
+        guess = WordLine("", (Phrase(TENANTS_ONLY, Tone.DIM),), 3)
+        return (WordLine("Peak", (Phrase(f"{peak.count} of {slots}{queue}"),), 3), guess)
     span = _span(peak.begins, peak.ends, now, zone)
     is_full = peak.count >= night.slots and waiting is not None
     said = Phrase(f"{peak.count} of {slots} {span}", Tone.WARN if is_full else Tone.PLAIN)
