@@ -712,4 +712,4 @@ async def test_a_server_whose_ranges_failed_is_said_to_be_hard_to_foresee() -> N
     async with calendar(source, MIDDLE) as (shown, _):
         await until_beats(shown, lambda: "Hard to foresee: take its ranges for guesses." in shown.text)
         await shown.press("2", "enter")
-        await shown.until(lambda: "Foretold 0 of the last 8 ends" in shown.text)
+        await shown.until(lambda: "Forecast 0 of the last 8 runs ended" in shown.text)

@@ -141,7 +141,7 @@ async def test_ctx_to_one_that_does_not_answer_leaves_the_rest_as_it_was(tmp_pat
         assert session.contexts == ("east",)
         assert "orders-east" in shown.text
         await shown.press(":", *"ctx nosuch", "enter")
-        unknown = "Unknown context 'nosuch': east, west and gone"
+        unknown = "Unknown context 'nosuch'; the kubeconfig has east, west and gone"
         await shown.until(lambda: shown.app.told[-1][1] == unknown)
         boxes.kubeconfig.write_text("contexts: [")
         await shown.press(":", *"ctx", "enter")

@@ -97,7 +97,7 @@ def test_a_warning_and_a_refusal_that_several_share_are_said_once() -> None:
     plan = Plan(DELETE_BACKUP, NOW, steps, (Refusal(targets[2], "it runs"),))
     assert words(plan_text.warnings(plan, ActionTargets(()))) == [
         "▲ It is the last.",
-        "▲ orders-3 is skipped: it runs.",
+        "▲ orders-3 is left out: it runs.",
     ]
 
 
@@ -154,9 +154,9 @@ async def test_pause_and_unpause_are_two_keys_and_each_says_what_it_skips(
         assert at.shown.app.told[-1][1] == "wiki is already paused; u unpauses it"
         await mark(at, "wiki", "etcd", "mail")
         await at.shown.press("s")
-        await at.see("─ Pause 2 schedules in ", "1 skipped: already paused.", "runs are missed in 24 hours")
+        await at.see("─ Pause 2 schedules in ", "1 left out: already paused.", "runs are missed in 24 hours")
         await at.shown.press("escape", "u")
-        await at.see("─ Unpause wiki in ", "2 skipped: not paused.")
+        await at.see("─ Unpause wiki in ", "2 left out: not paused.")
         assert at.writes == []
 
 

@@ -69,11 +69,10 @@ def test_how_the_last_forecasts_of_a_schedule_came_out() -> None:
 
     ended = {0: 40, 1: 15, 2: 15, 3: 30, 4: 15, 5: 15, 6: 15, 7: 5, 8: 15}
     snapshot = assemble([schedule("s0", "0 * * * *"), *(made(hour, minute) for hour, minute in ended.items())])
-    assert (
-        forecast_record(snapshot, map(told, range(10))) == "6 of the last 8 ends inside their range, 1 later, 1 earlier"
-    )
-    assert forecast_record(snapshot, [told(3)]) == "the last end later than its range"
-    assert forecast_record(snapshot, [told(2)]) == "the last end inside its range"
+    several = "6 of the last 8 runs ended within their range, 1 later, 1 earlier"
+    assert forecast_record(snapshot, map(told, range(10))) == several
+    assert forecast_record(snapshot, [told(3)]) == "the last run ended later than its range"
+    assert forecast_record(snapshot, [told(2)]) == "the last run ended within its range"
     assert forecast_record(snapshot, [told(9)]) == ""
 
 

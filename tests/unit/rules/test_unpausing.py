@@ -99,9 +99,9 @@ def test_a_skip_says_how_old_the_newest_good_backup_will_be() -> None:
 def test_a_choice_says_that_the_servers_default_counts_no_more() -> None:
     absent, given = schedule("absent", paused=True, **DUE), schedule("given", paused=True, skip=False, **DUE)
     snapshot = ClusterSnapshot("prod", schedules=(absent, given))
-    rest = "the server's default now; from now on spec.skipImmediately counts"
-    assert default_note([schedule_facts(snapshot, absent, NOW)], Choice.SKIP) == [f"It follows {rest}"]
+    rest = "will no longer follow the server's default: this sets spec.skipImmediately"
+    assert default_note([schedule_facts(snapshot, absent, NOW)], Choice.SKIP) == [f"It {rest}"]
     both = [schedule_facts(snapshot, absent, NOW), schedule_facts(snapshot, given, NOW)]
-    assert default_note(both, Choice.DO_NOT_SKIP) == [f"1 of them follows {rest}"]
+    assert default_note(both, Choice.DO_NOT_SKIP) == [f"1 of them {rest}"]
     assert default_note(both, Choice.LEAVE) == []
     assert default_note([schedule_facts(snapshot, given, NOW)], Choice.SKIP) == []

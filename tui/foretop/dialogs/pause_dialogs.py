@@ -207,8 +207,8 @@ def default_note(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[str
     without = sum(facts.schedule.spec.skip_immediately is None for facts in written)
     if choice is Choice.LEAVE or not without:
         return []
-    whose = "It follows" if len(schedules) == 1 else f"{without} of them follow{'s' if without == 1 else ''}"
-    return [f"{whose} the server's default now; from now on spec.skipImmediately counts"]
+    whose = "It" if len(schedules) == 1 else f"{without} of them"
+    return [f"{whose} will no longer follow the server's default: this sets spec.skipImmediately"]
 
 
 def choice_summary(schedules: Sequence[ScheduleFacts], choice: Choice) -> str:

@@ -110,7 +110,7 @@ def _refused(why: str, names: list[str], plan: Plan) -> Paragraph:
     """In red where nothing is left to be done."""
     alone = not plan.steps and len(plan.refused) == 1
     verb = "is" if len(names) == 1 else "are"
-    text = f"Not possible: {why}." if alone else f"{humanize.join(names)} {verb} skipped: {why}."
+    text = f"Not possible: {why}." if alone else f"{humanize.join(names)} {verb} left out: {why}."
     return look(text) if plan.steps else paragraph(text, Tone.BAD)
 
 
@@ -133,7 +133,7 @@ def sentence(pieces: Sequence[Piece], label: str = "") -> Paragraph:
 
 def skipped(targets: ActionTargets) -> list[str]:
     """How many of those marked it is not about, and why."""
-    return [f"{count} skipped: {why.removeprefix('it is ')}." for why, count in targets.skipped]
+    return [f"{count} left out: {why.removeprefix('it is ')}." for why, count in targets.skipped]
 
 
 def writes(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> list[Paragraph]:

@@ -70,9 +70,9 @@ class ScopeCommands:
             labels = [one if one in watched else f"{one}  (not watched yet)" for one in names]
             self._offer("Which context", "all contexts", names, self._look_at_context, labels)
         elif name:
-            listed = humanize.join((*watched, *others), 5) or "the kubeconfig has none"
+            listed = humanize.join((*watched, *others), 5) or "none"
             close = nearest(name, (*watched, *others))
-            told = close if "did you mean" in close else f": {listed}"
+            told = close if "did you mean" in close else f"; the kubeconfig has {listed}"
             self._host.app.notify(f"Unknown context {name!r}{told}", severity="warning")
         else:
             self._host.app.notify(f"{humanize.join(watched) or 'Nothing'} is the only context of the kubeconfig")

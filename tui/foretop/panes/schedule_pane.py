@@ -120,7 +120,7 @@ def _set_up(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
 def _foretold(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
     """How its last forecasts came out, where any has."""
     record = render.forecast_record(facts.schedule)
-    return (paragraph(record, label="Foretold"),) if record else ()
+    return (paragraph(record, label="Forecast"),) if record else ()
 
 
 def _set_up_briefly(facts: ScheduleFacts) -> tuple[Paragraph, ...]:

@@ -39,7 +39,8 @@ class Peak(msgspec.Struct, frozen=True):
         """Says that they are counted; "" where none is."""
         if not self.to_come:
             return ""
-        return "1 is a tenant to come" if self.to_come == 1 else f"{self.to_come} are tenants to come"
+        expected = "is expected from a tenant" if self.to_come == 1 else "are expected from tenants"
+        return f"{self.to_come} of them {expected}"
 
 
 class Level(msgspec.Struct, frozen=True):

@@ -165,7 +165,7 @@ def reckon(snapshot: ClusterSnapshot, namespace: str, now: datetime, told: Itera
 
 
 def forecast_record(snapshot: ClusterSnapshot, told: Iterable[ToldRun]) -> str:
-    """How the last forecasts of one schedule came out: `7 of the last 8 ends inside their range, 1 later`.
+    """How the last forecasts of one schedule came out: `7 of the last 8 runs ended within their range, 1 later`.
 
     "" where none has come yet.
     """
@@ -173,6 +173,6 @@ def forecast_record(snapshot: ClusterSnapshot, told: Iterable[ToldRun]) -> str:
     if not ends:
         return ""
     if len(ends) == 1:
-        return f"the last end {'inside' if ends[0] is Side.INSIDE else f'{ends[0]} than'} its range"
+        return f"the last run ended {'within' if ends[0] is Side.INSIDE else f'{ends[0]} than'} its range"
     missed = "".join(f", {ends.count(side)} {side}" for side in (Side.LATER, Side.EARLIER) if side in ends)
-    return f"{ends.count(Side.INSIDE)} of the last {len(ends)} ends inside their range{missed}"
+    return f"{ends.count(Side.INSIDE)} of the last {len(ends)} runs ended within their range{missed}"

@@ -269,7 +269,7 @@ def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | 
         return
     waits = wait_of(then) or timedelta(), wait_of(first) or timedelta()
     if abs(waits[0] - waits[1]) >= _NOTICED:
-        how = "longer" if waits[0] > waits[1] else "less long"
+        how = "longer" if waits[0] > waits[1] else "less"
         yield f"{name}: waits {humanize.duration(abs(waits[0] - waits[1]))} {how}."
     if first.end is not None and then.end is not None and abs(then.end.likely - first.end.likely) >= _NOTICED:
         moved = then.end.likely - first.end.likely
