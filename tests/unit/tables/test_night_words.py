@@ -92,7 +92,7 @@ def test_tenants_to_come_are_named_where_they_have_the_slots() -> None:
     ahead = ServerNight("prod", Night("velero", NOW, at("08:00"), (run,), slots=2, typical=(coming,)))
     told = lane_words(ahead, (run,), NOW, UTC)
     assert told is not None
-    assert told.company == "a tenant to come: all slots taken"
+    assert told.company == "an expected tenant backup: all slots taken"
 
 
 def test_one_more_than_there_are_slots_waits() -> None:
@@ -285,10 +285,10 @@ def test_a_night_of_tenants_to_come_alone_is_called_a_guess_without_a_time() -> 
     lines = night_words(ServerNight("prod", ahead), NOW, UTC)
     assert ["".join(phrase.text for phrase in line.phrases) for line in lines] == [
         "1 of 1 slot, up to 3 waiting",
-        "all are tenants to come, guessed from those of late",
+        "all are expected from tenants, guessed from recent ones",
     ]
     assert [render(line, NOW) for line in words(outlook(ahead))] == [
-        "Most at once: 1 of 1, most waiting: 3; all are tenants to come, guessed from those of late."
+        "Most at once: 1 of 1, most waiting: 3; all are expected from tenants, guessed from recent ones."
     ]
 
 

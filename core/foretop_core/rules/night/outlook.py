@@ -21,7 +21,7 @@ _DAY, _PAUSE = timedelta(days=1), timedelta(hours=1)
 _SELDOM = 4
 """Runs of a schedule in a day: those of one with more are never done."""
 _MOST_NAMED = 8
-TENANTS_ONLY = "all are tenants to come, guessed from those of late"
+TENANTS_ONLY = "all are expected from tenants, guessed from recent ones"
 """Each draw has them at other times, so none is told."""
 
 
