@@ -583,7 +583,7 @@ async def test_choosing_by_hand_in_the_palette_works_with_the_arrows() -> None:
     ("typed", "told"),
     [
         ("foo", "Unknown command 'foo'; did you mean full?"),
-        ("pri", "Unknown command 'pri'; did you mean primer or prime?"),
+        ("pa", "Unknown command 'pa'; did you mean pauses or pause?"),
         ("q 12345", "Unknown command 'q 12345'"),
         ("xyzzy", "Unknown command 'xyzzy'"),
     ],
@@ -635,3 +635,9 @@ async def test_the_help_of_a_page_has_one_meaning_for_left_and_right(page: str, 
         lines = help_text(shown.app.main_screen.available(), {})
         meanings = ["".join(span.text for span in line.spans).split() for line in lines]
         assert {" ".join(words[2:]) for words in meanings if words[:2] == ["left", "right"]} == {told}
+
+
+async def test_the_beginning_of_one_page_alone_is_that_page() -> None:
+    async with screen() as shown:
+        await shown.press("colon", *"pri", "enter")
+        await shown.on_page("primer")

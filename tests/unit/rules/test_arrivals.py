@@ -242,3 +242,12 @@ def test_a_queue_that_tenants_have_just_begun_to_keep_filled_is_kept_so() -> Non
     rushed = [_backup(f"nab-{n}", t, starts[n] if n < len(starts) else None, None) for n, t in enumerate(made)]
     known = tenant_runs([*before, *rushed])
     assert (known.fewest_waiting, known.most_waiting) == (5, 5)
+
+
+def test_without_a_rush_they_come_as_on_other_days() -> None:
+    before = tuple(DAY + 5820.0 * one for one in range(12))
+    rushing = Arrivals((*(20.0 * one for one in range(1, 21)), *before), (0,) * 32, (60.0,) * 32, 9 * DAY, 3, 5)
+    assert rush(rushing.ago) > 0
+    calm = rushing.without_rush()
+    assert (calm.ago, calm.fewest_waiting, calm.most_waiting) == (before, 0, NO_BOUND)
+    assert calm.without_rush() is calm

@@ -105,15 +105,22 @@ def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
     if space and (taking := [entry for entry in entries if f"{verb} " in entry.names]):
         return taking
     has = [entry for entry in entries if wanted in entry.title.lower() or any(wanted in n for n in entry.names)]
-    return list(dict.fromkeys([*_named(entries, wanted), *_beginning(entries, wanted), *has]))
+    return list(dict.fromkeys([*_meant(entries, wanted), *_beginning(entries, wanted), *has]))
 
 
 def is_command(entries: Sequence[PaletteEntry], text: str) -> bool:
-    """True for a name, or for what begins the names of one entry alone; a guess is offered and not run."""
+    """True where it is plain what is meant; a guess is offered and not run."""
     wanted = text.strip().lower()
     verb = wanted.partition(" ")[0]
-    takes_word = any(f"{verb} " in entry.names for entry in entries)
-    return takes_word or bool(_named(entries, wanted)) or len(_beginning(entries, wanted)) == 1
+    return any(f"{verb} " in entry.names for entry in entries) or bool(_meant(entries, wanted))
+
+
+def _meant(entries: Sequence[PaletteEntry], wanted: str) -> list[PaletteEntry]:
+    """The entry of that name, else the only one whose name begins so, else the only page: `:back` is Backups."""
+    named = [entry for entry in entries if any(name.strip() == wanted for name in entry.names)]
+    begun = _beginning(entries, wanted)
+    pages = [entry for entry in begun if entry.command.startswith("go ")]
+    return named or next((one for one in (begun, pages) if len(one) == 1), [])
 
 
 def unknown_command(entries: Sequence[PaletteEntry], text: str) -> str:
@@ -125,10 +132,6 @@ def unknown_command(entries: Sequence[PaletteEntry], text: str) -> str:
     if not close and (found := matching(entries, wanted)):
         close = f"; did you mean {found[0].names[0].strip()}?"
     return f"Unknown command {text!r}{close}"
-
-
-def _named(entries: Sequence[PaletteEntry], wanted: str) -> list[PaletteEntry]:
-    return [entry for entry in entries if any(name.strip() == wanted for name in entry.names)]
 
 
 def _beginning(entries: Sequence[PaletteEntry], wanted: str) -> list[PaletteEntry]:

@@ -114,6 +114,13 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         """How long they have been coming in a rush; 0 where they come as before, or as on earlier days."""
         return rush(self.ago)
 
+    def without_rush(self) -> Arrivals:
+        """As they come on other days: a lasting change is not made for a rush."""
+        came = bisect_right(self.ago, self._rush) if self._rush else 0
+        if not came:
+            return self
+        return Arrivals(self.ago[came:], self.claims[came:], self.lengths[came:], self.server_seen, 0, NO_BOUND)
+
     @cached_property
     def _irregularity(self) -> float:
         """0 where they come as a clock ticks, 1 where each comes by chance: the spread of the gaps between them.
