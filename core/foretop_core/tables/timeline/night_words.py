@@ -331,7 +331,7 @@ def _without_tenants(shown: ServerNight) -> tuple[WordLine, ...]:
     """Says what is not counted where only the likely course was played: tenants come by chance, and only in draws."""
     if shown.night.draws or not any(run.owner.kind is OwnerKind.NAB for run in shown.past):
         return ()
-    return (WordLine("Counts", (Phrase("runs of schedules only; backups of tenants come on top", Tone.DIM),), 4),)
+    return (WordLine("Counts", (Phrase("schedules only; tenants' backups come on top", Tone.DIM),), 4),)
 
 
 def clock(at: datetime, now: datetime, zone: tzinfo) -> str:
