@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from foretop.dialogs.base_modal import ChoicePicker
+from foretop.pages.table_page import TablePage
 from foretop_core.models import Deployment, NonAdminBackup
+from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
 from tests.objects import backup, location, nab, schedule
 from tests.tui.dashboard_on_box import stand
-from tests.tui.fake_source import FilledSource, calm
+from tests.tui.fake_source import FilledSource, calm, meta
 from tests.tui.pilot import LARGE, SMALL, screen
 
 
@@ -180,3 +183,23 @@ async def test_the_pane_below_few_findings_takes_the_lines_that_they_leave_free(
         await shown.press("escape", "escape")
         await shown.settle()
         assert shown.app.main_screen.page.query_one("#pane-box").size.height == lines > 6  # type: ignore[union-attr]
+
+
+async def test_the_pane_gives_the_lines_back_when_many_findings_come() -> None:
+    source = FilledSource([location(), schedule("bad", "61 2 * * *", phase="FailedValidation")])
+    async with screen(source, size=SMALL) as shown:
+        await shown.settle()
+        page = shown.app.main_screen.page
+        assert isinstance(page, TablePage)
+        assert page.state is not None
+        assert page.query_one("#pane-box").size.height > 6
+        for number in range(20):
+            spec, status = {"schedule": "61 2 * * *"}, {"phase": "FailedValidation"}
+            source.change(SCHEDULE, {"metadata": meta(f"bad-{number}"), "spec": spec, "status": status})
+        for _ in range(3):
+            source.manual.advance(timedelta(minutes=1))
+            page.state.judge(at_once=True)
+            await shown.tick()
+        assert shown.table.rows is not None
+        assert shown.table.rows.table.total > 20
+        assert page.query_one("#pane-box").size.height == 6

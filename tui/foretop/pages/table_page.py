@@ -265,11 +265,13 @@ class TablePage(FilterablePage):
             return
         usual = _HIGH_PANE if self.screen.size.height >= HIGH else _PANE
         wanted = min(_MOST_PANE, self.size.height - _HEAD - self.rows.table.total)
-        if self.is_framed or not self.rows.table.total or self.screen.size.height < LOW or wanted <= usual:
-            self._pane_box.styles.clear_rule("height")
-        else:
-            self._pane_box.styles.height = wanted
+        is_usual = self.is_framed or not self.rows.table.total or self.screen.size.height < LOW or wanted <= usual
+        lines = None if is_usual else wanted
+        if lines != self._pane_lines:
+            # None takes the height of the style sheet; a rule that is only cleared lays nothing out.
+            self._pane_lines = self._pane_box.styles.height = lines
 
+    _pane_lines: int | None = None
     _pane_key: ObjectRef | None = None
 
     def _said(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
