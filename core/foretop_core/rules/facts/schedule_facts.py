@@ -171,7 +171,7 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
         return newest_good(self.runs)
 
     def why_not_taken(self, namespace: str) -> Text:
-        """Why its newest good backup is no copy of a namespace that it takes; "" where it is one, or there is none."""
+        """Why its newest good backup does not have a namespace that it takes; "" where it has it, or there is none."""
         good = self.newest_good
         if good is None or namespace_filter(good.spec).takes(namespace):
             return ""
