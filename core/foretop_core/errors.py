@@ -29,6 +29,10 @@ class BadInput(ForetopError):
     """Invalid input from a person or a file."""
 
 
+class Unforeseen(ForetopError):
+    """Nothing can be foreseen of a server now; the input is not at fault."""
+
+
 class Unreadable(ForetopError):
     """An object from a cluster or a manifest with a shape that foretop cannot read."""
 

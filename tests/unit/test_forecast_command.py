@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from tests import recordings
 
 AT = "2026-11-16T15:40:00Z"
 GIVEN = ("--velero-version", "1.18.3", "--at", AT)
+SILENT = ("--velero-version", "1.18.3", "--at", "2026-11-16T17:40:00Z")
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +135,17 @@ def test_bad_input_is_one_line(
     assert told in capsys.readouterr().err
 
 
-def test_nothing_is_foreseen_of_a_server_that_is_silent(night: str, capsys: pytest.CaptureFixture[str]) -> None:
-    later = (datetime.fromisoformat(AT) + timedelta(hours=2)).isoformat()
-    assert run(["forecast", "-f", night, "--velero-version", "1.18.3", "--at", later]) == 3
-    assert "Nothing can be foreseen: Velero is silent." in capsys.readouterr().out
+@pytest.mark.parametrize(
+    "asked", [("forecast",), ("spread",), ("whatif", "--pause", "etcd")], ids=["forecast", "spread", "whatif"]
+)
+def test_nothing_is_foreseen_of_a_server_that_is_silent(
+    asked: tuple[str, ...], night: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*asked, "-f", night, *SILENT]) == 3
+    said = capsys.readouterr()
+    assert "Nothing can be foreseen: Velero is silent" in said.out + said.err
+
+
+def test_a_wrong_change_of_a_silent_server_is_bad_input(night: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["whatif", "-f", night, *SILENT, "--pause", "nobody"]) == 2
+    assert "There is no schedule nobody" in capsys.readouterr().err

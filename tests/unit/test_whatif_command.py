@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop_core.errors import BadInput
+from foretop_core.errors import Unforeseen
 from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import Fate, night
@@ -58,7 +58,7 @@ def test_nothing_is_compared_where_nothing_can_be_foreseen() -> None:
     """The calendar says so of the same server at the same moment."""
     silent = [location(checked="01:00:00", synced="01:00:00"), *_objects()[1:]]
     snapshot = assemble(silent, given_versions={"": "1.18.3"})
-    with pytest.raises(BadInput, match="Nothing can be foreseen: the storage of Velero hangs"):
+    with pytest.raises(Unforeseen, match="Nothing can be foreseen: the storage of Velero hangs"):
         what_if(snapshot, "velero", NOW, [Slots(2)])
     assert night(snapshot, "velero", NOW, draws=0).unknown == "the storage of Velero hangs"
 

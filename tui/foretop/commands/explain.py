@@ -55,7 +55,7 @@ class ExitCodeRow(msgspec.Struct, frozen=True):
 
 
 _ALWAYS = {2: "bad usage or input, or nothing could be read"}
-_UNSURE = {3: "a run cannot be foreseen"}
+_UNSURE = {3: "a server or a run cannot be foreseen"}
 
 EXIT_CODES = (
     ExitCodeRow(
@@ -76,7 +76,7 @@ EXIT_CODES = (
             0: "all runs are made, and the window is free",
             1: "a run will be lost, or the window is not free; check: the ranges fail",
             **_ALWAYS,
-            3: "a server or a run cannot be foreseen",
+            **_UNSURE,
         },
     ),
     ExitCodeRow("whatif", {0: "no run would be lost", 1: "a run would be lost after the change", **_ALWAYS, **_UNSURE}),

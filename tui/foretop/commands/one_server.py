@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from foretop.commands import argument_values
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import warn
-from foretop_core.errors import BadInput, ForetopError
+from foretop_core.errors import BadInput, ForetopError, Unforeseen
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -21,9 +21,20 @@ Judge = Callable[[ClusterSnapshot, str, datetime], int]
 
 
 def of_one_server(options: SessionOptions, source: str | None, at: str | None, judge: Judge) -> int:
-    """Judges the server that is asked for; BadInput where there is none, or several and none is named."""
+    """Judges the server that is asked for; BadInput where there is none, or several and none is named.
+
+    3, as `forecast` has it, where nothing can be foreseen of the server.
+    """
     if at is not None and source is None:
         raise click.UsageError("--at is for a file (-f)")
+    try:
+        return _judged(options, source, at, judge)
+    except Unforeseen as silence:
+        warn((silence,))
+        return 3
+
+
+def _judged(options: SessionOptions, source: str | None, at: str | None, judge: Judge) -> int:
     if source is None:
         return asyncio.run(_of_cluster(options, judge))
     snapshot, read = argument_values.snapshot_in(source, options)

@@ -134,7 +134,8 @@ def spread(
     """Proposes other minutes so that fewer runs wait and none is lost.
 
     With a window the runs that are due in it stay in it and may take any minute of it; without one each
-    schedule keeps its hours. Those in `keep` stay as they are. Raises BadInput for a name that nobody has.
+    schedule keeps its hours. Those in `keep` stay as they are. Raises BadInput for a name that nobody has,
+    and Unforeseen where nothing can be foreseen.
     """
     there = {schedule.name for schedule in snapshot.schedules_by_namespace.get(namespace, ())}
     for name in keep:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.cron import CronError
-from foretop_core.errors import BadInput
+from foretop_core.errors import BadInput, Unforeseen
 from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
 from foretop_core.rules import humanize
@@ -114,13 +114,13 @@ def what_if(
 ) -> NightComparison:
     """The coming hours of a server with and without changes; both are drawn from the same streams.
 
-    Raises BadInput for a change that cannot be, or that changes nothing, and where nothing can be foreseen.
+    Raises BadInput for a change that cannot be, or that changes nothing, and Unforeseen where nothing can be foreseen.
     """
-    refuse_silence(snapshot, namespace, now)
     if not changes:
         raise BadInput("Nothing to compare", "no change is given", "such as --move NAME='30 2 * * *'")
-    now_model = server_model(snapshot, namespace, now, now + length)
     changed = _changed(snapshot, namespace, now, changes)
+    refuse_silence(snapshot, namespace, now)
+    now_model = server_model(snapshot, namespace, now, now + length)
     then = _model_changes(server_model(changed, namespace, now, now + length), changes)
     if then == now_model:
         raise BadInput("That changes nothing", "the coming runs are the same with it", "")
@@ -128,9 +128,9 @@ def what_if(
 
 
 def refuse_silence(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> None:
-    """Raises BadInput where nothing can be foreseen: no change can be judged by a Velero that does not work."""
+    """Raises Unforeseen where nothing can be foreseen: no change can be judged by a Velero that does not work."""
     if why := why_unforeseen(snapshot, namespace, now):
-        raise BadInput("Nothing can be foreseen", why)
+        raise Unforeseen("Nothing can be foreseen", why)
 
 
 def compared(now_model: ServerModel, then: ServerModel, draws: int) -> NightComparison:
