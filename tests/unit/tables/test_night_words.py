@@ -303,6 +303,7 @@ def _told(name: str, start: str, end: str, latest: str = "", made: str = "") -> 
         Range(begins, (begins, begins), (begins, begins)),
         Range(ends, (ends, ends), (ends, by)),
         Fate.MADE,
+        ends=tuple((moment - NOW).total_seconds() for moment in (*[ends] * 40, *[by] * 10)),
     )
 
 
@@ -325,6 +326,61 @@ def test_the_words_say_whether_it_is_done_by_six_though_an_hourly_schedule_is_ne
         "by 06:00: ends 05:50, 9 of 10 by 05:58",
         "Done by 06:00Z: the last run ends about 05:50Z (images), in 9 of 10 courses by 05:58Z.",
     )
+
+
+def test_a_run_that_only_finishes_is_not_without_an_end() -> None:
+    """Its items and volumes are done: Velero writes its end within seconds."""
+    ending = backup("ending", "Finalizing", created="02:10:00", started="02:10:00", of="s0")
+    past = [
+        backup(f"s0-{hour}", created=f"0{hour}:00:00", started=f"0{hour}:00:00", ended=f"0{hour}:20:00", of="s0")
+        for hour in range(2)
+    ]
+    snapshot = assemble([location(), _server(1), *past, ending, _at_three("s0", "a")])
+    for draws in (0, 50):
+        assert night(snapshot, "velero", NOW, draws=draws).without_end == ()
+
+
+def _twenty_at_three(draws: int) -> Night:
+    """Twenty schedules that meet in twenty slots: the oldest run of each took an hour, the others ten minutes."""
+    objects: list[Resource] = [location(), _server(20)]
+    for name in (f"s{number:02}" for number in range(20)):
+        objects.append(_at_three(name, name))
+        for day in range(5, 15):
+            for hour, minutes in (("00", 59 if day == 5 else 10), ("12", 10)):
+                begins, ends = f"2026-11-{day:02}T{hour}:00:00Z", f"2026-11-{day:02}T{hour}:{minutes}:00Z"
+                objects.append(backup(f"{name}-{day}-{hour}", created=begins, started=begins, ended=ends, of=name))
+    return night(assemble(objects), "velero", NOW, timedelta(hours=6), draws=draws)
+
+
+def test_nine_in_ten_of_a_night_is_when_all_of_its_runs_have_ended() -> None:
+    """Nearly every run is done after ten minutes, and in one night of four or five one of the twenty is not."""
+    ahead = _twenty_at_three(200)
+    single = [run.end.by for run in ahead.runs if run.end and run.end.by]
+    assert len(single) == 20
+    assert max(single) < at("03:20")
+    kept = window_outlook(ahead, read_window("06:00-07:30"))
+    assert kept.last_before is not None
+    assert kept.last_before.by is not None
+    assert at("03:50") < kept.last_before.by < at("04:15")
+    ended = [max(run.ends[course] for run in ahead.runs) for course in range(200)]
+    by = (kept.last_before.by - NOW).total_seconds()
+    assert sum(end <= by for end in ended) / 200 == pytest.approx(0.9, abs=0.02)
+    assert outlook(ahead).done_by == kept.last_before.by, "the same runs"
+    assert "Done by 06:00Z" in render(words(outlook(ahead), kept)[1], NOW)
+    early = window_outlook(ahead, read_window("03:40-04:00"))
+    assert early.verdict == "likely done by"
+
+
+def test_the_likely_course_alone_tells_no_nine_in_ten() -> None:
+    ahead, window = _twenty_at_three(0), read_window("06:00-07:30")
+    told = [render(line, NOW) for line in words(outlook(ahead), window_outlook(ahead, window))]
+    lines = (
+        night_words(ServerNight("prod", ahead), NOW, UTC),
+        night_words(ServerNight("prod", ahead), NOW, UTC, (), window),
+    )
+    told += ["".join(phrase.text for phrase in line.phrases) for every in lines for line in every]
+    assert "by 06:00: ends 03:10" in told
+    assert not [line for line in told if "9 of 10" in line]
 
 
 def test_a_run_that_may_not_be_done_by_six_is_named() -> None:

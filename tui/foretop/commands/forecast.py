@@ -33,7 +33,7 @@ from foretop_core.rules.night.outlook import (
     window_outlook,
     words,
 )
-from foretop_core.rules.night.ranges import Range
+from foretop_core.rules.night.ranges import Range, latest
 from foretop_core.rules.night.reckoning import Reckoning, reckon, told_runs
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
@@ -239,7 +239,7 @@ def _row(schedule: ScheduleOutlook, now: datetime) -> tuple[str, ...]:
         _time(run.due, now) if run.due else "",
         _time(run.start.likely, now) if run.start else "not known",
         _time(run.end.likely, now) if run.end else "" if run.fate is Fate.REFUSED else "not known",
-        _time(run.end.most[1], now) if run.end else "",
+        _time(latest(run.end), now) if run.end else "",
         str(len(schedule.runs)),
         str(schedule.count(Fate.LATE) or ""),
         str(schedule.count(Fate.LOST) or ""),
@@ -297,7 +297,11 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
 def _last_end_item(last: LastEnd | None) -> dict[str, Any] | None:
     if last is None:
         return None
-    return {"run": last.run.called, "likely": rfc3339(last.likely), "nineInTenBy": rfc3339(last.by)}
+    return {
+        "run": last.run.called,
+        "likely": rfc3339(last.likely),
+        "nineInTenBy": rfc3339(last.by) if last.by else None,
+    }
 
 
 def _run_item(run: ForeseenRun) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def night_item(one: Outlook) -> dict[str, Any]:
         "mostAtOnce": one.at_work.count if one.at_work else 0,
         "mostWaiting": one.waiting.count if one.waiting else 0,
         "allDone": rfc3339(done.likely) if done else None,
-        "allDoneNineInTen": rfc3339(done.by) if done else None,
+        "allDoneNineInTen": rfc3339(one.done_by) if one.done_by else None,
         "withoutKnownEnd": list(one.night.without_end),
         "late": sum(schedule.count(Fate.LATE) for schedule in one.schedules),
         "lost": _lost(one),

@@ -34,6 +34,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 DAY = timedelta(days=1)
 FEWEST_DRAWS = 50
+NOT_MADE = -NEVER
+"""The end of a run in a course that does not make it: no other run has to wait for that."""
 
 
 class Fate(StrEnum):
@@ -89,6 +91,8 @@ class ForeseenRun(msgspec.Struct, frozen=True):
     """Too few runs of its own tell how long it takes."""
     reason: Text = ""
     """Why it is late, lost or refused."""
+    ends: tuple[float, ...] = ()
+    """Its end in each drawn course, in seconds from now; NOT_MADE in those that do not make it."""
 
     @property
     def called(self) -> str:
@@ -308,17 +312,18 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
     now = model.now
     runs: list[ForeseenRun] = []
     refused = {one.run.name for one, run in zip(model.waiting, likely.waiting, strict=True) if run.is_refused}
-    for one in model.open:
-        runs.append(_open_run(one, known[one.run.name], is_refused=one.run.name in refused))
-    total = len(draws) or 1
+    played = [(*course.running, *course.waiting, *course.finishing) for course in draws]
+    for place, one in enumerate(model.open):
+        ends = tuple(course[place].end for course in played)
+        runs.append(_open_run(one, known[one.run.name], now, ends, is_refused=one.run.name in refused))
     for place, schedule in enumerate(model.schedules):
-        by_due: dict[int, list[PlayedRun]] = {}
-        for course in draws or (likely,):
+        by_due: dict[int, dict[int, PlayedRun]] = {}
+        for number, course in enumerate(draws or (likely,)):
             for at, run in enumerate(course.made[place]):
                 key = at if model.state.schedules[place].every else round(run.due)
-                by_due.setdefault(key, []).append(run)
+                by_due.setdefault(key, {})[number] = run
         for scheduled in by_due.values():
-            runs.append(_scheduled_run(model, schedule, place, scheduled, total))
+            runs.append(_scheduled_run(model, schedule, place, scheduled, len(draws)))
         if all(course.holding[place] for course in draws or (likely,)):
             planned = model.state.schedules[place].due
             runs += (_held_run(model, schedule, due) for due in planned if round(due) not in by_due)
@@ -354,7 +359,9 @@ def _held_back(model: ServerModel, courses: Sequence[Course]) -> dict[str, str]:
     }
 
 
-def _open_run(one: OpenBackup, told: RunForecast, *, is_refused: bool) -> ForeseenRun:
+def _open_run(
+    one: OpenBackup, told: RunForecast, now: datetime, ends: tuple[float, ...], *, is_refused: bool
+) -> ForeseenRun:
     run, start = one.run, one.run.status.start_timestamp
     is_running = run.phase not in phases.WAITING
     return ForeseenRun(
@@ -363,20 +370,23 @@ def _open_run(one: OpenBackup, told: RunForecast, *, is_refused: bool) -> Forese
         None,
         run.created,
         Range(start, (start, start), (start, start), start) if is_running and start else told.start,
-        told.end,
+        range_over(now, (), one.left(now, None)) if one.is_finalizing else told.end,
         Fate.REFUSED if is_refused else Fate.MADE,
         is_running=is_running,
         is_finishing=run.phase in phases.FINISHING,
         is_borrowed=bool(told.guess),
         reason=told.guess or told.unknown,
+        ends=ends,
     )
 
 
 def _scheduled_run(
-    model: ServerModel, schedule: Schedule, place: int, played: Sequence[PlayedRun], total: int
+    model: ServerModel, schedule: Schedule, place: int, played: Mapping[int, PlayedRun], draws: int
 ) -> ForeseenRun:
-    made = [run for run in played if not run.is_lost]
-    share = 1 - len(made) / total
+    """Puts one run together from the courses that have it, by their numbers; without draws that is the likely one."""
+    by_course = {number: run for number, run in played.items() if not run.is_lost}
+    made = list(by_course.values())
+    share = 1 - len(made) / (draws or 1)
     now, refused = model.now, any(run.is_refused for run in made)
     late = sum(run.submitted - max(run.due, 0.0) > 61.0 for run in made)
     fate = Fate.LOST if share > 0.5 else Fate.REFUSED if refused else Fate.LATE if 2 * late > len(made) else Fate.MADE
@@ -385,7 +395,7 @@ def _scheduled_run(
     return ForeseenRun(
         Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name),
         "",
-        now + timedelta(seconds=played[0].due),
+        now + timedelta(seconds=next(iter(played.values())).due),
         submitted.likely if submitted else None,
         range_over(now, [run.start for run in made]),
         None if refused else ends,
@@ -395,6 +405,7 @@ def _scheduled_run(
         reason=sentence(fate.reason, " until about ", estimate(submitted.likely))
         if fate is Fate.LATE and submitted is not None
         else fate.reason,
+        ends=tuple(by_course[number].end if number in by_course else NOT_MADE for number in range(draws)),
     )
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from foretop_core.rules import humanize
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
+from foretop_core.rules.night.ranges import range_over
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.queue.queue_items import Range
 from foretop_core.rules.sentences import Text, estimate, sentence
@@ -69,11 +70,12 @@ class ScheduleOutlook(msgspec.Struct, frozen=True):
 
 
 class LastEnd(msgspec.Struct, frozen=True):
-    """The end of the last of some runs: likely, and in nine of ten courses."""
+    """The end of the last of some runs: likely, and when all of them have ended in nine of ten courses."""
 
     run: ForeseenRun
     likely: datetime
-    by: datetime
+    by: datetime | None
+    """None without draws, and where more than one course in ten has no end."""
 
 
 class Outlook(msgspec.Struct, frozen=True):
@@ -102,6 +104,11 @@ class Outlook(msgspec.Struct, frozen=True):
     def done(self) -> Range | None:
         """When all is done."""
         return self.night.done
+
+    @property
+    def done_by(self) -> datetime | None:
+        """When all is done in nine of ten courses; None without draws, and where more than one in ten has no end."""
+        return self.done.by if self.done is not None and self.night.draws else None
 
     @property
     def loses_runs(self) -> bool:
@@ -154,7 +161,9 @@ class WindowOutlook(msgspec.Struct, frozen=True):
         """Says whether the runs before it are done when it begins."""
         if self.at_work or self.waiting:
             return "not done by"
-        return "likely done by" if self.perhaps_open else "done by"
+        last = self.last_before
+        is_sure = not self.perhaps_open and (last is None or last.by is None or last.by <= self.begins)
+        return "done by" if is_sure else "likely done by"
 
     @property
     def is_free(self) -> bool:
@@ -206,16 +215,19 @@ def _night_done(night: Night, schedules: Iterable[ScheduleOutlook]) -> LastEnd |
         rows[-1].append(run)
         ends = max(ends, end)
     longest: list[ForeseenRun] = max(rows, key=len, default=[])
-    found = _last_end(longest)
+    found = _last_end(night, longest)
     return None if found is None or night.done is None or found.likely >= night.done.likely else found
 
 
-def _last_end(runs: Iterable[ForeseenRun]) -> LastEnd | None:
-    ending = [(run.end.likely, run.end.most[1], run) for run in runs if run.end is not None]
+def _last_end(night: Night, runs: Iterable[ForeseenRun]) -> LastEnd | None:
+    ending = [(run.end.likely, run) for run in runs if run.end is not None]
     if not ending:
         return None
-    likely, _, last = max(ending, key=lambda one: one[0])
-    return LastEnd(last, likely, max(by for _, by, _ in ending))
+    likely, last = max(ending, key=itemgetter(0))
+    # Course by course: that each is done in nine of ten does not say that all are.
+    joint = range_over(night.now, map(max, zip(*(run.ends for _, run in ending), strict=True)))
+    by = None if joint is None or joint.by is None else max(likely, joint.by)
+    return LastEnd(last, likely, by)
 
 
 def in_window(night: Night, begins: datetime, ends: datetime) -> tuple[ForeseenRun, ...]:
@@ -252,7 +264,7 @@ def window_outlook(night: Night, window: Window) -> WindowOutlook:
         at_work,
         waiting,
         tuple(run for run in before if run not in at_work and run not in waiting),
-        _last_end(run for run in night.runs if (run.submitted or run.due or night.now) < at),
+        _last_end(night, (run for run in night.runs if (run.submitted or run.due or night.now) < at)),
     )
 
 
@@ -291,11 +303,8 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
     elif one.night_done is not None:
         lines.append(sentence("The night's runs are done about ", _ends(one.night_done), "."))
     if one.done is not None:
-        by = one.done.by or one.done.most[1]
         but = f"All but {_some(one.night.without_end)}" if one.night.without_end else "All"
-        lines.append(
-            sentence(f"{but} done about ", estimate(one.done.likely), ", in 9 of 10 courses by ", estimate(by), ".")
-        )
+        lines.append(sentence(f"{but} done about ", estimate(one.done.likely), _nine_in_ten(one.done_by), "."))
     lines += [line for fate in Fate if fate.reason and (line := _runs_of(one, fate))]
     if one.night.bounded:
         lines.append(f"Too many runs, not all of them played: {_some(one.night.bounded)}.")
@@ -330,7 +339,11 @@ def names_of(runs: Iterable[ForeseenRun]) -> list[str]:
 
 
 def _ends(last: LastEnd) -> Text:
-    return sentence(estimate(last.likely), f" ({last.run.called}), in 9 of 10 courses by ", estimate(last.by))
+    return sentence(estimate(last.likely), f" ({last.run.called})", _nine_in_ten(last.by))
+
+
+def _nine_in_ten(by: datetime | None) -> Text:
+    return "" if by is None else sentence(", in 9 of 10 courses by ", estimate(by))
 
 
 def _window_words(window: WindowOutlook) -> Text:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from foretop_core.rules.night.course import NEVER
 from foretop_core.rules.queue.queue_items import Range
 
-__all__ = ["Range", "range_over"]
+__all__ = ["Range", "latest", "range_over"]
 
 _MIDDLE = (0.4, 0.6)
 _FURTHEST = 400 * 86400.0
@@ -41,4 +41,15 @@ def range_over(
         middle = likely
     half = (min(middle, found(0.25)), max(middle, found(0.75)))
     most = (min(middle, found(0.05)), max(middle, found(0.95)))
-    return Range(at(middle), (at(half[0]), at(half[1])), (at(most[0]), at(most[1])), at(max(middle, found(0.9))))
+    by = found(0.9)
+    return Range(
+        at(middle),
+        (at(half[0]), at(half[1])),
+        (at(most[0]), at(most[1])),
+        None if by == NEVER else at(max(middle, by)),
+    )
+
+
+def latest(found: Range) -> datetime:
+    """The moment by which it is reached in nine of ten courses."""
+    return found.by or found.most[1]

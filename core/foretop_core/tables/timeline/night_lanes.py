@@ -16,7 +16,7 @@ from foretop_core.rules.facts.run_facts import Owner, OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.outlook import Outlook, WindowOutlook, outlook, window_outlook
 from foretop_core.rules.night.past_runs import PastRun
-from foretop_core.rules.night.ranges import Range
+from foretop_core.rules.night.ranges import latest
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.phases import WAITING
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
@@ -153,11 +153,6 @@ def _foreseen_run(run: ForeseenRun) -> LaneRun:
     end, late = (run.end.likely, latest(run.end)) if run.end else (None, None)
     tone = Tone.RUNNING if run.is_running else Tone.DIM
     return LaneRun(due, run.start.likely, end, late, tone, is_running=run.is_running)
-
-
-def latest(end: Range) -> datetime:
-    """The end in nine of ten courses."""
-    return end.by or end.most[1]
 
 
 def paused_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, now: datetime) -> tuple[LaneRun, ...]:

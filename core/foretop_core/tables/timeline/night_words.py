@@ -20,12 +20,13 @@ from foretop_core.rules.night.outlook import (
     still_open,
     wait_of,
 )
+from foretop_core.rules.night.ranges import latest
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.timeline.night_chart import CellLoad, LaneSign
-from foretop_core.tables.timeline.night_lanes import ServerNight, latest
+from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
 _MOST_NAMED = 2
@@ -150,7 +151,7 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo) -> WordLine:
     verdict = f"{kept.verdict.replace('done ', '')} {clock(kept.begins, now, zone)}"
     said = [Phrase(verdict, Tone.WARN if still else Tone.GOOD)]
     if last is not None:
-        said.append(Phrase(f": ends {clock(last.likely, now, zone)}, 9 of 10 by {clock(last.by, now, zone)}"))
+        said.append(Phrase(f": ends {clock(last.likely, now, zone)}{_nine_in_ten(last.by, now, zone)}"))
     if still:
         said.append(Phrase(f"; {still}"))
     return WordLine("Done", tuple(said), 6 if still else 4)
@@ -158,18 +159,21 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo) -> WordLine:
 
 def _done(one: Outlook, now: datetime, zone: tzinfo) -> WordLine | None:
     if one.night_done is not None:
-        said = [Phrase("night's runs by "), Phrase(clock(one.night_done.likely, now, zone), Tone.BRIGHT)]
-        if one.night.draws:
-            said.append(Phrase(f", 9 of 10 by {clock(one.night_done.by, now, zone)}"))
+        last = one.night_done
+        said = [Phrase("night's runs by "), Phrase(clock(last.likely, now, zone), Tone.BRIGHT)]
+        said.append(Phrase(_nine_in_ten(last.by, now, zone)))
         return WordLine("Done", tuple(said), 4)
     end, night = one.done, one.night
     if end is None:
         return None
     but = f"all but {humanize.join(night.without_end, _MOST_NAMED)} by " if night.without_end else "all by "
     said = [Phrase(but), Phrase(clock(end.likely, now, zone), Tone.BRIGHT)]
-    if night.draws:
-        said.append(Phrase(f", 9 of 10 by {clock(latest(end), now, zone)}"))
+    said.append(Phrase(_nine_in_ten(one.done_by, now, zone)))
     return WordLine("Done", tuple(said), 4)
+
+
+def _nine_in_ten(by: datetime | None, now: datetime, zone: tzinfo) -> str:
+    return "" if by is None else f", 9 of 10 by {clock(by, now, zone)}"
 
 
 def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | None) -> WordLine | None:
@@ -214,7 +218,8 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     """A night in a few numbers, each with its label: two of them stand beside each other."""
     now = one.night.now
     wait = wait_of(one.longest_wait) if one.longest_wait is not None else None
-    done = one.done
+    # Only what has an end can stand beside another.
+    done, by = (None, None) if one.night.without_end else (one.done, one.done_by)
     return (
         ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
         (
@@ -223,7 +228,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
         ),
         ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
         ("Done", clock(done.likely, now, zone) if done else "not known"),
-        ("9 of 10", clock(latest(done), now, zone) if done else "not known"),
+        ("9 of 10", clock(by, now, zone) if by else "not known"),
         *(
             (fate.value.capitalize(), str(sum(schedule.count(fate) for schedule in one.schedules)))
             for fate in (Fate.LATE, Fate.LOST)
