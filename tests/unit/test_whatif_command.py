@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foretop.cli import run
 from foretop_core.errors import Unforeseen
@@ -16,7 +17,8 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import Fate, night
 from foretop_core.rules.night.outlook import wait_of
 from foretop_core.rules.night.what_if import Longer, Move, NightComparison, Pause, Slots, what_if
-from tests.objects import NOW, backup, location, schedule
+from foretop_core.tables.timeline.night_words import night_numbers
+from tests.objects import NOW, backup, location, schedule, upload
 
 GIVEN = ("--velero-version", "1.18.3", "--at", NOW.isoformat())
 
@@ -61,6 +63,45 @@ def test_nothing_is_compared_where_nothing_can_be_foreseen() -> None:
     with pytest.raises(Unforeseen, match="Nothing can be foreseen: the storage of Velero hangs"):
         what_if(snapshot, "velero", NOW, [Slots(2)])
     assert night(snapshot, "velero", NOW, draws=0).unknown == "the storage of Velero hangs"
+
+
+def _with_an_endless_run() -> list[Any]:
+    """Three that share nothing; the second is at work, and nobody knows when its volume is moved."""
+    objects = [
+        schedule(name, cron=cron, last="02:00:03", template={"includedNamespaces": [name]})
+        for name, cron in (("first", "0 * * * *"), ("second", "0 * * * *"), ("third", "0 3 * * *"))
+    ]
+    runs = [
+        backup(f"{name}-{hour}", created=f"0{hour}:00:00", started=f"0{hour}:00:03", ended=f"0{hour}:20:03", of=name)
+        for name in ("first", "second", "third")
+        for hour in (0, 1, 2)
+    ]
+    takes = {"includedNamespaces": ["second"]}
+    going = backup("second-now", "InProgress", created="02:30:00", started="02:30:03", of="second", spec=takes)
+    return [location(), *objects, *runs, going, upload("waits", of="second-now", created="02:31:00")]
+
+
+def test_what_has_no_known_end_is_not_compared() -> None:
+    snapshot = assemble(_with_an_endless_run(), given_versions={"": "1.18.3"})
+    server = {"velero": replace(snapshot.server("velero"), concurrency=3)}
+    snapshot = replace(snapshot, servers=server)
+    found = what_if(snapshot, "velero", NOW, [Pause("first")])
+    assert found.before.night.without_end == found.after.night.without_end == ("second",)
+    assert found.differences == (
+        "first: 24 runs fewer.",
+        "When all is done is not compared: second has no known end.",
+    )
+    for one in (found.before, found.after):
+        numbers = dict(night_numbers(one, UTC))
+        assert numbers["Done"] == numbers["9 of 10"] == "not known"
+
+
+def test_a_wait_that_nobody_knows_is_not_compared() -> None:
+    """In one slot the second has no start any more: that is not a shorter wait."""
+    snapshot = assemble(_with_an_endless_run(), given_versions={"": "1.18.3"})
+    snapshot = replace(snapshot, servers={"velero": replace(snapshot.server("velero"), concurrency=2)})
+    found = what_if(snapshot, "velero", NOW, [Slots(1)])
+    assert not [line for line in found.differences if "waits" in str(line) or "sooner" in str(line)]
 
 
 def test_runs_four_times_as_long_are_lost() -> None:

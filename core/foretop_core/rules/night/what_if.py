@@ -243,7 +243,11 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
     now = {schedule.name: schedule for schedule in after.schedules}
     for name in sorted(was.keys() | now.keys()):
         yield from _of_schedule(name, was.get(name), now.get(name))
-    if before.done is not None and after.done is not None:
+    endless = tuple(dict.fromkeys((*before.night.without_end, *after.night.without_end)))
+    if endless:
+        have = "has" if len(endless) == 1 else "have"
+        yield f"When all is done is not compared: {humanize.join(endless, 3)} {have} no known end."
+    elif before.done is not None and after.done is not None:
         moved = after.done.likely - before.done.likely
         if abs(moved) >= _NOTICED:
             when = estimate(after.done.likely)
@@ -257,20 +261,20 @@ def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | 
         yield f"{name}: {humanize.count(count, 'run')} {'more' if was is None else 'fewer'}."
         return
     lost = was.count(Fate.LOST), now.count(Fate.LOST)
-    late = was.count(Fate.LATE), now.count(Fate.LATE)
     if lost[0] and not lost[1]:
         yield f"{name}: no longer lost ({humanize.count(lost[0], 'run')})."
     elif lost[0] != lost[1]:
         yield f"{name}: {humanize.count(lost[1], 'run')} lost instead of {lost[0]}."
-    if late[0] != late[1]:
-        yield f"{name}: {humanize.count(late[1], 'run')} late instead of {late[0]}."
+    for fate in (Fate.LATE, Fate.UNKNOWN):
+        if (there := was.count(fate)) != (then_there := now.count(fate)):
+            yield f"{name}: {humanize.count(then_there, 'run')} {fate.words} instead of {there}."
     first, then = was.next, now.next
     if first is None or then is None:
         return
-    waits = wait_of(then) or timedelta(), wait_of(first) or timedelta()
-    if abs(waits[0] - waits[1]) >= _NOTICED:
-        how = "longer" if waits[0] > waits[1] else "less"
-        yield f"{name}: waits {humanize.duration(abs(waits[0] - waits[1]))} {how}."
+    waited, waits = wait_of(first), wait_of(then)
+    if waited is not None and waits is not None and abs(waits - waited) >= _NOTICED:
+        how = "longer" if waits > waited else "less"
+        yield f"{name}: waits {humanize.duration(abs(waits - waited))} {how}."
     if first.end is not None and then.end is not None and abs(then.end.likely - first.end.likely) >= _NOTICED:
         moved = then.end.likely - first.end.likely
         how = "sooner" if moved < timedelta() else "later"
