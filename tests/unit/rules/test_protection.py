@@ -34,6 +34,7 @@ from foretop_core.rules.protection.protection_index import ProtectionIndex, prot
 from foretop_core.rules.sentences import render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
+from foretop_core.rules.triage.protection import poor_protection
 from foretop_core.store import Store
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.resources.protection import ProtectionView, covered_by
@@ -599,3 +600,56 @@ def test_change_by_change_it_is_the_same_as_all_at_once(changes: list[tuple[Reso
     assert index.names == whole.names
     for name in {*rows, *index.names}:
         assert index.row(name) == whole.row(name) == rows.get(name), name
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    cron=st.sampled_from(["0 * * * *", "*/10 * * * *", "0 2 * * *", "30 1 * * 0", "17,19 3 * * *", "@every 90m"]),
+    age=st.integers(1, 5_000),
+)
+def test_a_copy_is_late_from_the_moment_that_is_named(cron: str, age: int) -> None:
+    found = row("shop", SHOP, schedule("often", "shop", cron=cron), copy("one", "shop", age=timedelta(minutes=age)))
+    judge = ProtectionJudge(NOW, ProtectionLimits())
+    at = judge.late_from(found)
+    assert at is not None
+    for now, is_late in ((at - timedelta(seconds=1), False), (at + timedelta(seconds=1), True), (NOW, at < NOW)):
+        assert ProtectionJudge(now, ProtectionLimits()).is_late(found) is is_late
+
+
+def in_outage(*, since: timedelta = 3 * _HOUR) -> list[Resource]:
+    """Six namespaces with hourly copies, of a server that has checked nothing since."""
+    names = [f"shop-{number}" for number in range(6)]
+    hourly = [schedule(f"{name}-hourly", name, cron="0 * * * *") for name in names]
+    copies = [copy(f"{name}-1", name, age=since + timedelta(minutes=20), of=f"{name}-hourly") for name in names]
+    return [location(checked=NOW - since), *map(namespace, names), *hourly, *copies]
+
+
+def test_copies_that_are_late_because_the_server_is_silent_stand_under_it_in_one_line() -> None:
+    objects = in_outage()
+    snapshot = assemble(objects)
+    judge = ProtectionJudge(NOW, ProtectionLimits())
+    late = [name for name in snapshot.protection.names if judge.is_late(row(name, *objects))]
+    silent, gathered = (one for one in aggregated(triage(snapshot, NOW).findings) if one.severity is Severity.ERROR)
+    assert (silent.code, gathered.code) == ("velero-no-pulse", "namespace-late")
+    assert gathered.because is not None
+    assert gathered.because.id == silent.id
+    assert [one.subject.name for one in gathered.members] == late
+    assert len(late) == 6
+
+
+def test_a_late_copy_is_late_since_its_promise_was_missed_and_nothing_is_to_be_backed_up_in_an_outage() -> None:
+    objects = in_outage()
+    told = next(one for one in triage(assemble(objects), NOW).findings if one.code == "namespace-late")
+    assert told.since is not None
+    assert told.since == ProtectionJudge(NOW, ProtectionLimits()).late_from(row(told.subject.name, *objects))
+    assert NOW - 3 * _HOUR < told.since < NOW
+    assert "back up now" not in render(told.remedy, NOW).lower()
+    assert "until then no backup completes" in render(told.remedy, NOW)
+
+
+def test_a_copy_that_was_late_before_the_outage_is_not_blamed_on_it() -> None:
+    objects = in_outage(since=timedelta(minutes=10))
+    objects = [one for one in objects if not isinstance(one, Backup)]
+    objects += [copy("old", "shop-0", age=5 * _HOUR)]
+    told = [one for one in poor_protection(assemble(objects), NOW, Thresholds()) if one.subject.name == "shop-0"]
+    assert [(one.code, one.blames) for one in told] == [("namespace-late", None)]

@@ -670,7 +670,7 @@ def test_a_gap_in_protection_that_nothing_else_explains() -> None:
     """The runs were deleted or made elsewhere: nothing failed, but there is no good backup."""
     old = backup("nightly-20261112020003", created="2026-11-12T02:00:03Z", started="2026-11-12T02:00:04Z", of="nightly")
     found = only(location(), schedule(last="02:00:03"), old)
-    assert (found.code, found.since) == ("protection-gap", at("2026-11-12T02:00:04Z"))
+    assert (found.code, found.since) == ("protection-gap", at("2026-11-14T02:00:00Z"))
 
 
 def test_a_backup_that_is_being_made_after_a_pause_is_no_gap() -> None:

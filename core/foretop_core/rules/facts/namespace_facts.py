@@ -20,6 +20,7 @@ from foretop_core.rules.protection.namespace_protection import (
     NamespaceCover,
     NamespaceProtection,
     SharedProtection,
+    late_from,
     promised_since,
 )
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
@@ -195,11 +196,22 @@ class ProtectionJudge:
     def _uncovered(self, row: NamespaceProtection) -> ProtectionState:
         return ProtectionState.UNREACHABLE if not row.reachable else ProtectionState.UNCOVERED
 
+    def late_from(self, row: NamespaceProtection) -> datetime | None:
+        """When its newest copy is first older than promised, before or after now; None without copy or promise."""
+        newest = row.copies.usable
+        if newest is None:
+            return None
+        started, gap = began(newest), self.limits.gap
+        found = [
+            late_from(cover.schedule, cover.parsed, started, self.now, gap)
+            for cover in _promising(row.covers)
+            if cover.parsed is not None
+        ]
+        return min((at for at in found if at is not None), default=None)
+
     def _promise(self, covers: tuple[NamespaceCover, ...]) -> Promise:
-        active = [cover for cover in covers if cover.is_active]
-        whole = [cover for cover in active if cover.coverage.extent is Extent.ALL] or active
         best = Promise(None)
-        for cover in whole:
+        for cover in _promising(covers):
             since = self._since(cover)
             if since is not None and (best.since is None or since > best.since):
                 best = Promise(since, cover)
@@ -213,6 +225,12 @@ class ProtectionJudge:
             since = None if parsed is None else promised_since(cover.schedule, parsed, self.now, self.limits.gap)
             held = self._promised[id(cover)] = (cover, since)
         return held[1]
+
+
+def _promising(covers: Iterable[NamespaceCover]) -> list[NamespaceCover]:
+    """The schedules by which a namespace is judged: those that take all of it, or a part where none takes all."""
+    active = [cover for cover in covers if cover.is_active]
+    return [cover for cover in active if cover.coverage.extent is Extent.ALL] or active
 
 
 def _apart(parsed: CronSchedule | None, now: datetime) -> timedelta | None:
@@ -355,6 +373,11 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     @cached_property
     def promise(self) -> Promise:
         return self.judge.promise(self.protection)
+
+    @cached_property
+    def late_from(self) -> datetime | None:
+        """When its newest copy is first older than promised, before or after now; None without copy or promise."""
+        return self.judge.late_from(self.protection)
 
     @cached_property
     def promised_every(self) -> timedelta | None:

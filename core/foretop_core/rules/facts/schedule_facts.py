@@ -38,7 +38,7 @@ from foretop_core.rules.heartbeat import PERIOD, Heartbeat
 from foretop_core.rules.pauses import PauseInfo, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.coverage import namespace_filter
-from foretop_core.rules.protection.namespace_protection import promised_since
+from foretop_core.rules.protection.namespace_protection import late_from, promised_since
 from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, submitted
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
@@ -433,6 +433,10 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         if parsed is None or parsed.never_fires or self.schedule.spec.paused:
             return None
         return promised_since(self.schedule, parsed, at or self.now, least)
+
+    def late_from(self, newest: datetime, least: timedelta) -> datetime | None:
+        """When a good backup that was started at `newest` is first older than promised, before or after now."""
+        return None if self.parsed is None else late_from(self.schedule, self.parsed, newest, self.now, least)
 
     @cached_property
     def state(self) -> ScheduleState:

@@ -106,6 +106,24 @@ def promised_since(schedule: Schedule, parsed: CronSchedule, now: datetime, leas
     return None if begins is None or found is None or found <= begins else found
 
 
+def late_from(
+    schedule: Schedule, parsed: CronSchedule, newest: datetime, now: datetime, least: timedelta
+) -> datetime | None:
+    """When a copy that was started at `newest` is first older than promised, before or after `now`; None for never.
+
+    One run may fail to make a copy: from the second run after the newest copy on, that is older than promised.
+    """
+    begins, base = _promises_from(schedule, now), base_time(schedule)
+    if begins is None or base is None:
+        return None
+    after = max(newest, begins)
+    if (every := parsed.every) is not None:
+        return base + ((after - base) // every + 1) * every + max(2 * every, least)
+    missed = parsed.next(after)
+    following = parsed.next(missed) if missed is not None else None
+    return None if missed is None or following is None else max(following, missed + least)
+
+
 def _run_before_last(schedule: Schedule, parsed: CronSchedule, now: datetime, least: timedelta) -> datetime | None:
     if parsed.every is not None:
         # Its runs lie a delay apart, and up to a minute more, so that one more is allowed for.

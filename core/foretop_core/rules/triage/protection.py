@@ -18,10 +18,11 @@ from foretop_core.rules.facts.namespace_facts import (
     ProtectionJudge,
     ProtectionState,
 )
-from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, schedule_facts
-from foretop_core.rules.sentences import Key, sentence
+from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, ScheduleFacts, schedule_facts
+from foretop_core.rules.facts.server_facts import server_facts
+from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 from foretop_core.rules.triage.schedules import unfinished_note
 
 _COVERED_BY = frozenset({"", SCHEDULE.name, NAB.name})
@@ -85,6 +86,9 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
         return
     newest, schedule = found.newest_copy, promise.by.schedule
     facts = schedule_facts(snapshot, schedule, found.judge.now)
+    since = found.late_from or promise.since
+    server = server_facts(snapshot, schedule.namespace, found.judge.now)
+    is_held = server.silent_for is not None and server.since is not None and since >= server.since
     had = (
         sentence("Its newest copy is from ", newest.started)
         if newest is not None and newest.started is not None
@@ -94,7 +98,7 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
         "namespace-late",
         _severity(found),
         _ref(snapshot, row),
-        newest.started if newest is not None else promise.since,
+        since,
         "no copy, though promised" if newest is None else "newest copy older than promised",
         sentence(
             had,
@@ -104,13 +108,19 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
             sentence(" ", why, ".") if (why := facts.why_not_taken(row.namespace)) else "",
             unfinished_note(facts),
         ),
-        f"Wait for {running.name}; if it does not complete, check why and back up now."
-        if (running := facts.unfinished) is not None
-        else sentence(
-            f"Back up now with {schedule.name}", Key("back-up-now"), f", and see that it takes {row.namespace}."
-        ),
+        _late_remedy(facts, row.namespace, server.awaited if server.is_silent else ""),
         (snapshot.ref(schedule),),
+        blames=ObjectRef(snapshot.context, QUEUE, schedule.namespace, "") if is_held else None,
     )
+
+
+def _late_remedy(facts: ScheduleFacts, namespace: str, awaited: str) -> Text:
+    if awaited:
+        return f"First bring {awaited} back: until then no backup completes. The next run then makes a copy."
+    if (running := facts.unfinished) is not None:
+        return f"Wait for {running.name}; if it does not complete, check why and back up now."
+    now = f"Back up now with {facts.schedule.name}"
+    return sentence(now, Key("back-up-now"), f", and see that it takes {namespace}.")
 
 
 def _expiring(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Iterator[Finding]:

@@ -61,7 +61,7 @@ def rank(finding: Finding) -> RankKey:
 _MANY = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR, NAMESPACE))
 """There are thousands of these; a schedule or a location is a matter of its own."""
 _FEWEST = 4
-GroupKey = tuple[str, str, Severity, str, str, tuple[str, str, datetime | None] | None]
+GroupKey = tuple[str, str, str, Severity, str, str, tuple[str, str, datetime | None] | None]
 
 
 def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -91,12 +91,13 @@ def ungathered(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _kind(finding: Finding) -> GroupKey | None:
     """The key that it shares with others; None where it stands for itself."""
-    if finding.subject.kind not in _MANY or finding.because is not None or not isinstance(finding.what, str):
+    if finding.subject.kind not in _MANY or not isinstance(finding.what, str):
         return None
+    under = finding.because.id if finding.because is not None else ""
     known = finding.acknowledged
     alike = (known.by, known.reason, known.until) if known is not None else None
     kind = "" if finding.group else finding.subject.kind
-    return finding.context, finding.code, finding.severity, kind, finding.group or finding.what, alike
+    return finding.context, under, finding.code, finding.severity, kind, finding.group or finding.what, alike
 
 
 def _gathered(members: list[Finding]) -> Finding:
@@ -151,8 +152,9 @@ _GAP_EXPLAINED_BY = (
 
 
 _BY_SCHEDULE = frozenset({"namespace-late", "namespace-partial"})
-"""Of a namespace, and told by a finding about the schedule that promises its copies, where there is one. That the last
-copy of a namespace expires is told always: nothing that is said of a schedule says it."""
+"""Of a namespace, and told by a finding about the schedule that promises its copies, where there is one. What blames a
+silent server stands under that, as many as are late. That the last copy of a namespace expires is told always: nothing
+that is said of a schedule says it."""
 
 
 def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -232,7 +234,7 @@ def _of(subjects: list[ObjectRef]) -> str:
 def _by_schedule(findings: list[Finding]) -> list[Finding]:
     """A schedule that makes no good backups is told once, and not again for each of its namespaces."""
     told = {finding.subject for finding in findings if finding.code in ("protection-gap", *_GAP_EXPLAINED_BY)}
-    return [one for one in findings if one.code not in _BY_SCHEDULE or told.isdisjoint(one.related)]
+    return [one for one in findings if one.code not in _BY_SCHEDULE or one.blames or told.isdisjoint(one.related)]
 
 
 def _gaps(findings: list[Finding]) -> list[Finding]:

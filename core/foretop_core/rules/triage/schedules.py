@@ -343,7 +343,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
                 unfinished_note(facts),
             )
             what = "good backup older than promised"
-            yield _gap(snapshot, schedule, good.started, what, evidence, good)
+            yield _gap(snapshot, schedule, facts.late_from(good.started, limits.gap), what, evidence, good)
 
 
 def unfinished_note(facts: ScheduleFacts) -> Text:
