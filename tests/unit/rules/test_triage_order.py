@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from foretop_core.models import NonAdminBackup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
@@ -173,3 +175,15 @@ def test_logs_and_results_are_the_remedy_only_where_velero_wrote_some() -> None:
     for velero in (refused, unknown):
         (found,) = findings(location(), nab(veleroBackup=velero))
         assert "results" not in render(found.remedy, NOW)
+
+
+def test_a_line_of_many_says_whose_remedy_it_names() -> None:
+    typo = condition("Accepted", "False", "InvalidBackupSpec", "excludedNamespaces is restricted")
+    mine = nab(phase="BackingOff", conditions=[typo])
+    refused = [replace(mine, metadata=replace(mine.metadata, namespace=f"team-{n}")) for n in range(4)]
+    (shown,) = aggregated(findings(location(), *refused))
+    told, first = render(shown.remedy, NOW), shown.members[0]
+    assert told.startswith(f"For {first.subject.namespace}/{first.subject.name}: {render(first.remedy, NOW)}")
+    assert told.endswith("The other 3 have their own: open the line.")
+    (alike,) = aggregated(findings(location(), *(partly_failed(number) for number in range(4))))
+    assert alike.remedy == alike.members[0].remedy

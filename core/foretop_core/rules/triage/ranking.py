@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, PRESCALED, RESTORE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.sentences import Sentence, Text, listed, sentence, sort_key
+from foretop_core.rules.sentences import Key, Sentence, Text, listed, sentence, sort_key
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity
 
 
@@ -109,6 +109,7 @@ def _gathered(members: list[Finding]) -> Finding:
         subject=ObjectRef(newest.context, newest.subject.kind, "", ""),
         since=min((one.since for one in members if one.since is not None), default=None),
         evidence=sentence(f"There are {len(members)} of these, the newest first: ", listed(told), "."),
+        remedy=_shared_remedy(members),
         related=tuple(one.subject for one in members),
         what=newest.group or newest.what,
         cause=newest.group or str(newest.what),
@@ -118,6 +119,15 @@ def _gathered(members: list[Finding]) -> Finding:
         weight=None,
         members=tuple(members),
     )
+
+
+def _shared_remedy(members: Sequence[Finding]) -> Text:
+    """The remedy of all of them; where each has one of its own, that of the first, by name."""
+    first, *others = members
+    if all(one.remedy == first.remedy for one in others):
+        return first.remedy
+    rest = f" The other {len(others):,} have their own: open the line"
+    return sentence(f"For {_name(first.subject)}: ", first.remedy, rest, Key("open"), ".")
 
 
 def _name(subject: ObjectRef) -> str:
