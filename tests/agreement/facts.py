@@ -1344,7 +1344,7 @@ def _(seen: Surfaces) -> Stated:
 @states("protection of a namespace", "page of protection, STATE")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("protection").items():
-        yield _subject(key), word("late" if row["state"] == "no copy" else row["state"])
+        yield _subject(key), word({"no copy": "late", "copy due": "protected"}.get(row["state"], row["state"]))
 
 
 @states("protection of a namespace", "get protection -o json")

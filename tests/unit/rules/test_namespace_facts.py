@@ -29,6 +29,12 @@ def facts(*objects: Resource) -> NamespaceFacts:
     ("objects", "word", "severity", "why"),
     [
         ((copy("one", "team"),), "protected", None, "protected"),
+        (
+            (copy("one", "team", age=timedelta(hours=30)),),
+            "copy due",
+            None,
+            "protected, though a run has made no copy: one may be missed",
+        ),
         ((), "no copy", Severity.ERROR, "it has no copy, though its schedules promise one"),
         (
             (copy("one", "team", age=timedelta(days=4)),),

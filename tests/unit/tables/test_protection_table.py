@@ -238,6 +238,7 @@ def test_the_item_of_a_namespace_has_its_copies_and_what_makes_them() -> None:
         "newestCopyAt": wire(NOW - _HOUR),
         "newestCopyComplete": True,
         "promisedSince": "2026-11-14T02:00:00Z",
+        "lateFrom": "2026-11-16T02:00:00Z",
         "goodCopies": 2,
         "partialCopies": 1,
         "nextExpiry": wire(NOW + 3 * _DAY),

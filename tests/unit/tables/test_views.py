@@ -45,7 +45,7 @@ CONTRACT = {
     | {"phase", "volume", "backup", "restore", "node", "bytesDone", "bytesTotal", "secondsLeft", "message"},
     "repositories": IDENTITY | {"phase", "volumeNamespace", "storageLocation", "type", "maintained", "message"},
     "protection": IDENTITY
-    | {"exists", "state", "newestCopy", "newestCopyAt", "newestCopyComplete", "promisedSince", "goodCopies"}
+    | {"exists", "state", "newestCopy", "newestCopyAt", "newestCopyComplete", "promisedSince", "lateFrom", "goodCopies"}
     | {"partialCopies", "nextExpiry", "lastExpiry", "nextRun", "schedules", "nonAdminBackups", "covers", "volumes"}
     | {"storageLocations", "unavailableLocations", "repositories", "lastRestored", "lastDrill"},
 }

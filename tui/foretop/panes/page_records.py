@@ -297,7 +297,7 @@ _RECORDS = (
         signs=(
             *_status(
                 healthy="a good copy, as new as promised",
-                waiting="no copy yet, and none is due",
+                waiting="no copy yet and none is due, or one run has made no copy",
                 paused="all that would back it up is paused",
                 look="covered by nothing, or only partial copies",
                 broken="no copy in time, copies about to expire or out of reach, or a repository that is not ready",

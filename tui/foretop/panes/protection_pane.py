@@ -55,6 +55,8 @@ def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
         why = render.text(by.why_not_taken(facts.protection.namespace), by.schedule)
         since = render.time(promise.since, by.schedule)
         said.append(why or f"{by.schedule.name} promises a copy from {since} or later")
+    if facts.is_copy_due and facts.late_from is not None:
+        said.append(f"Late from {render.time(facts.late_from, facts.newest_copy)} on, unless a run makes a copy before")
     for cover in facts.protection.covers:
         pause = render.schedule(cover.schedule).pause
         if pause is not None:

@@ -88,6 +88,10 @@ _WORDS = {
 }
 
 
+_BEYOND = 1.05
+"""From this share of its promise on a copy is called older."""
+
+
 class ProtectionLimits(msgspec.Struct, frozen=True):
     """How old and how short-lived a copy may be, and which namespaces need none."""
 
@@ -344,8 +348,19 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     @property
     def word(self) -> str:
         """Its state in a word or two; a copy that never came is not late, it is missing."""
-        is_missing = self.state is ProtectionState.LATE and self.newest_copy is None
-        return "no copy" if is_missing else self.state.value
+        if self.state is ProtectionState.LATE and self.newest_copy is None:
+            return "no copy"
+        return "copy due" if self.is_copy_due else self.state.value
+
+    @property
+    def is_beyond(self) -> bool:
+        """True if its newest copy is older than its schedules run apart, by more than a run takes to make one."""
+        return (self.age_share or 0) >= _BEYOND
+
+    @property
+    def is_copy_due(self) -> bool:
+        """True if it is protected, because one run may be missed, and has missed one."""
+        return self.state is ProtectionState.PROTECTED and self.is_beyond and self.promise.since is not None
 
     @property
     def why(self) -> str:
@@ -356,6 +371,8 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
             case ProtectionState.LATE:
                 which = "complete " if self._has_promised_part else ""
                 return f"its newest {which}copy is older than its schedules promise"
+            case ProtectionState.PROTECTED if self.is_copy_due:
+                return "protected, though a run has made no copy: one may be missed"
             case ProtectionState.PROTECTED if self._owes_none_yet:
                 return "protected; created, unpaused or skipped lately, its schedules promise no newer copy yet"
             case ProtectionState.REPOSITORY_NOT_READY:

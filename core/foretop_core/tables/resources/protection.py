@@ -174,6 +174,7 @@ class ProtectionView(View[ProtectionRow]):
             "newestCopyAt": rfc3339(copies.usable_at),
             "newestCopyComplete": copies.newest is not None,
             "promisedSince": rfc3339(facts.promise.since),
+            "lateFrom": rfc3339(facts.late_from),
             "goodCopies": copies.good,
             "partialCopies": copies.partial,
             "nextExpiry": rfc3339(copies.next_expiry),
@@ -233,6 +234,8 @@ def namespace_ref(context: str, name: str) -> ObjectRef:
 
 def protection_mark(facts: NamespaceFacts) -> StatusGlyph:
     severity = facts.severity
+    if facts.is_copy_due:
+        return StatusGlyph.WAITING
     return severity_mark(severity) if severity is not None else _MARKS.get(facts.state, StatusGlyph.UNSET)
 
 
@@ -320,13 +323,14 @@ def _covers_briefs(row: ProtectionRow) -> tuple[str, ...]:
 
 def _beyond(row: ProtectionRow, render: RenderContext) -> str:
     """`×3.2`: how many times older the copy is than promised; "" while it is in time."""
-    share = render.namespace(row.protection).age_share
-    if share is None or share < _BEYOND:
+    facts = render.namespace(row.protection)
+    share = facts.age_share
+    if share is None or not facts.is_beyond:
         return ""
     return f"×{share:.1f}" if share < _MANY_TIMES else f"×{min(round(share), 999)}"
 
 
-_BEYOND, _MANY_TIMES = 1.05, 9.95
+_MANY_TIMES = 9.95
 
 
 def _promise_bar(row: ProtectionRow, render: RenderContext) -> ShareBar | None:
