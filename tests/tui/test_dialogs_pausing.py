@@ -41,6 +41,7 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
             "no backup now, skips the run due since 01:00:00Z, 2 runs missed",
             "c copy command",
         )
+        assert (size == MIDDLE) == any(" now " in line and "02:40" in line for line in at.shown.lines)
 
 
 async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

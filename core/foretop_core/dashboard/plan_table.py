@@ -13,7 +13,7 @@ from foretop_core.models import Backup
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import MOST_MISSED, PauseEffect, UnpauseEffect, unpause_effect
-from foretop_core.rules.facts.run_facts import QueueItem, QueueLine
+from foretop_core.rules.facts.run_facts import QueueItem, QueueLine, usual_length
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.phases import WAITING
 from foretop_core.tables.engine.drawings import Piece
@@ -21,10 +21,13 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.runs import percent
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
+from foretop_core.tables.timeline.time_axis import axis_over
+from foretop_core.tables.timeline.time_axis import labels as axis_labels
 
 GAP = "  "
 CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
 """In the order in which they are offered."""
+_LEAST_AXIS = timedelta(hours=1)
 _NAME = 24
 _LONGEST_NAME = 40
 
@@ -337,9 +340,7 @@ def paused_sentence(facts: ScheduleFacts) -> tuple[Piece, ...]:
 
 def unpause_choices(facts: ScheduleFacts, lines: Lines, labels: Sequence[str]) -> PlanTable:
     """A row for each choice of unpausing one schedule, in the order of CHOICES."""
-    effects = [unpause_effect(facts, choice) for choice in CHOICES]
-    made = next((effect.made for effect in effects if effect.made is not None), None)
-    line = lines(facts.snapshot.context, facts.schedule.namespace, [made]) if made is not None else None
+    effects, line = _effects(facts, lines)
     rows = tuple(
         (
             Piece(label),
@@ -350,6 +351,72 @@ def unpause_choices(facts: ScheduleFacts, lines: Lines, labels: Sequence[str]) -
         for effect, label in zip(effects, labels, strict=True)
     )
     return PlanTable((), _CHOICE, rows)
+
+
+def choice_axis(facts: ScheduleFacts, lines: Lines, labels: Sequence[str], cells: int) -> list[tuple[Piece, ...]]:
+    """The choices on one time axis: the wait and the run of a backup now, then the next run; [] where none runs."""
+    effects, line = _effects(facts, lines)
+    usual = usual_length(facts.runs) or timedelta()
+    drawn = [_stretches(effect, _made_now(effect, line), facts.now, usual) for effect in effects]
+    last = max((one.end for each in drawn for one in each), default=None)
+    if last is None:
+        return []
+    zone = facts.now.tzinfo or UTC
+    before = len(GAP) + _CHOICE[0].cells + len(GAP)
+    horizon = max(_LEAST_AXIS, (last - facts.now) * 1.15)
+    axis = axis_over(facts.now, horizon, max(1, cells - before - 1), zone)
+    hours = [(cell, label) for cell, label in axis_labels(axis, zone) if cell > len("now")]
+    head = "now"
+    for cell, label in hours:
+        if cell + 1 + len(label) <= axis.cells:
+            head = f"{head:<{cell + 1}}{label}"
+    found: list[tuple[Piece, ...]] = [(Piece(" " * before), Piece("now", Tone.BRIGHT), Piece(head[3:], Tone.DIM))]
+    for label, stretches in zip(labels, drawn, strict=True):
+        signs = [Piece(" ")] * axis.cells
+        for cell, _ in hours:
+            signs[cell] = Piece("┊", Tone.FAINT)
+        for one in stretches:
+            first = max(0, axis.cell_of(one.start))
+            for cell in range(first, max(first + 1, axis.cell_of(one.end))):
+                signs[cell] = one.sign
+        name = pad(cut_end(clean(label), _CHOICE[0].cells), _CHOICE[0].cells)
+        found.append((Piece(f"{GAP}{name}{GAP}"), Piece("│", Tone.BRIGHT), *signs))
+    return found
+
+
+class _Stretch(msgspec.Struct, frozen=True):
+    """A part of a time axis, and the sign of each of its cells."""
+
+    start: datetime
+    end: datetime
+    sign: Piece
+
+
+def _stretches(effect: UnpauseEffect, made: QueueItem | None, now: datetime, usual: timedelta) -> list[_Stretch]:
+    """Nothing of a Velero that is silent or whose storage hangs: when it goes on is not known."""
+    forecast, found = effect.forecast, []
+    if forecast.silence or forecast.creates_only:
+        return []
+    lost = Piece("×", Tone.BAD)
+    if forecast.at_once and forecast.refusal:
+        found.append(_Stretch(now, now, lost))
+    elif made is not None and made.expected_start is not None:
+        start = max(now, made.expected_start)
+        if not made.starts_at_once(now):
+            found.append(_Stretch(now, start, Piece("░", Tone.WAITING)))
+        found.append(_Stretch(start, made.expected_end or start, Piece("▆", Tone.RUNNING)))
+    following = forecast.starts or forecast.next_run
+    if following is not None and following > now:
+        sign = lost if forecast.refusal else Piece("▆", Tone.DIM)
+        found.append(_Stretch(following, following + (timedelta() if forecast.refusal else usual), sign))
+    return found
+
+
+def _effects(facts: ScheduleFacts, lines: Lines) -> tuple[list[UnpauseEffect], QueueLine | None]:
+    """The effect of each choice, and the queue with the backup that is made at once in it."""
+    effects = [unpause_effect(facts, choice) for choice in CHOICES]
+    made = next((effect.made for effect in effects if effect.made is not None), None)
+    return effects, lines(facts.snapshot.context, facts.schedule.namespace, [made]) if made is not None else None
 
 
 def _made_now(effect: UnpauseEffect, line: QueueLine | None) -> QueueItem | None:

@@ -5,11 +5,20 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause
-from foretop_core.dashboard.plan_table import Lines, PlanColumn, PlanTable, plan_table, unpause_choices, written
+from foretop_core.dashboard.plan_table import (
+    Lines,
+    PlanColumn,
+    PlanTable,
+    choice_axis,
+    plan_table,
+    unpause_choices,
+    written,
+)
 from foretop_core.models import Schedule
 from foretop_core.rules.facts.pause_facts import MOST_MISSED, pause_effect
 from foretop_core.rules.facts.run_facts import queue_line
@@ -144,6 +153,33 @@ def test_each_choice_of_unpausing_one_is_a_row() -> None:
         ["d", "yes", "03:00 in 18m", "from 02:41"],
         ["l", "yes", "03:00 in 18m", "from 02:41"],
     ]
+
+
+def test_the_choices_stand_on_one_axis_with_wait_and_run() -> None:
+    past = [
+        backup(f"{name}-{n}", of=name, created=f"0{n}:00:03", started=f"0{n}:00:03", ended=f"0{n}:10:03")
+        for name in ("a", "due")
+        for n in range(3)
+    ]
+    busy = backup("a-9", "InProgress", of="a", created="02:40:03", started="02:40:03")
+    item = schedule("due", "0 * * * *", last="01:00:03", paused=True)
+    snapshot = snapshot_of(item, backups=(*past, busy))
+    drawn = choice_axis(schedule_facts(snapshot, item, NOW), lines_of(snapshot), ("s", "d", "l"), 96)
+    head, skip, run, _ = ("".join(piece.text for piece in one)[26:].rstrip() for one in drawn)
+    assert head.startswith("now")
+    at = head.index("03:00")
+    assert skip[:at].strip("│ ┊") == ""
+    assert skip[at : at + 10] == "▆" * 10
+    assert run.startswith("│" + "░" * 9 + "▆" * 10)
+    assert run[at : at + 10] == "▆" * 10
+    assert all(sum(len(piece.text) for piece in one) <= 96 for one in drawn)
+
+
+def test_a_run_that_is_refused_is_a_cross() -> None:
+    item = schedule("due", "0 * * * *", last="01:00:03", paused=True)
+    refused = msgspec.structs.replace(snapshot_of(item), storage=(location(phase="Unavailable"),))
+    drawn = choice_axis(schedule_facts(refused, item, NOW), lines_of(refused), ("s", "d", "l"), 96)
+    assert [sum(piece.text == "×" for piece in one) for one in drawn] == [0, 1, 2, 2]
 
 
 def test_a_backup_that_waits_behind_others_says_how_long() -> None:

@@ -12,7 +12,9 @@ from textual import work
 from textual.widget import Widget
 
 from foretop.bindings import RESUME, key_name
+from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.dialog_frame import WIDE
 from foretop.dialogs.dialog_parts import DialogField, FieldPair, RadioList
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
@@ -24,6 +26,7 @@ from foretop_core.dashboard.plan_table import (
     CHOICES,
     PlanColumn,
     PlanTable,
+    choice_axis,
     paused_sentence,
     plan_table,
     unpause_choices,
@@ -92,9 +95,12 @@ class UnpauseDialog(ActionDialog):
         return paused_sentence(paused[0])
 
     def more(self) -> list[Paragraph]:
-        """Tells who opened the window, and where there is nothing to choose, that."""
+        """Draws the choices of one on a time axis; tells who opened the window, and where nothing is to be chosen."""
         paused = self._paused()
         said = []
+        if len(self.keys) == len(paused) == 1 and self.app.size.width >= WIDE and self.query_one(RadioList).display:
+            drawn = choice_axis(paused[0], self.service.queue_line, _labels(paused[0]), self.cells)
+            said += [*map(plan_text.sentence, drawn), *([paragraph("")] if drawn else [])]
         if paused and paused[0].pause is not None and self.targets.window:
             said.append(paragraph(render(pause_note(paused[0].pause), paused[0].now), label="Window"))
         if len(paused) == 1 and not self.query_one(RadioList).display:
@@ -112,9 +118,7 @@ class UnpauseDialog(ActionDialog):
     def update_choices(self) -> None:
         paused = self._paused()
         if len(self.keys) == 1 and paused:
-            facts = paused[0]
-            labels = [f"{_LABELS[one]}{_field(facts) if one is Choice.LEAVE else ''}" for one in CHOICES]
-            table = unpause_choices(facts, self.service.queue_line, labels)
+            table = unpause_choices(paused[0], self.service.queue_line, _labels(paused[0]))
         else:
             rows = tuple((Piece(_LABELS[one]), Piece(choice_summary(paused, one))) for one in CHOICES)
             table = PlanTable((), _SEVERAL, rows)
@@ -232,6 +236,10 @@ def _slots(schedules: Sequence[ScheduleFacts], at_once: int) -> str:
     known = [server.concurrency for server in servers.values()]
     slots = sum(one or 0 for one in known)
     return f", {slots} at a time" if all(known) and slots < at_once else " at once"
+
+
+def _labels(facts: ScheduleFacts) -> list[str]:
+    return [f"{_LABELS[one]}{_field(facts) if one is Choice.LEAVE else ''}" for one in CHOICES]
 
 
 def _field(facts: ScheduleFacts) -> str:
