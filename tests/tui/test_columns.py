@@ -6,7 +6,7 @@ from foretop.widgets.column_layout import sort_keys
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.wire import Resource
 from foretop_core.pages import TABS
-from tests.objects import location
+from tests.objects import backup, location, schedule
 from tests.tui.fake_source import FilledSource, backup_dict, calm
 from tests.tui.pilot import LARGE, SMALL, screen
 
@@ -48,6 +48,22 @@ async def test_a_large_terminal_has_all_columns_and_gives_nothing_up() -> None:
         await shown.press("7", "ctrl+w")
         assert "LOCATION" in shown.lines[3]
         assert "hidden: " not in shown.text
+
+
+async def test_the_wait_of_a_schedule_is_that_of_its_next_run() -> None:
+    names = ("w1", "w2", "w3", "w4")
+    past = [
+        backup(f"{name}-{hour}", of=name, created=f"{at}03", started=f"{at}03", ended=f"0{hour}:40:03")
+        for name in names
+        for hour in range(3)
+        for at in (f"0{hour}:30:",)
+    ]
+    due = [schedule(name, "30 * * * *", last="02:30:03", skip=False) for name in names]
+    async with screen(FilledSource([*calm(), *due, *past]), LARGE) as shown:
+        await shown.press("2")
+        at = shown.lines[3].index("WAIT")
+        rows = [next(line for line in shown.lines if f" {name} " in line) for name in names]
+        assert [row[at - 1 : at + 4].strip() for row in rows] == ["", "10m", "20m", "30m"]
 
 
 async def test_the_small_terminal_names_the_owner_the_progress_and_the_time_of_what_runs() -> None:

@@ -23,8 +23,10 @@ from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.failure_record import Failure, problem_text
+from foretop_core.rules.night.night import likely_night
 from foretop_core.rules.night.open_queue import Beside
-from foretop_core.rules.snapshot import VisibilityGap
+from foretop_core.rules.night.outlook import next_waits
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import (
     Acknowledgement,
     Debounced,
@@ -41,7 +43,7 @@ from foretop_core.rules.triage import (
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
 from foretop_core.store import ContextHealth, Store
-from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory, nothing_told
+from foretop_core.tables.engine.render_context import NextWaits, RenderContext, RenderContextFactory, nothing_told
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.protection import ProtectionRow, protection_row
 from foretop_core.tables.resources.visibility_findings import (
@@ -325,6 +327,7 @@ class DashboardState:
         snapshot = self.store.snapshot(context)
         records = self._drills.records(snapshot) if self._drills is not None else None
         found = triage(snapshot, now, self.thresholds, drill_records=records)
+        self._context_factories[context].waits = _next_waits(snapshot, now)
         for failure in set(found.failures).difference(self._failed_rules.get(context, ())):
             _log.error("%s", failure)
         self._failed_rules[context] = found.failures
@@ -434,6 +437,18 @@ class DashboardState:
         all_lost = all(self.health(context).lost_at is not None for context in self.contexts)
         grave = any(finding.severity is not Severity.NOTE for finding in blind)
         return blind if some or (grave and not all_lost) else ()
+
+
+def _next_waits(snapshot: ClusterSnapshot, now: datetime) -> NextWaits:
+    """Taken from the night that the rules have just played; where that fails, Triage names it already."""
+    try:
+        return {
+            namespace: next_waits(likely_night(snapshot, namespace, now))
+            for namespace in snapshot.schedules_by_namespace
+        }
+    except Exception as problem:
+        let_through(problem)
+        return {}
 
 
 def _places(watches: Iterable[tuple[WatchScope, WatchHealth]]) -> tuple[str, ...]:

@@ -176,6 +176,15 @@ def schedule_outlooks(night: Night) -> tuple[ScheduleOutlook, ...]:
     return tuple(ScheduleOutlook(name, tuple(runs)) for name, runs in groupby(coming, key=lambda run: run.owner.name))
 
 
+def next_waits(night: Night) -> dict[str, tuple[datetime, timedelta]]:
+    """By schedule, when its next run falls due, and how long that one is likely to wait for a slot."""
+    return {
+        one.name: (run.due.replace(microsecond=0), max(timedelta(), run.start.likely - run.submitted))
+        for one in schedule_outlooks(night)
+        if (run := one.runs[0]).fate not in (Fate.LOST, Fate.REFUSED) and run.due and run.submitted and run.start
+    }
+
+
 def outlook(night: Night) -> Outlook:
     by_schedule = schedule_outlooks(night)
     waits = [run for run in night.runs if _wait(run) > _MINUTE]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import assert_never
@@ -47,6 +47,8 @@ _USUAL_LIMITS = Thresholds()
 _LATELY = timedelta(hours=1)
 ToldOfSchedule = Callable[[str, str, str], Sequence[ToldRun]]
 """By context, namespace and name, what was foretold of a schedule."""
+NextWaits = Mapping[str, Mapping[str, tuple[datetime, timedelta]]]
+"""By namespace and schedule, when the next run falls due and how long it is likely to wait, where that was foreseen."""
 
 
 def nothing_told(_context: str, _namespace: str, _name: str) -> Sequence[ToldRun]:
@@ -65,6 +67,7 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     schedule_of: Callable[[Backup], Schedule | None]
     limits: Thresholds = _USUAL_LIMITS
     told: ToldOfSchedule = nothing_told
+    waits: NextWaits = msgspec.field(default_factory=dict)
 
     @cached_property
     def protection(self) -> ProtectionJudge:
@@ -210,6 +213,8 @@ class RenderContextFactory:
         self._store = store
         self._context = context
         self._told = told
+        self.waits: NextWaits = {}
+        """As the last judgement has foreseen them."""
         self._seconds: dict[str, int | None] = {}
         self._pasts: dict[str, RunHistory] = {}
         self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(REFRESH, beside))
@@ -233,6 +238,7 @@ class RenderContextFactory:
             self._schedule_of,
             limits or _USUAL_LIMITS,
             self._told,
+            self.waits,
         )
 
     def _schedule_of(self, backup: Backup) -> Schedule | None:

@@ -314,8 +314,11 @@ def _usual_wait(runs: Iterable[Backup]) -> timedelta | None:
     return lengths[(len(lengths) - 1) // 2] if lengths else None
 
 
-def _wait(entry: ScheduleRow) -> str:
-    return times.short(entry.wait) if entry.wait is not None and entry.wait >= _WORTH_TELLING else ""
+def _wait(entry: ScheduleRow, render: RenderContext) -> str:
+    """How long the next run is likely to wait for a slot; where that is not foreseen, how long is usual."""
+    due, foreseen = render.waits.get(entry.schedule.namespace, {}).get(entry.schedule.name, (None, None))
+    wait = foreseen if due is not None and due == entry.next_run else entry.wait
+    return times.short(wait) if wait is not None and wait >= _WORTH_TELLING else ""
 
 
 def _meaning(entry: ScheduleRow) -> str:
@@ -361,7 +364,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     Column(
         "wait",
         "WAIT",
-        lambda entry, _: _wait(entry),
+        _wait,
         lambda entry: entry.wait,
         lambda _entry, _render: Tone.DIM,
         right=True,
