@@ -398,6 +398,24 @@ SAME = (
         "< to <=",
         "what is empty was left out before",
     ),
+    SameProgram(
+        "core/foretop_core/rules/night/what_if.py",
+        'how = "sooner" if moved < timedelta() else "later"',
+        "< to <=",
+        "what has not moved is not told at all",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/engine/view.py",
+        "most = max(map(len, texts), default=1)",
+        "1 to 2",
+        "of no cells none is too wide, however often they are shortened",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/text/terminal_text.py",
+        "for code in range(first, last + 1)",
+        "+ to -",
+        "a sign that is not among these is measured by the library, to the same width",
+    ),
 )
 
 

@@ -193,6 +193,19 @@ def test_an_unfinished_backup_blocks_its_schedule_and_is_named(phase: str) -> No
     assert "1 hour and 41 minutes" in render(late.sentence, NOW)
 
 
+def test_of_several_unfinished_backups_the_oldest_blocks_and_for_as_long_as_it_has_run() -> None:
+    younger = backup("younger", "InProgress", created="01:30:03", started="01:30:04", of="nightly")
+    older = backup("older", "InProgress", created="01:00:03", started="01:21:07", of="nightly")
+    unknown = backup("unknown", "New", created="", of="nightly")
+    hourly = schedule(cron="0 * * * *", last="01:00:03")
+    late = overdue(hourly, NOW, DIALECT, HEARTBEAT, [younger, older])
+    assert late is not None
+    assert render(late.sentence, NOW).startswith("older has been InProgress for 1 hour and 20 minutes, ")
+    late = overdue(hourly, NOW, DIALECT, HEARTBEAT, [younger, older, unknown])
+    assert late is not None
+    assert render(late.sentence, NOW).startswith("unknown has been New, ")
+
+
 @pytest.mark.parametrize("phase", ["Queued", "ReadyToStart", "WaitingForPluginOperations", "Finalizing", "Completed"])
 def test_a_backup_in_another_phase_does_not_block_its_schedule(phase: str) -> None:
     late = overdue(

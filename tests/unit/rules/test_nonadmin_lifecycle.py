@@ -184,6 +184,14 @@ def test_a_phase_moves_forward_only(before: str, after: str, known: bool, backwa
     assert (step.known, step.backwards, step.restored_by_sync) == (known, backwards, False)
 
 
+def test_a_step_back_says_why_where_the_condition_does() -> None:
+    refused = {**ACCEPTED, "status": "False", "reason": "InvalidBackupSpec"}
+    assert transition(nab("Created", ACCEPTED), nab("BackingOff", refused)).text == (
+        "Created → BackingOff, backwards (InvalidBackupSpec)"
+    )
+    assert transition(nab("Created", ACCEPTED), nab("BackingOff")).text == "Created → BackingOff, backwards"
+
+
 def test_queued_never_clears() -> None:
     cleared = {**QUEUED, "status": "False"}
     assert not transition(nab("Created", ACCEPTED, QUEUED), nab("Created", ACCEPTED, cleared)).known

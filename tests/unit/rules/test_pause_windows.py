@@ -57,6 +57,12 @@ def test_schedules_that_were_paused_together_are_one_window() -> None:
     assert first.overrun(at("02:31:00")) == timedelta(minutes=1)
 
 
+def test_a_window_has_the_end_and_the_reason_of_those_that_were_given_one() -> None:
+    """Somebody may have taken the annotation off one of them."""
+    (window,) = pause_windows([paused("a", until="", why=""), paused("b")])
+    assert (window.pause.until, window.name) == (at("02:30:00"), "CHG-4711")
+
+
 def test_several_are_paused_since_the_first_of_them_and_each_since_its_own_time() -> None:
     """One that was paused later still ran meanwhile; its own row says since when it has not."""
     items = [

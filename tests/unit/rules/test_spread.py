@@ -101,6 +101,14 @@ def test_a_name_that_nobody_has_is_one_clear_line() -> None:
         _spread(_server({"first": ("0 2 * * *", 30)}), keep=("nobody",))
 
 
+@pytest.mark.parametrize(("minute", "moved"), [(7, -5), (6, -4)])
+def test_no_run_is_moved_into_the_minute_that_has_begun(minute: int, moved: int) -> None:
+    """At 20:00 a change cannot reach Velero in time for a run at 20:01."""
+    server = _server({"first": (f"{minute} 20 * * *", 5), "second": (f"{minute} 20 * * *", 5)})
+    found = _spread(server, f"20:00-20:{minute + 5}")
+    assert [shift.minutes for shift in found.shifts] == [moved]
+
+
 def test_a_run_that_the_new_minute_would_make_at_once_is_skipped() -> None:
     """Last run at 02:00, now 20:00: by `30 2 * * *` one is due since half past two."""
     found = _spread(_server({"first": ("0 2 * * *", 30), "second": ("0 2 * * *", 30)}), "02:00-05:00")

@@ -107,6 +107,11 @@ def test_an_object_made_again_under_its_old_name_starts_over() -> None:
     assert len(seen.history.recent()) == 1
 
 
+def test_of_one_object_the_last_changes_are_kept_and_the_oldest_goes() -> None:
+    seen = Seen().show(*(backup("a", number, phase=f"p{number}") for number in range(PER_OBJECT + 2)))
+    assert seen.steps == [("phase", f"p{number}", f"p{number + 1}") for number in range(1, PER_OBJECT + 1)]
+
+
 def test_phases_and_progress_are_those_of_one_cluster() -> None:
     there = KEY._replace(context="other")
     running: dict[str, Any] = {"startTimestamp": STARTED}

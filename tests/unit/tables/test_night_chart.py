@@ -7,8 +7,10 @@ from datetime import UTC, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foretop_core.rules.night.window import Window, read_window
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.timeline.night_chart import (
+    ChartCell,
     LaneRun,
     LaneSign,
     SizeClass,
@@ -20,6 +22,7 @@ from foretop_core.tables.timeline.night_chart import (
     slot_rows,
     slot_scale,
     waiting_cells,
+    with_window,
 )
 from foretop_core.tables.timeline.time_axis import TimeAxis
 from tests.objects import at
@@ -91,6 +94,16 @@ def test_slots_are_counted_by_the_cell_and_the_top_row_warns_where_somebody_wait
     assert "".join(cell.text for cell in waiting_cells(loads)[:3]) == "11 "
     assert slot_scale(3, one_row=False) == ["3", "2", "1"]
     assert slot_scale(8, one_row=False) == ["8", "6", "4", "2"]
+
+
+def test_a_window_is_drawn_where_no_hour_stands() -> None:
+    hours = [ChartCell("02:00", "02:00", Tone.DIM), ChartCell("       ", "       ", Tone.DIM)]
+    window = read_window("02:20-02:40")
+    assert isinstance(window, Window)
+    cells = with_window(hours, AXIS, window, is_free=False)
+    assert "".join(cell.text for cell in cells) == "02:00═══    "
+    assert [cell.tone for cell in cells] == [Tone.DIM, *3 * [Tone.WARN], *4 * [Tone.DIM]]
+    assert with_window(hours, AXIS, None, is_free=True) == tuple(hours)
 
 
 def test_now_stands_at_a_quarter_in_whole_cells_of_each_zoom() -> None:

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from foretop.commands.forecast import night_exit_code
 from foretop_core.models import Deployment, Schedule, from_builtins
-from foretop_core.models.wire import Resource
+from foretop_core.models.kinds import NAB
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
 from foretop_core.rules.facts.server_facts import server_facts
@@ -20,9 +21,12 @@ from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ObservedChanges
+from foretop_core.store import Store
+from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
 from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words, week_words
 from foretop_core.tables.timeline.time_axis import TimeAxis
+from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, backup, location, schedule, upload
 
 
@@ -167,6 +171,30 @@ def test_a_lane_whose_run_waits_is_not_done_where_nothing_is_foreseen() -> None:
     assert lane_standing(None, (), (ended,), NOW).group is LaneGroup.DONE
     standing = lane_standing(None, (), (ended, waits), NOW)
     assert (standing.group, standing.waits) == (LaneGroup.COMING, True)
+
+
+def test_a_lane_is_done_for_the_night_after_its_last_end_and_not_before_a_run_that_comes_soon() -> None:
+    owner = Owner(OwnerKind.SCHEDULE, "velero", "nightly")
+    ended = PastRun(owner, "one", "Completed", at("01:00"), at("01:00"), at("01:10"))
+    refused = PastRun(owner, "two", "FailedValidation", at("01:30"), None, None)
+    for due, group in ((at("02:30") + timedelta(days=1), LaneGroup.DONE), (at("03:30"), LaneGroup.COMING)):
+        coming = ForeseenRun(owner, "", due, due, None, None, Fate.MADE)
+        standing = lane_standing(None, (coming,), (ended, refused), NOW)
+        assert (standing.group, standing.at) == (group, due)
+
+
+def test_the_lane_of_the_nabs_is_shown_where_their_namespace_is_looked_at() -> None:
+    nabs = ObjectRef("prod", NAB.name, "velero", "")
+    ended = PastRun(Owner(OwnerKind.NAB, "team-a", "carts"), "old", "Completed", at("02:00"), at("02:00"), at("02:01"))
+    told = night(assemble([location()]), "velero", NOW, draws=0)
+    lanes = TimelineModel(Store(), ("prod",))
+    lanes.take(ServerNight("prod", told, (ended,)))
+    scopes = (("", ""), ("prod", "team-a"), ("", "team-a"), ("prod", "velero"), ("prod", "team-b"), ("other", "team-a"))
+    shown = []
+    for context, namespace in scopes:
+        lanes.look_at(ViewScope(context=context, namespace=namespace))
+        shown.append(lanes.order == [nabs])
+    assert shown == [True, True, True, True, False, False]
 
 
 def test_the_runs_of_a_schedule_whose_last_one_has_no_known_end_are_due_and_nobody_knows_their_start() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models import Backup, Deployment, Resource, from_builtins
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import RunState
@@ -19,6 +21,7 @@ from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.resources.json_items import queue_items, results_item, schedule_item
 from foretop_core.tables.resources.queue import QueueView, run_eta
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
+from tests.tui.fake_source import FilledSource
 from tests.unit.tables.test_views import Shown, velero
 
 _SHOP: dict[str, Any] = {"includedNamespaces": ["shop"]}
@@ -349,3 +352,14 @@ def test_no_queue_is_looked_at_for_a_run_that_has_ended() -> None:
     assert not render_context._lines
     assert render_context.facts(open_one).state is RunState.WAITS
     assert render_context._lines
+
+
+def test_the_queues_of_two_clusters_stand_one_after_the_other() -> None:
+    """Each Velero has an order of its own: a second of one is not before a third of the other."""
+    waiting = [backup(f"w-{number}", "Queued", created=f"02:0{number}:00", queuePosition=number) for number in (1, 2)]
+    source = FilledSource(waiting, ("eu", "us"), NOW)
+    state = DashboardState(source, lambda: 0.0)
+    model = StoreTableModel(state, QueueView(), worst_first=True)
+    state.begin_frame()
+    shown = [(row.key.context, row.key.name) for row in model.paint(0, 10) if row.key.kind == "Backup"]
+    assert shown == [("eu", "w-1"), ("eu", "w-2"), ("us", "w-1"), ("us", "w-2")]

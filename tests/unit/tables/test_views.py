@@ -19,7 +19,7 @@ from foretop_core.pages import PAGES
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import ObjectRows
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only, badness
 from foretop_core.tables.engine.view import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.resources.findings import COLUMNS as FINDINGS
 from tests import recordings
@@ -569,6 +569,12 @@ def test_incremental_rows_equal_those_derived_from_scratch(recording: str) -> No
         assert list(live) == list(fresh), live.view.name
 
 
+def test_rows_that_nobody_judges_do_not_change_with_time() -> None:
+    shown = Shown("backups", [backup("one")])
+    rows: ObjectRows[Any] = ObjectRows(shown.model.view, shown.store, ["prod"])
+    assert not rows.judge_again(5)
+
+
 def test_a_changed_backup_derives_only_its_own_row_and_its_schedule() -> None:
     many = [backup(f"b-{number}", created="01:00:00", ended="01:01:00") for number in range(500)]
     shown = Shown("backups", [*many, schedule("s"), *[schedule(f"s-{number}") for number in range(50)]])
@@ -591,6 +597,10 @@ def test_a_table_shows_its_own_clusters_only() -> None:
     shown.model.close()
     shown.store.fill("prod", [backup("late")], shown.clock)
     assert not shown.model.pump()
+
+
+def test_what_is_not_judged_stands_with_what_is_good() -> None:
+    assert badness(StatusGlyph.UNSET) == badness(StatusGlyph.HEALTHY) > badness(StatusGlyph.BROKEN) == 0
 
 
 def test_every_glyph_has_an_ascii_letter() -> None:

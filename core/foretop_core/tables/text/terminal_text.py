@@ -29,10 +29,10 @@ _LONGEST_KEPT = 256
 ELLIPSIS = "…"
 _UUID = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _TOLD_APART = 4
+"""So much of a UUID tells two of them apart: the rest of the room is the name's."""
 _STAMP = re.compile(r"-[0-9]{14}$")
 """The moment at the end of a scheduled backup's name."""
 _LEAST_BEFORE_STAMP = 4
-"""So much of a UUID tells two of them apart: the rest of the room is the name's."""
 _SURELY_ONE_CELL = frozenset(
     chr(code)
     for first, last in ((0x20, 0x7E), (0xA0, 0xAC), (0xAE, 0x2FF), (0x2010, 0x2027), (0x2190, 0x2199), (0x2500, 0x25FC))
