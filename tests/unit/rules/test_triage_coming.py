@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
+import pytest
+
+from foretop.commands.report import report_snapshots
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.window import read_window
@@ -75,6 +79,102 @@ def test_a_copy_that_will_be_older_than_promised_blames_the_storage_that_refuses
     assert old.blames is not None
     assert old.blames.name == "default"
     assert old.severity is Severity.WARNING, "the page of schedules has it yellow: its storage refuses"
+
+
+_TRY = "Try a change: foretop whatif plays the night with it, foretop spread proposes other minutes."
+RECORDED: dict[str, dict[str, object]] = {
+    "runs-will-be-lost": {
+        "kind": "Schedule",
+        "name": "often",
+        "subject": "schedule velero/often",
+        "id": "runs-will-be-lost:Schedule/velero/often",
+        "severity": "note",
+        "what": "will lose 85 of 143 runs",
+        "evidence": "In the next 24 hours 85 of its 143 runs are not likely to be made, the first of them that of "
+        "03:00Z: its last backup is still going when the next one falls due.",
+        "remedy": _TRY,
+        "related": [],
+        "because": None,
+    },
+    "run-not-done-in-time": {
+        "kind": "Schedule",
+        "name": "long",
+        "subject": "schedule velero/long",
+        "id": "run-not-done-in-time:Schedule/velero/long",
+        "severity": "note",
+        "what": "not done before its next run",
+        "evidence": "The run due at 03:00Z is likely to end about 04:02Z, after the next one has fallen due at 04:00Z, "
+        "which is made late.",
+        "remedy": _TRY,
+        "related": [],
+        "because": None,
+    },
+    "window-not-free": {
+        "kind": "",
+        "name": "",
+        "subject": "window velero",
+        "id": "window-not-free:/velero/:window",
+        "severity": "warning",
+        "what": "06:00-07:30 will not be free",
+        "evidence": "From 06:00Z to 07:30Z no backup should be at work. Likely to be: hourly; the last ends "
+        "about 07:10Z.",
+        "remedy": _TRY,
+        "related": [{"kind": "Schedule", "namespace": "velero", "name": "hourly"}],
+        "because": None,
+    },
+    "copy-will-be-old": {
+        "kind": "Schedule",
+        "name": "hourly",
+        "subject": "schedule velero/hourly",
+        "id": "copy-will-be-old:Schedule/velero/hourly",
+        "severity": "warning",
+        "what": "copy will be too old",
+        "evidence": "At 04:00Z its newest good copy is likely to be that of 02:00Z; there should be one since 03:00Z: "
+        "the storage location cannot be used.",
+        "remedy": "Make its storage location available again.",
+        "related": [],
+        "because": "storage-unavailable:BackupStorageLocation/velero/default",
+    },
+}
+"""What scripts get of each in `report -o json` and `get findings -o json`: fields are added, never renamed."""
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_the_findings_of_the_night_are_in_the_contract_of_json(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    hourly = [schedule("hourly", "0 * * * *", last="02:00:03"), *_runs("hourly", 10)]
+    objects: dict[str, list[Resource]] = {
+        "runs-will-be-lost": [
+            location(),
+            schedule("often", "*/10 * * * *", last="02:40:03"),
+            *_runs("often", 25),
+        ],
+        "run-not-done-in-time": [
+            location(),
+            schedule("long", "0 * * * *", last="02:00:03"),
+            backup("long-now", "InProgress", created="02:00:03", started="02:00:03", of="long"),
+            *_runs("long", 61),
+        ],
+        "window-not-free": [location(), *hourly],
+        "copy-will-be-old": [
+            location(phase="Unavailable"),
+            *hourly,
+            backup("hourly-now", created="02:00:03", started="02:00:03", ended="02:10:03", of="hourly"),
+        ],
+    }
+    limits = Thresholds(window=read_window("06:00-07:30") if code == "window-not-free" else None)
+    snapshot = assemble(objects[code], given_versions={"": "1.18.3"})
+    report_snapshots([(snapshot, NOW)], (), "json", limits)
+    (item,) = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["code"] in CODES]
+    always = {
+        "context": "",
+        "namespace": "velero",
+        "code": code,
+        "since": None,
+        "hits": "",
+        "raw": "",
+        "acknowledged": None,
+    }
+    assert item == always | RECORDED[code]
 
 
 def test_a_night_is_worked_out_once_for_a_minute_and_a_state() -> None:

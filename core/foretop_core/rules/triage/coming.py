@@ -59,6 +59,7 @@ def taken_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         if not kept.sure:
             continue
         names = list(dict.fromkeys(run.name or run.owner.name for run in kept.sure))
+        schedules = dict.fromkeys(run.owner.name for run in kept.sure if run.due)
         last = max(run.end.likely for run in kept.sure if run.end is not None)
         yield Finding(
             WINDOW_TAKEN,
@@ -76,7 +77,7 @@ def taken_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
                 ".",
             ),
             _TRY,
-            tuple(ObjectRef(snapshot.context, "Schedule", namespace, run.owner.name) for run in kept.sure if run.due),
+            tuple(ObjectRef(snapshot.context, "Schedule", namespace, name) for name in schedules),
             "window",
         )
 
