@@ -179,18 +179,18 @@ def _making(obj: NonAdmin, run: RunStatus | None) -> list[LifecycleStep]:
     accepted, queued = obj.condition("Accepted"), obj.condition("Queued")
     steps = [LifecycleStep("New", StepState.DONE if obj.phase or is_synced(obj) else StepState.AHEAD, obj.created)]
     if obj.is_lost:
-        # The controller takes its acceptance back, which says nothing of the request: it was accepted and created.
+        # The controller takes its acceptance back: the condition is False, and says nothing of the request.
         made_at = queued.last_transition_time if queued else None
         lost_at = accepted.last_transition_time if accepted else None
-        done = [LifecycleStep("Accepted", StepState.DONE), LifecycleStep("Created", StepState.DONE, made_at)]
-        return [*steps, *done, LifecycleStep("Lost", StepState.FAILED, lost_at)]
+        made = LifecycleStep("Created", StepState.DONE, made_at)
+        return [*steps, made, LifecycleStep("Lost", StepState.FAILED, lost_at)]
     if accepted is not None:
         state = StepState.DONE if is_true(accepted) else StepState.FAILED
         steps.append(LifecycleStep("Accepted", state, accepted.last_transition_time))
     elif not is_synced(obj):
         steps.append(LifecycleStep("Accepted", StepState.AHEAD))
-    made = StepState.DONE if is_true(queued) else StepState.AHEAD
-    steps.append(LifecycleStep("Created", made, queued.last_transition_time if queued else None))
+    state = StepState.DONE if is_true(queued) else StepState.AHEAD
+    steps.append(LifecycleStep("Created", state, queued.last_transition_time if queued else None))
     return [*steps, *(step for step in _running(run) if step.name != "Queued" or isinstance(obj, NonAdminBackup))]
 
 

@@ -168,7 +168,7 @@ def test_a_refused_nab_continues_after_it_is_fixed() -> None:
 
 
 def test_a_nab_that_lost_its_backup_stays_failed_when_the_backup_returns() -> None:
-    assert _story("wave-3")[-1] == "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Lost ✗"
+    assert _story("wave-3")[-1] == "New ✓ ─ Created ✓ ─ Lost ✗"
 
 
 def test_a_synced_nab_shows_no_steps_it_did_not_take() -> None:

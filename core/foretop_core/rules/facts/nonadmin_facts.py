@@ -220,7 +220,8 @@ def _explain_making(
     if obj.is_lost:
         return (
             f"a new {type(obj).__name__}",
-            f"Its Velero {noun} no longer exists, and it will not run again ({_said(accepted)}).",
+            f"Its Velero {noun} no longer exists: the controller took Accepted back, and it will not run again "
+            f"({_said(accepted)}).",
         )
     if accepted is not None and not is_true(accepted):
         needed = who_must_act(snapshot, obj)
@@ -235,7 +236,8 @@ def _explain_making(
             f"The Velero {noun} is created, and Velero has not picked it up: ", silence, "."
         )
     following, why = _explain_run(noun, run)
-    return following, f"Recreated by the sync from the bucket. {why}" if is_synced(obj) else why
+    unset = ", which does not set Accepted" if accepted is None else ""
+    return following, f"Recreated by the sync from the bucket{unset}. {why}" if is_synced(obj) else why
 
 
 def _explain_run(noun: str, run: RunStatus | None) -> tuple[str, str]:
