@@ -357,3 +357,14 @@ def test_of_protected_namespaces_the_one_nearest_to_its_promise_stands_first() -
     source = FilledSource([location(), *objects])
     rows = StoreTableModel(DashboardState(source, lambda: 0.0), ProtectionView(), worst_first=True)
     assert [key.name for key, _ in rows.ordered()] == ["b", "c", "a"]
+
+
+def test_a_text_finds_namespaces_by_their_name_and_a_field_by_their_schedules() -> None:
+    """Who searches for one and restores the first row must not get another that a schedule of that name takes."""
+    objects = [namespace("default"), namespace("shop"), schedule("shop-daily", "shop", "default")]
+    rows = StoreTableModel(DashboardState(FilledSource([location(), *objects]), lambda: 0.0), ProtectionView())
+    found = []
+    for text in ("shop", "by:shop-daily"):
+        rows.narrow(text)
+        found.append([key.name for key, _ in rows.ordered()])
+    assert found == [["shop"], ["default", "shop"]]

@@ -141,6 +141,10 @@ class ProtectionView(View[ProtectionRow]):
     def details(self, entry: ProtectionRow) -> Mapping[str, str]:
         return {"covers": str(entry.protection.coverage), "by": covered_by(entry.protection)}
 
+    def searched(self, entry: ProtectionRow) -> Iterable[str]:
+        """Nothing but its name: who types `shop` and restores means that one; `by:shop` asks for its schedules."""
+        return ()
+
     def mark(self, entry: ProtectionRow, render: RenderContext) -> StatusGlyph:
         return protection_mark(render.namespace(entry.protection))
 
