@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from foretop_core.actions.journal import Journal, JournalEntry
 from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.planners.pausing import PAUSE, PauseRequest, plan_pause
 from foretop_core.actions.planners.schedules import DELETE_SCHEDULE, plan_delete_schedule
@@ -60,6 +62,31 @@ async def test_pausing_and_unpausing_by_hand_is_not_told_as_undone(
         await at.shown.until(lambda: not at.object("Schedule", "by-hand")["spec"].get("paused"))
         await at.shown.press("escape")
         await at.shown.pilot.pause(1.0)
+        assert not any("put back" in text for _, text in at.shown.app.told)
+
+
+async def test_ones_own_unpause_is_not_told_as_undoing_the_pause_where_its_answer_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The watch of the schedule may have it before the journal has noted the answer, on a slow disk for example."""
+    note = Journal.append_in_thread
+
+    async def slowly(journal: Journal, entry: JournalEntry) -> None:
+        await asyncio.sleep(1.0)
+        await note(journal, entry)
+
+    async with stand("gitops", tmp_path, monkeypatch, size=MIDDLE, speed=5.0) as at:
+        await at.go("2", at.key(SCHEDULE, "by-hand"))
+        await at.shown.press("s")
+        await at.see("Pause by-hand")
+        await at.send()
+        await at.see("patched")
+        await at.shown.press("escape")
+        monkeypatch.setattr(Journal, "append_in_thread", slowly)
+        await at.shown.press("u")
+        await at.see("Unpause by-hand")
+        await at.send()
+        await at.see("patched")
         assert not any("put back" in text for _, text in at.shown.app.told)
 
 

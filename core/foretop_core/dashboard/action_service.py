@@ -203,16 +203,24 @@ class ActionService:
                 return f"Cannot check your permissions in {context}: {problem}"
         return ""
 
-    def note_done(self, result: Result, origin: ObjectRef | None) -> None:
-        """A write was made, for the row `origin`: it is watched until it is undone or five minutes have passed.
+    def note_sending(self, plan: Plan) -> None:
+        """Writes of one's own are on their way: what they change, nobody else puts back.
 
-        A later write of one's own to the object ends that.
+        They end the watches of earlier ones now, for the change may be seen long before its answer counts.
         """
+        for step in plan.steps:
+            self._end_watch(step.target)
+
+    def _end_watch(self, target: ObjectRef) -> None:
+        if (watch := self._watched.pop(target, None)) is not None:
+            watch.cancel()
+
+    def note_done(self, result: Result, origin: ObjectRef | None) -> None:
+        """A write was made, for the row `origin`: it is watched until it is undone or five minutes have passed."""
         target = result.step.target
         if origin is not None and self._tell_done is not None:
             self._tell_done(origin)
-        if (before := self._watched.pop(target, None)) is not None:
-            before.cancel()
+        self._end_watch(target)
         self.undone.pop(target, None)
         self.unwatched.pop(target, None)
         if self._tell_undone is not None:

@@ -44,6 +44,7 @@ class PlanRun:
             self.problem = await service.refusal(plan, confirmed=True)
             for context in () if self.problem else plan.contexts:
                 await service.learn_user(context)
+                service.note_sending(plan.part(context))
                 sent = service.now(context)
                 async for result in service.executor(context).carry_out(plan.part(context), self._planner):
                     self.told.append(StepReport(result, sent))
