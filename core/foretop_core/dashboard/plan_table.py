@@ -295,23 +295,27 @@ def _unpause_table(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]], now: date
         )
         for step, effect in ordered
     )
-    sentence = _unpause_sentence([effect for _, effect in unpauses])
+    sentence = _unpause_sentence(unpauses)
     return PlanTable(sentence, _UNPAUSE, rows, "backups now first, then most missed")
 
 
-def _unpause_sentence(effects: Sequence[UnpauseEffect]) -> tuple[Piece, ...]:
+def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tuple[Piece, ...]:
+    """Counts schedules, and each once: one of them may have missed many runs."""
+    effects = [effect for _, effect in unpauses]
     now = sum(effect.forecast.at_once and not effect.forecast.refusal for effect in effects)
     refused = sum(effect.forecast.at_once and bool(effect.forecast.refusal) for effect in effects)
     due = [effect for effect in effects if effect.due_since is not None]
     skipped = sum(effect.forecast.skips and not effect.forecast.at_once for effect in due)
     held = len(due) - now - refused - skipped
+    # One that is due in a moment is told to skip as well: by then it may be.
+    soon = sum(effect.due_since is None and _sets_skip(step) for step, effect in unpauses)
+    idle = len(effects) - len(due) - soon
     parts = [
-        f"{humanize.count(skipped, 'due run')} {'is' if skipped == 1 else 'are'} skipped" if skipped else "",
+        f"{skipped} {'skips' if skipped == 1 else 'skip'} what is due" if skipped else "",
+        f"{soon} not due yet {'is' if soon == 1 else 'are'} set to skip too" if soon else "",
         f"{held} {'follows' if held == 1 else 'follow'} a running backup" if held > 0 else "",
         f"{refused} {'is' if refused == 1 else 'are'} refused" if refused else "",
-        f"{len(effects) - len(due)} {'has' if len(effects) - len(due) == 1 else 'have'} nothing due"
-        if len(due) < len(effects)
-        else "",
+        f"{idle} {'has' if idle == 1 else 'have'} nothing due" if idle else "",
     ]
     first = (
         f"{humanize.count(now, 'backup')} {'is' if now == 1 else 'are'} created now"
@@ -320,6 +324,10 @@ def _unpause_sentence(effects: Sequence[UnpauseEffect]) -> tuple[Piece, ...]:
     )
     rest = "; ".join(filter(None, parts))
     return Piece(first, Tone.BRIGHT), Piece(f"; {rest}." if rest else ".")
+
+
+def _sets_skip(step: PlanStep) -> bool:
+    return step.write.body["spec"].get("skipImmediately") is True
 
 
 def paused_sentence(facts: ScheduleFacts) -> tuple[Piece, ...]:

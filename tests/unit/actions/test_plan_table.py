@@ -135,7 +135,7 @@ def test_unpausing_many_says_for_each_whether_a_backup_starts_now() -> None:
         schedule("calm", last="02:00:03", paused=True),
     )
     skipped = table_of(snapshot_of(calm, due), choice=Choice.SKIP)
-    assert skipped.text == "No backup is created now; 1 due run is skipped; 1 has nothing due."
+    assert skipped.text == "No backup is created now; 1 skips what is due; 1 has nothing due."
     assert texts(skipped)[0][:4] == ["due", "01:00", "2", "no"]
     run = table_of(snapshot_of(calm, due), choice=Choice.DO_NOT_SKIP)
     assert run.text == "1 backup is created now; 1 has nothing due."
@@ -214,3 +214,20 @@ def test_what_is_written_counts_the_notes_of_foretop_and_names_all_else() -> Non
         "spec.paused true → false and removes 2 annotations of the window"
     )
     assert written(["annotation foretop.io/paused-by: x"]) == "annotation foretop.io/paused-by: x"
+
+
+def test_the_numbers_of_unpausing_add_up_to_the_fields_that_are_set() -> None:
+    """One that falls due in a moment is told to skip as well, and counted as that."""
+    due, soon, calm = (
+        schedule(name, cron, last=last, paused=True)
+        for name, cron, last in (
+            ("due", "0 * * * *", "00:00:03"),
+            ("soon", f"{NOW.minute + 1} * * * *", f"{NOW.hour:02}:{NOW.minute - 1:02}:03"),
+            ("calm", "0 20 * * *", "02:00:03"),
+        )
+    )
+    snapshot = snapshot_of(due, soon, calm)
+    plan = plan_unpause(snapshot, snapshot.schedules, Choice.SKIP, NOW)
+    assert sum("skipImmediately" in step.write.body["spec"] for step in plan.steps) == 2
+    told = table_of(snapshot, choice=Choice.SKIP).text
+    assert told == "No backup is created now; 1 skips what is due; 1 not due yet is set to skip too; 1 has nothing due."

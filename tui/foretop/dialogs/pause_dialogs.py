@@ -220,7 +220,7 @@ def choice_summary(schedules: Sequence[ScheduleFacts], choice: Choice) -> str:
     counts = count_unpause(schedules, choice)
     parts = [
         f"{humanize.count(counts.at_once, 'backup')}{_slots(schedules, counts.at_once)}" if counts.at_once else "",
-        f"{humanize.count(counts.skipped, 'due run')} skipped" if counts.skipped else "",
+        f"{counts.skipped} {'skips' if counts.skipped == 1 else 'skip'} what is due" if counts.skipped else "",
         f"{counts.held} after a running backup" if counts.held else "",
         f"{counts.refused} refused by Velero" if counts.refused else "",
         f"{counts.not_due} not due" if counts.not_due else "",
