@@ -9,10 +9,11 @@ import pytest
 
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.pages.table_page import TablePage
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Deployment, NonAdminBackup
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
-from tests.objects import backup, location, nab, schedule
+from tests.objects import NOW, at, backup, location, nab, schedule
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, calm, meta
 from tests.tui.pilot import LARGE, SMALL, screen
@@ -124,6 +125,19 @@ async def test_a_window_that_should_have_ended_is_in_the_header_though_nothing_i
     async with screen(FilledSource([location(), held, schedule("good", last="02:00:03")])) as shown:
         assert "over, 1 still paused" in shown.text
         assert "‖ 1, 12m over " in shown.status
+
+
+def test_a_window_is_told_in_the_second_after_its_end_however_long_a_look_takes() -> None:
+    notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T03:00:00Z", PAUSED_BATCH: "CHG-1"}
+    held = schedule("held", cron="0 4 * * *", last="2026-11-14T04:00:03Z", paused=True, annotations=notes)
+    source = FilledSource([location(), held, schedule("good", last="02:00:03")])
+    state = DashboardState(source, lambda: 0.0)
+    state.judge(at_once=True)
+    assert "window-overrun" not in [one.code for one in state.findings]
+    source.manual.advance(at("03:00:01") - NOW)
+    state.begin_frame()
+    state.judge()
+    assert "window-overrun" in [one.code for one in state.findings]
 
 
 def partly_failed(number: int) -> NonAdminBackup:

@@ -259,9 +259,10 @@ class DashboardState:
         began = self._ticks()
         changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
         rest = max(_SOONEST.total_seconds() / 2, self._took * (_SHARE if changed else _IDLE_SHARE))
-        if began < self._began + rest and not at_once:
+        ended = {context for context in self.contexts if self._has_window_ended(context)}
+        if began < self._began + rest and not at_once and not ended:
             return
-        due = [context for context in self.contexts if at_once or self._is_due(context)]
+        due = [context for context in self.contexts if at_once or context in ended or self._is_due(context)]
         for context in due:
             self._judge_safely(context)
         if due:
@@ -295,6 +296,12 @@ class DashboardState:
         at, version = self._judged[context]
         passed = abs(self.clock(context) - at)
         return passed >= _LOOK_AGAIN or (passed >= _SOONEST and version != self._version(context))
+
+    def _has_window_ended(self, context: str) -> bool:
+        """True if a window of paused schedules is over since the last look: who relies on it is told in that second."""
+        windows, (looked, _) = self.pauses(context).windows, self._judged.get(context, _NEVER)
+        until = windows[0].pause.until if windows else None
+        return until is not None and looked <= until < self.now(context)
 
     def note_failure(self, what: str, subject: ObjectRef | None, problem: BaseException) -> Failure:
         """A row, a pane or an action failed: Triage lists it from the next look on."""

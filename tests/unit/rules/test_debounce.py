@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity, Thresholds, debounce
+from foretop_core.rules.triage.finding import WINDOW_OVERRUN
 from tests.objects import NOW
 
 LIMITS = Thresholds(comes_after=timedelta(seconds=5), goes_after=timedelta(seconds=20))
@@ -65,3 +66,11 @@ def test_one_that_takes_the_place_of_another_of_its_subject_comes_at_once() -> N
     state = debounce(state, [after], NOW + seconds(2), LIMITS)
     assert names(state) == {"a", "b"}
     assert len(state.shown) == 2
+
+
+def test_what_is_paused_comes_and_goes_at_once() -> None:
+    """It is told by a field that people set and by the clock, and does not flicker."""
+    over = replace(finding("w", "over, 3 still paused"), code=WINDOW_OVERRUN)
+    state = debounce(debounce(None, [], NOW, LIMITS), [over], NOW + seconds(1), LIMITS)
+    assert names(state) == {"w"}
+    assert names(debounce(state, [], NOW + seconds(2), LIMITS)) == set()

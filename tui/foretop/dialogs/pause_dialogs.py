@@ -182,6 +182,10 @@ class PauseDialog(ActionDialog):
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
         return plan_table(plan, self.service.queue_line).sentence if plan.steps else ()
 
+    def more(self) -> list[Paragraph]:
+        note = f"Nothing resumes by itself: at the end Triage reminds you, and {key_name(RESUME)} resumes the window."
+        return [paragraph(note, label="Note")] if self.query_one("#until", Prompt).value.strip() else []
+
     def outcome(self) -> Iterator[Paragraph]:
         """Tells what was done, and the way back."""
         yield from super().outcome()

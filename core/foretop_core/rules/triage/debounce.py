@@ -8,7 +8,10 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.rules.triage.finding import Finding, Thresholds
+from foretop_core.rules.triage.finding import PAUSED_OVERDUE, WINDOW_OVERRUN, Finding, Thresholds
+
+_AT_ONCE = frozenset({WINDOW_OVERRUN, "velero-all-paused", PAUSED_OVERDUE, "schedule-paused-long"})
+"""Told by a person's pauses and by the clock: they do not flicker."""
 
 
 class Debounced(msgspec.Struct, frozen=True):
@@ -38,12 +41,17 @@ def debounce(
     shown = {
         key: finding
         for key, finding in current.items()
-        if key in before.shown or now - held[key] >= limits.comes_after or (finding.subject, held[key]) in replaced
+        if key in before.shown
+        or finding.code in _AT_ONCE
+        or now - held[key] >= limits.comes_after
+        or (finding.subject, held[key]) in replaced
     }
     shown |= {
         key: before.shown[key]
         for key, since in gone.items()
-        if now - since < limits.goes_after and (before.shown[key].subject, since) not in replaced
+        if now - since < limits.goes_after
+        and before.shown[key].code not in _AT_ONCE
+        and (before.shown[key].subject, since) not in replaced
     }
     return replace(before, shown=shown, held_since=held, gone_since=gone)
 
