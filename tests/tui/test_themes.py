@@ -166,8 +166,22 @@ async def test_a_key_shows_the_next_theme_and_remembers_it(tmp_path: Path, monke
         assert shown.app.told[-1][1] == "Theme dark"
         assert grounds(shown) == {THEMES["dark"]["background"], THEMES["dark"]["raised"]}
         await shown.press("question_mark")
-        assert grounds(shown) == {THEMES["dark"]["background"], THEMES["dark"]["raised"]}
+        assert grounds(shown) == {THEMES["dark"]["background"]}, "the page behind is faint, its cursor too"
     assert remembered_theme({"XDG_STATE_HOME": str(tmp_path)}) == "dark"
+
+
+async def test_the_page_behind_a_window_is_faint_and_comes_back_as_it_was() -> None:
+    def header(shown: Screen) -> set[str]:
+        line = shown.app.screen._compositor.render_strips()[0]
+        return {segment.style.color.name if segment.style and segment.style.color else "" for segment in line}
+
+    async with screen() as shown:
+        before, text = header(shown), shown.lines[0]
+        await shown.press("question_mark")
+        assert header(shown) == {FAINT.color.name if FAINT.color else ""}
+        assert shown.lines[0] == text
+        await shown.press("escape")
+        assert header(shown) == before
 
 
 async def test_a_skin_of_the_file_is_shown_and_taken_up_when_it_changes(

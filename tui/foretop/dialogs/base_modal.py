@@ -5,23 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen
 from textual.widgets import Label
 from textual.widgets.option_list import Option
 
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.option_list import PlainOptionList
+from foretop.widgets.styles import FAINT
 from foretop_core.tables.text.terminal_text import clean, width
 
 Answer = TypeVar("Answer")
 _WINDOWS = ((160, 120), (120, 100), (0, 78))
 """From how many columns of the terminal on a window has how many."""
+
+
+class _Faint:
+    """Draws a screen in the colour of tracks alone, which every theme has; without colours it is dim."""
+
+    def __init__(self, behind: BackgroundScreen) -> None:
+        self._behind = behind
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for text, _, control in console.render(self._behind, options):
+            yield Segment(text, None if control else FAINT, control)
 
 
 class BaseModal(ModalScreen[Answer]):
@@ -36,6 +51,11 @@ class BaseModal(ModalScreen[Answer]):
         self.ascii = ascii
         self.is_left = False
         self.set_class(ascii, "-ascii")
+
+    def render(self) -> RenderableType:
+        """The page behind, faint: what is to be read and answered is the window."""
+        drawn = super().render()
+        return _Faint(drawn) if isinstance(drawn, BackgroundScreen) else drawn
 
     def action_leave(self) -> None:
         self.dismiss(None)
