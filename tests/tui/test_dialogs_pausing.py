@@ -156,13 +156,30 @@ async def test_enter_after_the_last_field_leads_to_the_knob_that_pauses(
         assert "by foretop" not in at.shown.text
 
 
+async def test_the_table_says_of_when_it_is_while_a_field_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("*", "s")
+        await at.see("Pause 5 schedules")
+        assert "as of" not in at.shown.text
+        await at.shown.press("tab", *"25:99")
+        await at.see("'25:99' is not a valid end", "The table is as of", "it goes on once the error is corrected.")
+        await at.shown.press("ctrl+u", *"2h")
+        await at.shown.until(lambda: "The table is as of" not in at.shown.text)
+
+
 async def test_a_wrong_field_has_the_cursor_after_its_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
-        await at.shown.press("s", *"upgrade", "enter", *"25:99", "enter", "enter")
-        assert at.shown.app.told[-1][1] == "Not sent; see the error above"
+        await at.shown.press("s", *"upgrade", "enter", *"25:99", "enter")
+        assert at.shown.app.told[-1][1] == "Correct this field first; see the error above"
         assert isinstance(field := at.shown.app.focused, Prompt)
         assert field.value == "25:99"
+        await at.shown.press("tab", "tab", "enter")
+        assert at.shown.app.told[-1][1] == "Not sent; see the error above"
+        assert at.shown.app.focused is field
         await at.shown.press("ctrl+u", *"2h", "enter", "enter")
         await at.see("✓ patched")
 

@@ -92,6 +92,8 @@ class ActionDialog(DialogFrame):
         self.opened = service.now(targets.keys[0].context)
         """The moment that the names of new objects tell: what is shown, and may have been copied, is what is made."""
         self.plan_run: PlanRun | None = None
+        self._planned_at = self.opened
+        """The moment of the table, which stays while a field is wrong."""
         self.problem = ""
         self.waits_for = ""
         """What must be known before anything can be planned; "" where nothing is missing."""
@@ -257,7 +259,7 @@ class ActionDialog(DialogFrame):
         self._notice_protection()
         try:
             self.planned = None if self.waits_for else self.make_plan()
-            self.problem = ""
+            self.problem, self._planned_at = "", self.service.now(self.keys[0].context)
         except ForetopError as problem:
             self.planned, self.problem = None, str(problem)
         if self.planned is not None and self.planned.plan.steps and not self._asked_rights:
@@ -382,6 +384,9 @@ class ActionDialog(DialogFrame):
             yield paragraph(self.waits_for, Tone.DIM)
         if self.planned is not None:
             yield from self._proposal(self.planned.plan)
+        elif self.problem and self._text.table.rows:
+            at = humanize.time(self._planned_at, self.service.now(self.keys[0].context))
+            yield paragraph(f"The table is as of {at}; it goes on once the error is corrected.", Tone.DIM)
 
     def _sending(self) -> Iterator[Paragraph]:
         if self.plan_run is not None:
@@ -482,11 +487,19 @@ class ActionDialog(DialogFrame):
             elif self.planned is not None and (work := self.send(self.planned)) is not None:
                 self.app.run_worker(work)
 
+    def why_stay(self) -> str:
+        self._catch_up()
+        wrong = self._wrong_field()
+        is_here = wrong is not None and wrong is self.focused
+        return "Correct this field first; see the error above" if is_here else ""
+
     def _wrong_field(self) -> Prompt | None:
-        """The field with the words that the error quotes."""
+        """The field with the words that the error quotes, before one that has them among others."""
         quoted = _QUOTED.findall(self.problem)
-        fields = (one for one in self._stops() if isinstance(one, Prompt))
-        return next((one for one in fields if any(words in one.value for words in quoted)), None)
+        fields = [one for one in self._stops() if isinstance(one, Prompt)]
+        whole = (one for one in fields if one.value.strip() in quoted)
+        among = (one for one in fields if any(words in one.value for words in quoted))
+        return next(iter((*whole, *among)), None)
 
     def press_again(self) -> None:
         """Does what the button says once all was tried."""

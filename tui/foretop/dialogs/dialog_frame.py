@@ -419,6 +419,9 @@ class DialogFrame(BaseModal[None]):
     def _entered(self, event: Input.Submitted | OptionCycler.Settled | RadioList.Settled) -> None:
         """To the next field, and from the last one to the knob that does it: that it is meant is another enter."""
         event.stop()
+        if why := self.why_stay():
+            self.app.notify(why, severity="warning")
+            return
         stops = self._stops()
         confirm = self.query_one("#confirm", Prompt)
         if not self.is_confirmed and (self.focused is confirm or self.focused in stops[-1:]):
@@ -428,6 +431,10 @@ class DialogFrame(BaseModal[None]):
             self.focus_next()
         else:
             self.go.focus()
+
+    def why_stay(self) -> str:
+        """The reason why enter does not lead on from the field with the cursor; "" where it does."""
+        return ""
 
     @property
     def unconfirmed(self) -> str:
