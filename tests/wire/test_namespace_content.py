@@ -23,7 +23,7 @@ def plain(kind: str, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (ExistingObjects(), "nothing found in it"),
+        (ExistingObjects(), "it looks empty"),
         (ExistingObjects((("pods", 1), ("services", 2))), "1 pod, 2 services"),
         (ExistingObjects((("configmaps", 1234),)), "1,234 configmaps"),
         (ExistingObjects((), ("pods",)), "nothing visible (not visible: pods)"),

@@ -74,7 +74,7 @@ class ExistingObjects(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         found = ", ".join(f"{number:,} {kind if number != 1 else kind[:-1]}" for kind, number in self.counts)
         hidden = f"not visible: {humanize.join(self.unseen, len(self.unseen))}" if self.unseen else ""
-        seen = found or ("nothing visible" if self.unseen else "nothing found in it")
+        seen = found or ("nothing visible" if self.unseen else "it looks empty")
         return f"{seen} ({hidden})" if hidden else seen
 
 

@@ -155,7 +155,7 @@ _PAUSE = (
     PlanColumn("MISSES", 6, right=True),
     PlanColumn("FIRST MISSED", 12, right=True),
     PlanColumn("RUNNING NOW", 21),
-    PlanColumn("COPY BY THEN", 14, is_wide=True),
+    PlanColumn("COPY BY THEN", 16, is_wide=True),
 )
 
 
@@ -230,7 +230,7 @@ def _copy_by_then(effect: PauseEffect) -> Piece:
     if effect.interval is None:
         return Piece(f"{_coarse(effect.copy_age)} old", Tone.DIM)
     if effect.is_late:
-        return Piece(f"late {_coarse(effect.copy_age)} of {_coarse(effect.interval)}", Tone.WARN)
+        return Piece(f"{_coarse(effect.copy_age)}, {_coarse(effect.interval)} promised", Tone.WARN)
     return Piece("in time", Tone.DIM)
 
 

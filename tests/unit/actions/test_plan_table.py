@@ -117,7 +117,7 @@ def test_pausing_many_is_a_table_with_what_runs_first_and_then_most_misses() -> 
         ("a", "2", "03:00"),
     ]
     assert texts(table)[0][3].startswith("◐ ")
-    assert [row[4] for row in texts(table)] == ["no copy", "no copy", "late 3h of 1h"]
+    assert [row[4] for row in texts(table)] == ["no copy", "no copy", "3h, 1h promised"]
     assert table.head(74, wide=False).split() == ["NAME", "MISSES", "FIRST", "MISSED", "RUNNING", "NOW"]
     assert "COPY BY THEN" in table.head(96)
     for at in range(3):

@@ -42,7 +42,7 @@ def step_of(
         (backup(phase="PartiallyFailed", errors=1), "all namespaces (PartiallyFailed, 1 error)"),
         (
             backup(progress={"totalItems": 9, "itemsBackedUp": 7}, expiration="2026-11-15T04:00:00Z"),
-            "7 items of all namespaces (Completed); it expires 04:00:00Z",
+            "7 items of all namespaces (Completed), kept until 04:00:00Z",
         ),
     ],
 )
@@ -247,7 +247,7 @@ def test_a_restore_that_runs_is_not_deleted(phase: str) -> None:
 
 
 def test_the_time_a_backup_expires_names_another_day() -> None:
-    assert holds(backup(expiration=at("2026-12-01T04:00:00Z").isoformat()), NOW).endswith("; it expires 1 Dec 04:00Z")
+    assert holds(backup(expiration=at("2026-12-01T04:00:00Z").isoformat()), NOW).endswith(", kept until 1 Dec 04:00Z")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_runs_that_will_be_lost_are_told_with_the_way_to_try_a_change() -> None:
     assert said.startswith("will lose ")
     assert width(said) <= 32
     assert names_key(lost.remedy, "what_if")
-    assert render(lost.remedy, NOW).startswith("Try a change: foretop whatif ")
+    assert render(lost.remedy, NOW).startswith("Try a change with foretop whatif;")
     assert "still going when the next one falls due" in render(lost.evidence, NOW)
     assert lost.severity is Severity.NOTE, "the page of schedules has it green: its runs go well"
 
@@ -81,7 +81,7 @@ def test_a_copy_that_will_be_older_than_promised_blames_the_storage_that_refuses
     assert old.severity is Severity.WARNING, "the page of schedules has it yellow: its storage refuses"
 
 
-_TRY = "Try a change: foretop whatif plays the night with it, foretop spread proposes other minutes."
+_TRY = "Try a change with foretop whatif; foretop spread proposes other minutes."
 RECORDED: dict[str, dict[str, object]] = {
     "runs-will-be-lost": {
         "kind": "Schedule",

@@ -625,7 +625,7 @@ def test_the_offset_of_a_run_on_another_day_is_told_in_seconds() -> None:
 def test_a_run_that_has_just_become_due_is_not_in_no_seconds_and_names_what_may_hold_it() -> None:
     due = schedule("s", "*/5 * * * *", last="02:35:03", created="02:00:00")
     told = pane_of(location(), due, backup("s-1", "Queued", created="02:35:03", of="s"))
-    assert "Due since 02:40:00Z; created within a minute, or when s-1 has ended" in told
+    assert "Due since 02:40:00Z; created within a minute of it, or when s-1 has ended" in told
 
 
 def test_a_nab_whose_velero_backup_is_gone_does_not_show_its_old_phase() -> None:

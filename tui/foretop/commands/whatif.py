@@ -19,6 +19,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate
 from foretop_core.rules.night.outlook import Outlook, words
 from foretop_core.rules.night.what_if import (
+    NO_DIFFERENCE,
     Add,
     Change,
     Longer,
@@ -123,7 +124,7 @@ def say_nights(before: Outlook, after: Outlook, differences: Sequence[Text], tit
             say(f"  {render(line, one.night.now)}")
         say()
     say("The difference:")
-    for line in differences or ("Nothing that a person would notice.",):
+    for line in differences or (NO_DIFFERENCE,):
         say(f"  {render(line, before.night.now)}")
 
 

@@ -158,8 +158,8 @@ class RestoreDialog(ActionDialog):
         """Says how much goes where, and what becomes of what is there."""
         if len(plan.steps) != 1:
             return super().consequence(plan, table)
-        told = "; ".join(plan.steps[0].changes[1:3])
-        return (Piece(f"{told[0].upper()}{told[1:]}.", Tone.BRIGHT),)
+        told = (f"{one[0].upper()}{one[1:]}." for one in plan.steps[0].changes[1:3])
+        return (Piece(" ".join(told), Tone.BRIGHT),)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
         fields = [", ".join(step.changes[3:]) for step in plan.steps]

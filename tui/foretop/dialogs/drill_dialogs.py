@@ -241,7 +241,7 @@ class DrillDialog(ActionDialog):
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
         if not plan.steps:
             return super().consequence(plan, table)
-        told = f"{plan.steps[-1].forecast}; it is compared with the backup, you are asked, and it is deleted."
+        told = f"{plan.steps[-1].forecast}. foretop compares it with the backup, asks you, and deletes it."
         return (Piece(f"{told[0].upper()}{told[1:]}", Tone.BRIGHT),)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:

@@ -190,7 +190,7 @@ class PauseDialog(ActionDialog):
         """Tells what was done, and the way back."""
         yield from super().outcome()
         if any(one.result.outcome is Outcome.DONE and not one.undone for one in self.reports()):
-            yield paragraph(f"{key_name(RESUME)} resumes exactly what this window paused.")
+            yield paragraph(f"{key_name(RESUME)} unpauses these schedules again, and no others.")
 
     def _window(self) -> PauseRequest:
         context = self.keys[0].context

@@ -22,6 +22,7 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.night.what_if import (
+    NO_DIFFERENCE,
     Add,
     Change,
     Longer,
@@ -172,7 +173,7 @@ class WhatIfScreen(DialogFrame):
         return [
             *lines,
             *(paragraph(one, label="So" if not place else " ") for place, one in enumerate(told)),
-            *([] if told else [paragraph("Nothing that a person would notice.", label="So")]),
+            *([] if told else [paragraph(NO_DIFFERENCE, label="So")]),
         ]
 
     def _planned(self) -> tuple[PlannedChange | None, list[str]]:

@@ -372,7 +372,7 @@ class MainScreen(Screen[None]):
         await self.action_tab(tab.id)
         if tab.id == "protection" and digit == MOST_TABS and not self._knows_storage and not self.has_tab("storage"):
             self._knows_storage = True
-            self.app.notify("9 is Protection; storage locations: :storage, or tabs in the configuration")
+            self.app.notify("Storage has no number any more: :storage opens it")
 
     async def action_tab(self, page_id: str) -> None:
         if self.current != page_id:

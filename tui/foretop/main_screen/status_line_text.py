@@ -213,7 +213,7 @@ def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     mark = StatusGlyph.PAUSED.value
     if sum(one.unheld for _, one in found):
         total, paused, late = (sum(getattr(one, name) for _, one in found) for name in ("total", "paused", "overdue"))
-        texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} over"
+        texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} late"
         return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], f"{mark}{late}"))
     over = [(one.overrun, one.in_overrun) for _, one in found if one.overrun is not None]
     if not over:

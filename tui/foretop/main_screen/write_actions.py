@@ -412,7 +412,7 @@ def why_no_window(state: DashboardState) -> str:
     by = Counter(one.who or "by somebody" for one in paused).most_common(3)
     who = ", ".join(f"{count} {whom}" for whom, count in by)
     where = f"{key_name(UNPAUSE.id)} on page {page_key('schedules')}"
-    return f"{len(paused)} paused, none by foretop ({who}): {where} unpauses"
+    return f"No pause of foretop; {len(paused)} paused otherwise ({who}): {where} unpauses"
 
 
 def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:

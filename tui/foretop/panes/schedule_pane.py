@@ -231,7 +231,7 @@ def _is_created(facts: ScheduleFacts, render: RenderContext, run: datetime) -> s
     if start is None:
         waiting = facts.unfinished
         held = f", or when {waiting.name} has ended" if waiting is not None else ""
-        return f"created within a minute{held}"
+        return f"created within a minute of it{held}"
     at = render.time(start, facts.schedule)
     if at == render.time(run, facts.schedule):
         return f"created {humanize.duration(start - run)} later"

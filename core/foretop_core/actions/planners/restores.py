@@ -82,7 +82,7 @@ def holds(backup: Backup, now: datetime) -> str:
     when = f" as of {humanize.time(backup.started, now)}" if backup.started else ""
     faults = f", {humanize.count(backup.status.errors, 'error')}" if backup.status.errors else ""
     until = backup.status.expiration
-    left = f"; it expires {humanize.time(until, now)}" if until else ""
+    left = f", kept until {humanize.time(until, now)}" if until else ""
     return f"{items}{what}{when} ({backup.phase}{faults}){left}"
 
 

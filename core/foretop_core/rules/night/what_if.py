@@ -26,6 +26,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 _NOTICED = timedelta(minutes=1)
 """A difference that is smaller is not told."""
+NO_DIFFERENCE = "No run starts or ends a minute sooner or later."
 _MOST_SLOTS = 1000
 _LONGEST = 1000.0
 
@@ -97,7 +98,7 @@ Change: TypeAlias = Move | Pause | Unpause | Slots | Add | Longer | Stopped
 
 
 class NightComparison(msgspec.Struct, frozen=True):
-    """The night as it will be, and as it would be; `differences` has each that a person would notice."""
+    """The night as it will be, and as it would be; `differences` has each of a minute or more."""
 
     before: Outlook
     after: Outlook

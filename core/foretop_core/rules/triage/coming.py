@@ -28,9 +28,7 @@ RUNS_LOST = "runs-will-be-lost"
 NOT_DONE = "run-not-done-in-time"
 WINDOW_TAKEN = "window-not-free"
 COPY_OLD = "copy-will-be-old"
-_TRY = sentence(
-    "Try a change", Key("what_if"), ": foretop whatif plays the night with it, foretop spread proposes other minutes."
-)
+_TRY = sentence("Try a change with foretop whatif", Key("what_if"), "; foretop spread proposes other minutes.")
 _JUST_AFTER = timedelta(seconds=1)
 
 
