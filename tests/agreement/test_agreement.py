@@ -21,23 +21,23 @@ from tests.agreement.surfaces import Surfaces
 from tests.examples import sampled
 
 _MOST_SITUATIONS = 200
-_EACH = 20
-"""So often each place is compared on each fact at least."""
 
 
-def test_no_two_places_contradict_each_other(record_property: Callable[[str, object], None]) -> None:
+@pytest.mark.parametrize("each", sampled((20, 5), 5))
+def test_no_two_places_contradict_each_other(each: int, record_property: Callable[[str, object], None]) -> None:
+    """Each place is compared on each fact at least so often."""
     tally, chance = Tally(), random.Random(1)
     told: dict[int, set[Pair]] = {}
 
     def seldom() -> dict[Pair, int]:
-        return {pair: count for pair, count in tally.asked().items() if count < _EACH}
+        return {pair: count for pair, count in tally.asked().items() if count < each}
 
     def helps(place: int) -> bool:
         return place not in told or not told[place].isdisjoint(seldom())
 
     for place, situation in islice(situations(1, helps), _MOST_SITUATIONS):
         before = tally.asked()
-        tally.ask(situation, chance, _EACH)
+        tally.ask(situation, chance, each)
         told.setdefault(place, set()).update(pair for pair, count in tally.asked().items() if count > before[pair])
         if not seldom():
             break

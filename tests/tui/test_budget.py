@@ -169,6 +169,7 @@ async def test_behind_a_window_too_the_clock_alone_is_written(keys: tuple[str, .
         assert app.taken() <= 80
 
 
+@pytest.mark.sweep
 async def test_behind_a_dialog_too_the_clock_alone_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("maintenance", tmp_path, monkeypatch, made_by=Writing, painted=True) as at:
         app = at.shown.app
@@ -204,6 +205,7 @@ async def test_a_changed_row_writes_the_cells_that_changed() -> None:
         assert 0 < app.taken() <= 150
 
 
+@pytest.mark.sweep
 async def test_a_changed_row_is_the_only_line_of_its_table_that_is_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
     rendered: list[int] = []
     plain = Table.render_line

@@ -238,6 +238,7 @@ async def test_the_cursor_stays_with_its_schedule_while_others_come_and_go() -> 
         assert [f"{run.due:%H:%M}" for run in night.foreseen[first]][:3] == ["03:15", "04:15", "05:15"]
 
 
+@pytest.mark.sweep
 async def test_a_change_in_the_cluster_is_on_the_lane_at_the_next_beat() -> None:
     async with calendar(FilledSource(calm())) as (shown, _):
         shown.source.change(SCHEDULE, ran("etcd-hourly", "0 5 * * *", "02:00:03"))
@@ -456,6 +457,7 @@ async def test_the_words_of_a_job_say_when_it_is_due_and_warmed_up() -> None:
         assert "by autogen-orders, 30 5 * * *" in words_of(shown)
 
 
+@pytest.mark.sweep
 async def test_the_words_of_a_lane_say_when_it_starts_and_ends_and_with_whom() -> None:
     two = [from_builtins(Schedule, ran(name, "0 4 * * *", "02:00:03")) for name in ("early", "early-too")]
     async with calendar(FilledSource([*calm(), *two]), MIDDLE) as (shown, lanes):
@@ -467,6 +469,7 @@ async def test_the_words_of_a_lane_say_when_it_starts_and_ends_and_with_whom() -
         assert re.search(r"With early-too", words_of(shown))
 
 
+@pytest.mark.sweep
 async def test_a_minute_without_the_first_byte_of_a_volume_leaves_no_known_end_as_in_the_queue() -> None:
     """No object changes meanwhile, and now stays in its cell."""
     media = from_builtins(Schedule, ran("media", "40 * * * *", "02:40:30"))
@@ -662,6 +665,7 @@ def _hourly() -> list[Resource]:
     return [location(), schedule("etcd", "0 * * * *", last="02:00:03"), *runs]
 
 
+@pytest.mark.sweep
 async def test_what_the_calendar_foretells_is_kept_once() -> None:
     file = forecasts_of(os.environ)
     async with calendar(FilledSource(_hourly())) as (shown, _):

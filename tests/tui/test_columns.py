@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.wire import Resource
@@ -18,6 +20,7 @@ def _runs(number: int) -> list[Resource]:
     return [from_builtins(Backup, backup_dict(name, "Completed", *times)) for name in names]
 
 
+@pytest.mark.sweep
 async def test_columns_stand_where_they_stood_after_a_look_at_the_end_and_back() -> None:
     for number in (30, 700):
         async with screen(FilledSource([*calm(), *_runs(number)]), SMALL) as shown:
@@ -78,6 +81,7 @@ async def test_the_small_terminal_names_the_owner_the_progress_and_the_time_of_w
         assert all(title in shown.lines[2] for title in ("PHASE", "STARTED", "TOOK", "EXPIRES", "FROM"))
 
 
+@pytest.mark.sweep
 async def test_storage_has_mode_default_and_the_cause_of_an_error_at_80_columns() -> None:
     why = 'BackupStorageLocation "s3-us" is unavailable: rpc error: code = Unknown desc = 404: NoSuchBucket'
     broken = location("s3-us", "Unavailable", message=why)
@@ -89,6 +93,7 @@ async def test_storage_has_mode_default_and_the_cause_of_an_error_at_80_columns(
         assert "rw" in line.split()
 
 
+@pytest.mark.sweep
 async def test_the_meaning_of_a_cron_expression_has_a_column_where_there_is_room() -> None:
     async with screen(size=LARGE) as shown:
         await shown.press("2", "ctrl+w")

@@ -17,6 +17,7 @@ def under_cursor(shown: Screen) -> str:
 
 
 @pytest.mark.parametrize("before", ["G", "down"])
+@pytest.mark.sweep
 async def test_after_a_filter_the_cursor_is_on_the_first_match(before: str) -> None:
     async with screen() as shown:
         await shown.press("7", before, "slash", *"hourly", "enter")
@@ -35,6 +36,7 @@ async def test_a_row_that_comes_while_one_types_does_not_take_the_first_place_fr
         assert under_cursor(shown) == shown.names()[0] != first
 
 
+@pytest.mark.sweep
 async def test_a_filter_that_is_left_keeps_the_cursor_on_its_object() -> None:
     async with screen() as shown:
         await shown.press("7", "slash", *"hourly", "enter", "down")

@@ -24,6 +24,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 IN_UTC = re.compile(r"\d\d:\d\d(?::\d\d)?Z\b")
 
 
+@pytest.mark.sweep
 async def test_a_dialog_writes_its_times_in_the_chosen_zone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dashboard, "my_zone", BERLIN)
     async with stand("quiet", tmp_path, monkeypatch) as at:

@@ -70,6 +70,7 @@ def _ended(item: dict[str, dict[str, str]]) -> bool:
     return item.get("status", {}).get("phase", "") in ("Completed", "Failed", "Canceled")
 
 
+@pytest.mark.sweep
 async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
@@ -85,6 +86,7 @@ async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, mo
         assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/backups"]
 
 
+@pytest.mark.sweep
 async def test_of_several_backups_now_each_waits_for_those_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +117,7 @@ async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: p
         assert at.writes == ["DELETE /apis/velero.io/v1/namespaces/openshift-adp/schedules/mail"]
 
 
+@pytest.mark.sweep
 async def test_a_name_that_is_typed_is_not_asked_for_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
@@ -249,6 +252,7 @@ async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_clu
         await at.see(f"{nab['name']} is deleted")
 
 
+@pytest.mark.sweep
 async def test_data_movements_of_a_running_backup_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("volumes", tmp_path, monkeypatch) as at:
         moving = next(item for item in at.box.storage.list(at.box.storage.kind("DataUpload")) if not _ended(item))

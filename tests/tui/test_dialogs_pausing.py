@@ -24,6 +24,7 @@ def schedule(at: Stand, name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
+@pytest.mark.sweep
 async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
     size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,6 +45,7 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
         assert (size == MIDDLE) == any(" now " in line and "02:40" in line for line in at.shown.lines)
 
 
+@pytest.mark.sweep
 async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("maintenance", tmp_path, monkeypatch, speed=60) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
@@ -134,6 +136,7 @@ async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
         assert len(at.writes) == 1
 
 
+@pytest.mark.sweep
 async def test_what_stays_as_it_is_is_not_shown_as_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
@@ -142,6 +145,7 @@ async def test_what_stays_as_it_is_is_not_shown_as_a_write(tmp_path: Path, monke
         assert "false → false" not in at.shown.text
 
 
+@pytest.mark.sweep
 async def test_enter_after_the_last_field_leads_to_the_knob_that_pauses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +188,7 @@ async def test_a_wrong_field_has_the_cursor_after_its_error(tmp_path: Path, monk
         await at.see("✓ patched")
 
 
+@pytest.mark.sweep
 async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +302,7 @@ async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_as
         await at.see("skips what was due")
 
 
+@pytest.mark.sweep
 async def test_velero_writes_the_object_under_way_and_nobody_is_asked_as_the_plan_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -370,6 +376,7 @@ async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly
         assert schedule(at, "wiki")["paused"] is True
 
 
+@pytest.mark.sweep
 async def test_who_pauses_is_known_before_anything_is_shown_to_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -393,6 +400,7 @@ async def test_who_pauses_is_known_before_anything_is_shown_to_be_written(
         assert shown == {f"annotation {PAUSED_BY}: {written}"}
 
 
+@pytest.mark.sweep
 async def test_what_waits_for_a_refresh_while_the_dialog_closes_is_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

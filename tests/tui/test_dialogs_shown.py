@@ -200,6 +200,7 @@ async def test_a_toast_is_one_line_the_newest_alone_and_no_window_is_under_it() 
         assert not any(one.display for one in app.screen.query(Toast))
 
 
+@pytest.mark.sweep
 async def test_messages_are_seen_however_many_there_were_before() -> None:
     filled = FilledSource(troubled())
     app = Dashboard(lambda: filled, DisplayOptions(flash=False))
@@ -213,6 +214,7 @@ async def test_messages_are_seen_however_many_there_were_before() -> None:
         assert len(app.screen.query(ToastHolder)) == 1
 
 
+@pytest.mark.sweep
 async def test_a_message_takes_the_whole_line_above_the_keys_so_that_no_word_is_half_seen() -> None:
     filled = FilledSource(troubled())
     app = Dashboard(lambda: filled, DisplayOptions(flash=False))
@@ -241,6 +243,7 @@ async def test_what_is_said_while_a_dialog_is_open_is_one_line_inside_it(
         assert len(told.splitlines()) == 1
 
 
+@pytest.mark.sweep
 async def test_a_dialog_is_as_high_as_before_when_the_terminal_was_small_for_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +275,7 @@ async def test_a_terminal_that_is_too_small_says_so_and_comes_back(
 
 
 @pytest.mark.parametrize(("size", "wide"), [(TINY, 40), (SMALL, 78), (MIDDLE, 100), (LARGE, 120)])
+@pytest.mark.sweep
 async def test_a_dialog_takes_the_room_that_there_is(
     size: tuple[int, int], wide: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ async def test_a_reason_typed_after_a_tab_does_not_pause_all_that_is_marked(
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_a_reason_with_a_q_in_it_stays_in_its_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.shown.press("2", "s", *chars("quarterly"))
@@ -65,6 +66,7 @@ async def test_a_reason_with_a_q_in_it_stays_in_its_field(tmp_path: Path, monkey
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_keys_on_the_heels_of_the_one_that_opens_are_text_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,6 +303,7 @@ async def test_what_cannot_be_undone_is_red_and_says_what_it_does(
         assert not at.dialog.query_one(".dialog").has_class("-dangerous")
 
 
+@pytest.mark.sweep
 async def test_the_button_says_how_many_it_is_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         for name in ("etcd", "mail"):

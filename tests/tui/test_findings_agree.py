@@ -60,6 +60,7 @@ def test_the_command_line_prints_the_findings_that_triage_shows(name: str, passe
     assert printed(source) == shown(source)
 
 
+@pytest.mark.sweep
 def test_a_namespace_whose_last_copy_expires_is_a_finding_where_the_protection_page_says_so() -> None:
     said = 0
     for name, passed in _LATE.items():

@@ -182,6 +182,7 @@ async def test_rows_that_come_in_before_it_do_not_move_the_cursor() -> None:
         assert [row.key for row in shown.table.window].index(held) == line
 
 
+@pytest.mark.sweep
 async def test_with_several_clusters_the_head_names_both() -> None:
     async with screen(FilledSource(troubled(), ("prod-eu", "prod-us"))) as shown:
         await shown.press("3", "b", "home")

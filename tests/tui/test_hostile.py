@@ -47,6 +47,7 @@ async def test_no_control_code_of_an_object_reaches_the_screen(place: str) -> No
         assert shown.faults == []
 
 
+@pytest.mark.sweep
 async def test_every_line_is_as_wide_as_the_screen_whatever_is_in_it() -> None:
     async with screen(FilledSource(_evil())) as shown:
         for place in _PLACES:
@@ -78,6 +79,7 @@ async def test_an_object_that_cannot_be_read_is_one_bad_row() -> None:
         assert "cannot be read: status.phase" in shown.text
 
 
+@pytest.mark.sweep
 async def test_ascii_means_ascii() -> None:
     async with screen(display_options=DisplayOptions(ascii=True, flash=False)) as shown:
         for place in _PLACES:

@@ -27,6 +27,7 @@ from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
 TABLES = [tab for tab in TABS if tab.id not in ("calendar", "primer")]
 
 
+@pytest.mark.sweep
 async def test_digits_lead_to_the_tabs() -> None:
     async with screen() as shown:
         for tab in TABS:
@@ -236,6 +237,7 @@ async def test_one_namespace_by_palette_and_all_again_by_zero() -> None:
         assert len(shown.names()) == 4
 
 
+@pytest.mark.sweep
 async def test_the_palette_leads_to_a_view_by_its_name() -> None:
     async with screen() as shown:
         for typed, page in (
@@ -253,6 +255,7 @@ async def test_the_palette_leads_to_a_view_by_its_name() -> None:
             await shown.on_page(page)
 
 
+@pytest.mark.sweep
 async def test_the_palette_finds_actions_by_what_they_do() -> None:
     async with screen() as shown:
         await shown.press("2", "ctrl+p", *"only problems", "down", "enter")
@@ -343,6 +346,7 @@ async def test_what_does_nothing_here_is_not_offered() -> None:
         assert "open" not in shown.footer
 
 
+@pytest.mark.sweep
 async def test_enter_opens_the_object_and_its_sections_follow_the_arrows() -> None:
     async with screen() as shown:
         await shown.press("3")
@@ -461,6 +465,7 @@ async def test_keys_that_come_in_one_go_are_taken_one_after_the_other() -> None:
         await shown.until(lambda: shown.app._exit)
 
 
+@pytest.mark.sweep
 async def test_a_key_on_the_heels_of_the_enter_that_keeps_a_filter_is_no_letter_of_it() -> None:
     async with screen() as shown:
         for key in ("2", "slash", *"hourly", "enter", "down", "y"):
@@ -599,6 +604,7 @@ async def test_a_command_that_is_only_guessed_is_offered_and_not_run(typed: str,
         assert "1Triage" in shown.text, "the header and the tabs stay"
 
 
+@pytest.mark.sweep
 async def test_the_beginning_of_one_command_alone_runs_it() -> None:
     async with screen() as shown:
         await shown.press("colon", *"sche", "enter")
@@ -637,6 +643,7 @@ async def test_the_help_of_a_page_has_one_meaning_for_left_and_right(page: str, 
         assert {" ".join(words[2:]) for words in meanings if words[:2] == ["left", "right"]} == {told}
 
 
+@pytest.mark.sweep
 async def test_the_beginning_of_one_page_alone_is_that_page() -> None:
     async with screen() as shown:
         await shown.press("colon", *"pri", "enter")

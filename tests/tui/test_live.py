@@ -34,6 +34,7 @@ def _change(shown: Screen, name: str, phase: str) -> None:
     shown.source.change(BACKUP, changed)
 
 
+@pytest.mark.sweep
 async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None:
     async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE, painted=True) as shown:
         await shown.press("7", "N")

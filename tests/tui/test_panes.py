@@ -65,6 +65,7 @@ async def test_a_step_with_a_long_name_stands_apart_from_its_time() -> None:
 
 
 @pytest.mark.parametrize(("size", "is_told"), [(SMALL, False), (MIDDLE, True), (LARGE, True)])
+@pytest.mark.sweep
 async def test_a_schedule_tells_its_keys_beside_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], is_told: bool
 ) -> None:
@@ -74,6 +75,7 @@ async def test_a_schedule_tells_its_keys_beside_the_table(
         await at.shown.until(lambda: ("Keys" in at.shown.pane and "s pause" in at.shown.pane) is is_told)
 
 
+@pytest.mark.sweep
 async def test_beside_the_table_keys_come_last_but_for_a_chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
         await at.see("worst first")
@@ -106,6 +108,7 @@ async def test_a_text_that_became_shorter_leaves_nothing_of_the_longer_one() -> 
     ("size", "pane", "rows"),
     [(SMALL, (80, 5), 14), ((80, 40), (80, 13), 22), (MIDDLE, (44, 35), 34), (LARGE, (70, 55), 54)],
 )
+@pytest.mark.sweep
 async def test_table_and_pane_have_a_fixed_share_whatever_row_is_under_the_cursor(
     size: tuple[int, int], pane: tuple[int, int], rows: int
 ) -> None:
@@ -175,6 +178,7 @@ async def test_the_detail_of_a_backup_draws_its_path() -> None:
         assert "New ✓ ─ Queued ✓ ─ InProgress ◐ ─ Completed" in shown.text
 
 
+@pytest.mark.sweep
 async def test_the_detail_of_a_tenants_backup_names_its_velero_object_both_queues_and_its_spec() -> None:
     async with screen() as shown:
         await shown.press("3")

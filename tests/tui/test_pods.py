@@ -72,6 +72,7 @@ async def test_a_log_that_fits_is_shown_whole(tmp_path: Path, monkeypatch: pytes
         await at.see("level=fatal", "w no wrap")
 
 
+@pytest.mark.sweep
 async def test_who_may_not_list_pods_is_told_which_permission_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +94,7 @@ async def test_movements_show_the_time_left_of_each_volume(tmp_path: Path, monke
         await at.shown.until(lambda: at.shown.page == "triage")
 
 
+@pytest.mark.sweep
 async def test_the_volumes_of_a_backup_that_has_ended_are_listed_when_they_are_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

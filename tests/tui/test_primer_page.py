@@ -107,6 +107,7 @@ async def test_enter_edits_tab_goes_to_the_minutes_and_escape_leaves() -> None:
         assert shown.page == "primer"
 
 
+@pytest.mark.sweep
 async def test_no_key_of_text_entry_is_taken_away() -> None:
     async with screen(FilledSource(night())) as shown:
         await shown.press("6", "enter", *"q:?1cpoz/JZ 2")
@@ -177,6 +178,7 @@ async def test_the_list_of_objects_is_left_without_taking_any() -> None:
             assert value(shown, "expression") == ""
 
 
+@pytest.mark.sweep
 async def test_p_in_the_table_of_schedules_leads_here_with_its_expression() -> None:
     async with screen(FilledSource(night())) as shown:
         await shown.press("2", "/", *"etcd-hourly", "enter", "p")

@@ -34,6 +34,7 @@ async def test_each_namespace_says_whether_it_can_be_brought_back(
         await at.see("ns legacy", "It no longer exists, and can be brought back.")
 
 
+@pytest.mark.sweep
 async def test_why_a_schedule_that_takes_it_has_made_no_copy_is_said_at_80_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +115,7 @@ async def test_an_older_copy_is_chosen_inside_the_dialog(tmp_path: Path, monkeyp
         assert made["metadata"]["name"].startswith(older)
 
 
+@pytest.mark.sweep
 async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is_there_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +134,7 @@ async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ async def test_what_failed_is_two_keys_and_one_consent_away(tmp_path: Path, monk
         assert at.shown.faults == []
 
 
+@pytest.mark.sweep
 async def test_results_are_of_one_object_and_not_of_the_next_with_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +131,7 @@ async def test_a_tenant_sees_the_counts_of_a_nab_and_why_there_is_no_list(
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_the_administrator_fetches_the_results_of_a_nab_from_velero(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

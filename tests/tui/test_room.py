@@ -70,6 +70,7 @@ def test_a_long_name_is_parted_before_its_uuid_also_where_a_colon_follows() -> N
     assert (second[0].style.bold, second[1].style.bold) == (True, None)
 
 
+@pytest.mark.sweep
 async def test_a_name_takes_the_room_that_a_shorter_wording_beside_it_leaves() -> None:
     names = [f"team-{'x' * 36}-{number}" for number in range(3)]
     owned = [
@@ -202,6 +203,7 @@ async def test_from_120_columns_on_the_queue_tells_what_has_ended_in_the_last_ho
         assert "ENDED IN" not in shown.text
 
 
+@pytest.mark.sweep
 async def test_what_ended_well_is_drawn_as_long_as_it_took_against_the_longest_that_is_shown() -> None:
     runs: list[Resource] = [
         backup("now", "InProgress", created="02:40:03", started="02:40:03"),

@@ -87,6 +87,7 @@ async def test_a_new_run_leaves_the_cursor_on_its_run() -> None:
         assert _page(shown).run_under_cursor() == _of("etcd-03")
 
 
+@pytest.mark.sweep
 async def test_a_schedule_without_runs_and_other_sections_have_no_table_of_them() -> None:
     async with screen(FilledSource([schedule("etcd", "0 * * * *")])) as shown:
         await shown.press("2", "enter")
@@ -106,6 +107,7 @@ async def test_from_120_columns_on_its_name_its_state_and_the_sections_are_in_th
         assert shown.lines[-2] == f"└{'─' * 118}┘"
 
 
+@pytest.mark.sweep
 async def test_beside_its_runs_a_capital_edits_the_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("default", tmp_path, monkeypatch) as at:
         await at.shown.press("2", "slash", *"metrics", "enter", "enter")
@@ -114,6 +116,7 @@ async def test_beside_its_runs_a_capital_edits_the_schedule(tmp_path: Path, monk
         await at.shown.sees("Edit metrics-hourly in")
 
 
+@pytest.mark.sweep
 async def test_below_a_narrow_table_the_signs_of_the_strip_are_explained() -> None:
     async with screen(FilledSource(_objects())) as shown:
         await shown.press("2")

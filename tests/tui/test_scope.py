@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
 from tests.tui.fake_source import FilledSource, troubled
@@ -34,6 +36,7 @@ def told(shown: Screen) -> str:
     return " ".join(shown.text.split())
 
 
+@pytest.mark.sweep
 async def test_an_operator_who_asks_for_one_team_sees_the_queue_that_it_waits_in(tmp_path: Path) -> None:
     async with box() as running, before(running, tmp_path, "admin", "team-pay") as shown:
         assert "ns team-pay" in shown.status
@@ -84,6 +87,7 @@ async def test_a_tenant_who_started_without_a_namespace_gets_in_with_ns(tmp_path
         assert "ns team-pay" in shown.status, "all that this person sees is still this one"
 
 
+@pytest.mark.sweep
 async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:
     async with screen() as shown:
         await shown.press("3", ":", *"ns team-pay", "enter")

@@ -41,6 +41,7 @@ async def test_without_colour_no_cell_has_one() -> None:
     assert all(colour is None or colour.is_default for colour in await _colours("no-colour"))
 
 
+@pytest.mark.sweep
 async def test_in_the_terminal_s_own_colours_a_cell_has_one_of_the_sixteen() -> None:
     numbers = {colour.number for colour in await _colours("16-colours") if colour and not colour.is_default}
     assert numbers

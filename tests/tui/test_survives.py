@@ -107,6 +107,7 @@ async def test_a_pane_that_fails_says_so_and_is_listed(monkeypatch: pytest.Monke
         assert "the section overview failed" in shown.text
 
 
+@pytest.mark.sweep
 async def test_thousands_of_messages_leave_one_toast_and_the_latest_of_the_list() -> None:
     async with screen(FilledSource(calm())) as shown:
         for number in range(2_000):

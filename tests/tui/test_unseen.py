@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from foretop.app import Dashboard
 from foretop_core.clock import SystemClock
 from foretop_core.dashboard.session_protocol import DisplayOptions
@@ -56,6 +58,7 @@ async def test_a_person_without_rights_reads_on_every_tab_which_one_is_missing(t
             assert f"{plural}." in told.partition("list and watch")[2], shown.text
 
 
+@pytest.mark.sweep
 async def test_a_tenant_is_told_what_was_not_seen(tmp_path: Path) -> None:
     async with LocalApiServer(users=[_TENANT]) as box, before(box, tmp_path, "tenant") as shown:
         await shown.until(lambda: "No problems in what is visible." in shown.text)
@@ -64,6 +67,7 @@ async def test_a_tenant_is_told_what_was_not_seen(tmp_path: Path) -> None:
         assert "No non-admin backups or restores." in shown.text
 
 
+@pytest.mark.sweep
 async def test_a_cluster_without_oadp_says_so_on_its_tab_alone(tmp_path: Path) -> None:
     kinds = Catalog(kind for kind in load_catalog() if kind.group != "oadp.openshift.io")
     storage = InProcessApi(SystemClock(), kinds)

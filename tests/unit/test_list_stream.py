@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.list_watch_codec import ListStream
 from foretop_core.models.kinds import SCHEDULE
+from tests.examples import few_or_many
 
 TEXTS = st.text(max_size=8) | st.sampled_from(['},{"metadata":', '"items":[', "}]}", "\\", '\\"', "]"])
 VALUES = st.recursive(
@@ -31,7 +31,7 @@ def split(body: bytes, cuts: list[int]) -> tuple[list[Any], str | None]:
     return [json.loads(bytes(raw)) for raw in [*found, *(last.items or [])]], last.metadata.resource_version
 
 
-@given(objects=st.lists(OBJECTS, max_size=6), is_meta_first=st.booleans(), data=st.data())
+@few_or_many(30, 300, st.lists(OBJECTS, max_size=6), st.booleans(), st.data())
 def test_the_objects_of_a_list_do_not_depend_on_how_it_is_cut(
     objects: list[Any], is_meta_first: bool, data: st.DataObject
 ) -> None:

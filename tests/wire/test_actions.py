@@ -163,6 +163,7 @@ async def test_a_role_for_some_names_only_is_tried(tmp_path: Path) -> None:
         assert [result.outcome for result in await done(executor, plan, pausing)] == [Outcome.DONE, Outcome.FAILED]
 
 
+@pytest.mark.sweep
 async def test_two_hundred_with_ten_that_fail_are_told_one_by_one_and_the_rest_can_be_repeated(tmp_path: Path) -> None:
     names = [f"s-{number:03}" for number in range(200)]
     lost = names[5:200:20]

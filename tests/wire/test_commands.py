@@ -202,6 +202,7 @@ def test_a_bad_filter_is_one_line(config: str, capsys: pytest.CaptureFixture[str
     assert "'wind' is not a field here" in capsys.readouterr().err
 
 
+@pytest.mark.sweep
 def test_watching_prints_all_that_is_there_and_then_each_change(tmp_path: Path) -> None:
     """In a process of its own, read line by line: what a script would do."""
     with box_in_thread(OBJECTS) as made:
@@ -291,6 +292,7 @@ def test_a_team_s_namespace_alone_gives_the_same_answers_as_the_whole_cluster(
         assert run(["describe", "schedule", "mail-hourly", *team]) == 2, "others' objects stay out of it"
 
 
+@pytest.mark.sweep
 def test_a_run_that_velero_has_not_seen_has_one_phase_everywhere(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

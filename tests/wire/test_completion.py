@@ -236,6 +236,7 @@ def test_nothing_in_the_current_folder_is_run_when_kubectl_completes_the_plugin(
 HOSTILE_NAMES = ["$(touch ran)", "`touch ran`", "a;b", "a\nb", "a\x1b[2J", "x y", "A", "-n", "a" * 254, "", "é"]
 
 
+@pytest.mark.sweep
 def test_only_valid_names_of_a_cluster_are_completed(environ: dict[str, str], tmp_path: Path) -> None:
     assert words(environ, "schedule", "pause", "") == ["broken", "hourly"]
     (kept,) = (tmp_path / "cache" / "foretop" / "completion").iterdir()

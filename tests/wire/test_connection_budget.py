@@ -77,6 +77,7 @@ def test_what_is_polled_is_a_finding() -> None:
     assert "ulimit -n" in str(finding.remedy)
 
 
+@pytest.mark.sweep
 async def test_known_rights_are_reviewed_once_a_second_at_most_and_ever_more_rarely(tmp_path: Path, wire: Wire) -> None:
     async with LocalApiServer(users=(User("nobody"),)) as running:
         client, clock = client_of(running, tmp_path, "nobody"), ManualClock(SystemClock().now())

@@ -87,6 +87,7 @@ def test_a_release_without_a_queue_shows_none_of_its_phases(
     assert ("Queued" in said) is queues
 
 
+@pytest.mark.sweep
 def test_without_a_terminal_one_report_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["demo", "--seed", "3"]) == 0
     said = capsys.readouterr().out

@@ -42,6 +42,7 @@ def test_get_and_report_tell_the_same_start_and_the_servers_default(
     assert "server: yes" in shown
 
 
+@pytest.mark.sweep
 def test_get_tells_of_the_queue_what_the_report_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A server that is down ends nothing, and a volume waits for the one that its node moves."""
     for scene, state in (("dead", "server_silent"), ("volumes", "waits_for_volume")):

@@ -172,6 +172,7 @@ async def test_a_lock_that_is_held_refuses_the_write_and_the_loop_goes_on(tmp_pa
         assert wire.writes == []
 
 
+@pytest.mark.sweep
 def test_a_command_that_waits_for_the_lock_can_be_interrupted(tmp_path: Path) -> None:
     state = tmp_path / "state"
     environ = {**os.environ, "XDG_STATE_HOME": str(state), "XDG_CONFIG_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}

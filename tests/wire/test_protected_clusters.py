@@ -373,6 +373,7 @@ def test_what_is_fetched_by_a_request_wants_the_name_too(command: tuple[str, ...
     assert changed_by(wire) == []
 
 
+@pytest.mark.sweep
 def test_two_clusters_are_told_apart_by_their_authorities(place: Place, wire: Wire) -> None:
     """What is surely not the protected cluster is written to as ever."""
     place.write(

@@ -207,6 +207,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     return {**msgspec.json.decode(done.stdout, type=dict[str, tuple[int, str]]), "labels": (0, str(labelled))}
 
 
+@pytest.mark.sweep
 def test_a_column_is_an_entry_among_the_columns(told: Told) -> None:
     code, out = told["column"]
     assert code == 0, out

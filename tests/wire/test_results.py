@@ -164,6 +164,7 @@ async def test_a_small_file_that_unpacks_into_a_flood_is_not_unpacked_to_the_end
             await results_of(executor, from_builtins(Backup, ONE))
 
 
+@pytest.mark.sweep
 async def test_the_box_tells_of_as_many_troubles_as_its_backups_count_and_always_the_same() -> None:
     async with opened("default", 1) as api:
         backups = (await api.get(f"{VELERO}/namespaces/{HOME}/backups")).expect(200)["items"]

@@ -200,6 +200,7 @@ def test_a_finished_backup_is_described_with_its_volumes_and_hooks(
     assert "restore velero/running  InProgress" in told
 
 
+@pytest.mark.sweep
 def test_a_description_has_the_findings(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     told = printed(config, capsys, "describe", "schedule", "broken")
     assert "Findings\nerror: invalid cron" in told
@@ -277,6 +278,7 @@ def has_ended(process: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.sweep
 def test_the_command_of_a_watch_that_is_ended_from_outside_ends_with_it(number: signal.Signals, tmp_path: Path) -> None:
     with box_in_thread(OBJECTS) as made:
         started = tmp_path / "started"
@@ -294,6 +296,7 @@ def test_the_command_of_a_watch_that_is_ended_from_outside_ends_with_it(number: 
         asyncio.run(until(lambda: all(has_ended(one) for one in processes)))
 
 
+@pytest.mark.sweep
 def test_each_change_of_a_finding_is_a_sentence_and_runs_the_hook(tmp_path: Path) -> None:
     """In processes of their own, with a schedule that is fixed while they watch."""
     settings = Path(os.environ["XDG_CONFIG_HOME"]) / "foretop" / "config.yaml"

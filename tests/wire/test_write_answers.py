@@ -42,6 +42,7 @@ from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity
 from foretop_demo.local_api_server import LocalApiServer
+from tests.examples import sampled
 from tests.objects import NOW, schedule
 from tests.wire.action_fixtures import (
     Answer,
@@ -293,6 +294,12 @@ ANSWERS: dict[str, Way] = {
     "made after the cut": cut_and_made_later,
     "cut inside the answer": truncated,
 }
+_EACH_TIME = (
+    *("honest", "login page after the write", "redirect that keeps the method", "redirect after the write", "null"),
+    *("Status Success of something else", "another name", "another uid", "500", "504 after the write"),
+    *("404 page of a proxy after the write", "cut before", "cut after", "made after the cut", "cut inside the answer"),
+)
+"""One of each sort; all of them run in the sweeps."""
 
 
 @asynccontextmanager
@@ -318,7 +325,7 @@ async def another_server(tally: Tally) -> AsyncIterator[None]:
         await runner.cleanup()
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", sampled(ANSWERS, *_EACH_TIME))
 async def test_no_write_is_done_falsely_or_missing_in_the_journal(name: str, tmp_path: Path, wire: Wire) -> None:
     tally = Tally()
     async with (
@@ -389,6 +396,7 @@ async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Pa
         assert box.storage.get(kind, target.namespace, target.name) == second
 
 
+@pytest.mark.sweep
 async def test_lost_answers_are_looked_into_while_the_rest_is_sent(tmp_path: Path, wire: Wire) -> None:
     """A webhook that breaks every write would otherwise cost ten seconds for each schedule."""
     names = [f"s-{number:02}" for number in range(40)]
