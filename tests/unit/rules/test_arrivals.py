@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from random import Random
 
 from msgspec.structs import replace
 
 from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.arrivals import NO_BOUND, Arrivals, rush, tenant_runs
+from foretop_core.rules.night.arrivals import MIDDLE, NO_BOUND, Arrivals, rush, tenant_runs
 from foretop_core.rules.night.lengths import late_handovers
 from foretop_core.rules.night.night import Night, night
 from foretop_core.rules.night.open_queue import open_forecasts
 from foretop_core.rules.night.server_model import server_model
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_words import night_words, week_words
 from tests.objects import NOW, at, backup, location, schedule
 
 HOUR, DAY = 3600.0, 86400.0
@@ -81,7 +84,7 @@ def test_later_hours_are_like_the_same_hours_of_earlier_days() -> None:
     ago = sorted(day * DAY - 3 * HOUR - number * 300 for day in range(1, 6) for number in range(12))
     known = Arrivals(tuple(ago), (0,) * len(ago), (60.0,) * len(ago), 7 * DAY, 0, 3)
     for seed in range(20):
-        drawn = known.draw(Random(seed), DAY).arrivals
+        drawn = known.draw(Random(seed), DAY, seed / 20).arrivals
         assert len(drawn) == 12
         assert all(3 * HOUR <= one.at <= 4 * HOUR for one in drawn)
         assert list(drawn) == sorted(drawn, key=lambda one: one.at)
@@ -90,7 +93,7 @@ def test_later_hours_are_like_the_same_hours_of_earlier_days() -> None:
 def test_those_that_come_by_chance_do_not_come_as_often_again() -> None:
     def counts(ago: list[float]) -> set[int]:
         known = Arrivals(tuple(ago), (0,) * len(ago), (60.0,) * len(ago), HOUR, 0, 3)
-        return {len(known.draw(Random(seed), HOUR).arrivals) for seed in range(40)}
+        return {len(known.draw(Random(seed), HOUR, seed / 40).arrivals) for seed in range(40)}
 
     chance = Random(1)
     by_chance = sorted(chance.uniform(0.0, HOUR) for _ in range(30))
@@ -183,7 +186,7 @@ def test_how_often_tenants_come_is_known_only_about() -> None:
     random = Random(1)
     ago = sorted(random.uniform(0.0, HOUR) for _ in range(30))
     known = Arrivals(tuple(ago), (0,) * len(ago), (60.0,) * len(ago), HOUR, 0, 3)
-    counts = [len(known.draw(Random(seed), HOUR).arrivals) for seed in range(400)]
+    counts = [len(known.draw(Random(seed), HOUR, seed / 400).arrivals) for seed in range(400)]
     middle = sum(counts) / len(counts)
     spread = sum((count - middle) ** 2 for count in counts) / len(counts)
     assert 27 <= middle <= 33
@@ -202,7 +205,7 @@ def _arrivals(ago: list[float], fewest: int = 0, most: int = NO_BOUND) -> Arriva
 def test_a_rush_of_a_few_minutes_is_not_spread_over_the_days_before_it() -> None:
     """A dozen in four minutes after one every hour and a half: many more come in the next quarter of an hour."""
     known = _arrivals([20.0 * number for number in range(1, 13)] + _quiet())
-    counts = sorted(len(known.draw(Random(seed), HOUR / 4).arrivals) for seed in range(200))
+    counts = sorted(len(known.draw(Random(seed), HOUR / 4, seed / 200).arrivals) for seed in range(200))
     assert counts[100] >= 10
     assert counts[190] >= 30, "it may go on"
     assert counts[10] <= 5, "or be over"
@@ -210,7 +213,9 @@ def test_a_rush_of_a_few_minutes_is_not_spread_over_the_days_before_it() -> None
 
 def test_a_rush_that_has_gone_on_goes_on_in_most_courses() -> None:
     known = _arrivals([60.0 * number for number in range(1, 31)] + _quiet())
-    late = [sum(one.at > HOUR / 2 for one in known.draw(Random(seed), HOUR).arrivals) for seed in range(200)]
+    late = [
+        sum(one.at > HOUR / 2 for one in known.draw(Random(seed), HOUR, seed / 200).arrivals) for seed in range(200)
+    ]
     assert sum(count >= 15 for count in late) >= 100, "not as in the same hour of the day before"
 
 
@@ -251,3 +256,48 @@ def test_without_a_rush_they_come_as_on_other_days() -> None:
     calm = rushing.without_rush()
     assert (calm.ago, calm.fewest_waiting, calm.most_waiting) == (before, 0, NO_BOUND)
     assert calm.without_rush() is calm
+
+
+def _last(known: Arrivals, share: float = MIDDLE) -> float:
+    """When the last tenant comes before the hour of now on the next day, which is like now."""
+    return max(one.at for one in known.draw(Random(1), DAY, share).arrivals if one.at < 22 * HOUR)
+
+
+def test_an_hour_of_tenants_does_not_tell_of_a_whole_day() -> None:
+    """All that is known of them is an hour, as where their backups are deleted soon."""
+    known = _arrivals([90.0 * number for number in range(1, 41)])
+    assert 2 * HOUR < _last(known) < 6 * HOUR
+    assert 10 <= sum(_last(known, share / 100) > 20 * HOUR for share in range(100)) <= 40, "in some they come all day"
+
+
+def test_what_came_in_a_rush_does_not_come_again_after_it() -> None:
+    """Nothing is known of earlier days: after the rush they come as before it, one in ten minutes."""
+    known = _arrivals([30.0 * number for number in range(1, 41)] + [1200.0 + 600 * number for number in range(1, 7)])
+    assert rush(known.ago) == 1200.0
+    drawn = known.draw(Random(1), DAY, MIDDLE).arrivals
+    assert sum(one.at < HOUR for one in drawn) > 80
+    assert sum(2 * HOUR < one.at < 3 * HOUR for one in drawn) <= 12
+
+
+def test_the_night_does_not_tip_over_while_a_rush_lasts() -> None:
+    """Looks that are ten minutes apart tell of full hours that differ by no more than the rush has grown."""
+    full = [_last(_arrivals([30.0 * n for n in range(1, 2 * minutes + 1)])) for minutes in range(20, 61, 10)]
+    assert full == sorted(full)
+    assert max(later - one for one, later in pairwise(full)) <= HOUR
+
+
+def test_the_likely_course_has_the_tenants_that_the_draws_have() -> None:
+    snapshot = _server(*_nightly(), *_tenants(every=130, lasts=100))
+    looks = [night(snapshot, "velero", NOW, timedelta(hours=6), draws=draws) for draws in (0, 50)]
+    first, then = (sum(span.is_to_come for span in look.typical) for look in looks)
+    assert first > 40
+    assert 0.7 < first / then < 1.4
+
+
+def test_the_first_picture_and_the_week_say_that_tenants_are_counted() -> None:
+    """They ask faster than the only slot is free."""
+    snapshot = _server(*_nightly(), *_tenants(every=60, lasts=100))
+    for draws, words, ahead in ((0, night_words, DAY), (50, night_words, DAY), (0, week_words, 7 * DAY)):
+        look = night(snapshot, "velero", NOW, timedelta(seconds=ahead), draws=draws)
+        told = ["".join(part.text for part in line.phrases) for line in words(ServerNight("prod", look), NOW, UTC)]
+        assert any("expected from tenants" in line for line in told), (draws, told)

@@ -24,7 +24,7 @@ from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.store import Store
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
-from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words, week_words
+from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words
 from foretop_core.tables.timeline.time_axis import TimeAxis
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, backup, location, schedule, upload
@@ -436,12 +436,3 @@ def test_without_a_window_the_night_is_done_before_the_hourly_schedule_is() -> N
     assert outlook(ahead).night_done is not None
     only = Night("velero", NOW, NOW + timedelta(days=1), tuple(nightly), draws=50, done=nightly[-1].end)
     assert outlook(only).night_done is None, "all is done then"
-
-
-@pytest.mark.parametrize(("kind", "draws", "is_told"), [("nab", 0, True), ("nab", 50, False), ("schedule", 0, False)])
-def test_a_course_without_draws_says_that_tenants_come_on_top(kind: str, draws: int, is_told: bool) -> None:
-    owner = Owner(OwnerKind(kind), "team-a", "orders")
-    ended = PastRun(owner, "old", "Completed", at("02:00"), at("02:00"), at("02:01"))
-    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=7), draws=draws), (ended,))
-    for lines in (night_words(shown, NOW, UTC), week_words(shown, NOW, UTC)):
-        assert ("Counts" in [line.label for line in lines]) is is_told

@@ -44,7 +44,9 @@ _RUSH = 3.0
 _LONG_RUSH = 15
 """A rush of so many tells whether tenants wait for each other, one of fewer only about."""
 _GOES_ON = 0.5
-"""A rush goes on for three times as long as it has lasted, or longer, in half of the courses."""
+"""What has lasted so long goes on for three times as long, or longer, in half of the courses."""
+MIDDLE = 0.5
+"""The share of courses in which what goes on in the likely one has ended sooner."""
 NO_BOUND = 10**6
 _OFTEN = 0.2
 """The share of the moves of a queue that leave it at its longest, where those who fill it wait for each other."""
@@ -122,6 +124,11 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         return Arrivals(self.ago[came:], self.claims[came:], self.lengths[came:], self.server_seen, 0, NO_BOUND)
 
     @cached_property
+    def _usual(self) -> Arrivals:
+        """The arrivals that tell of the time after a rush: what came in it does not come again."""
+        return self.without_rush()
+
+    @cached_property
     def _irregularity(self) -> float:
         """0 where they come as a clock ticks, 1 where each comes by chance: the spread of the gaps between them.
 
@@ -145,34 +152,42 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
             count += 1
         return count
 
-    def draw(self, random: Random, until: float) -> DrawnArrivals:
+    def draw(self, random: Random, until: float, share: float) -> DrawnArrivals:
         """Draws those of one course: first as they came of late, later as in the same hour of some earlier day.
+
+        Where no earlier day tells of an hour, they go on as of late, each course up to an end of its own: an hour of
+        them does not tell of a whole day. In this `share` of all courses that, or a rush, has ended sooner.
 
         A stretch is replayed from a moment of its own on, so that no two courses are alike; of those that come by
         chance some do not come, and others come more than once.
         """
         if len(self.ago) < _FEWEST:
             return DrawnArrivals()
-        found = self._drawn_rush(random, until) if self._rush else []
+        found = self._drawn_rush(random, until, share) if self._rush else []
         at = keep_until = found[-1].at if found else 0.0
-        while at < until:
-            stretch = back = self._recent
-            first, last = -int(-(at + _HOUR) // _DAY), int((self.ago[-1] + at) // _DAY)
+        usual = self._usual
+        goes_on = _goes_on(usual.ago[-1], share) if usual.ago else 0.0
+        while at < until and usual.ago:
+            stretch = back = usual._recent
+            first, last = -int(-(at + _HOUR) // _DAY), int((usual.ago[-1] + at) // _DAY)
             if first <= last and (at or stretch > _LONGEST_RECENT):
                 stretch, back = _HOUR, random.randint(first, last) * _DAY - at
+            elif not at or at < goes_on:
+                keep_until = keep_until if self._rush else min(at + stretch, until)
             else:
-                keep_until = min(at + stretch, until)
-            came = range(bisect_right(self.ago, back - stretch), bisect_right(self.ago, back))
-            found += self._replayed(random, at, came, back, stretch, _rate(random, came))
+                at += _HOUR
+                continue
+            came = range(bisect_right(usual.ago, back - stretch), bisect_right(usual.ago, back))
+            found += usual._replayed(random, at, came, back, stretch, _rate(random, came))
             at += stretch
         coming = tuple(found[: bisect_left(found, until, key=_moment)])
         if self._rush and random.random() * _LONG_RUSH > bisect_right(self.ago, self._rush):
             return DrawnArrivals(coming, most_waiting=NO_BOUND)
         return DrawnArrivals(coming, self.fewest_waiting if coming else 0, keep_until, self.most_waiting)
 
-    def _drawn_rush(self, random: Random, until: float) -> list[Arrival]:
+    def _drawn_rush(self, random: Random, until: float, share: float) -> list[Arrival]:
         """Tenants of a rush: it has no known end, so each course has one of its own."""
-        ends = min(until, _LONGEST_RECENT, self._rush * ((1 - random.random()) ** (-1 / _GOES_ON) - 1))
+        ends = min(until, _LONGEST_RECENT, _goes_on(self._rush, share))
         came = range(bisect_left(self.ago, self._rush - _TOGETHER))
         rate, at, found = _rate(random, came), 0.0, list[Arrival]()
         while at < ends:
@@ -201,6 +216,11 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
 
 def _moment(arrival: Arrival) -> float:
     return arrival.at
+
+
+def _goes_on(lasted: float, share: float) -> float:
+    """For how long something goes on of which only is known how long it has lasted; in this share it ends sooner."""
+    return lasted * float((1 - share) ** (-1 / _GOES_ON) - 1)
 
 
 def _rate(random: Random, came: range) -> float:

@@ -257,8 +257,9 @@ class _Server:
     def ask_again(self, at: float) -> None:
         """Keeps as many backups of tenants waiting as of late: whose backup has started asks for the next."""
         tenants, random = self.draw.tenants, self.draw.random
-        while random is not None and at < tenants.keep_until and self.tenants_waiting < tenants.fewest_waiting:
-            self.ask(at, random.choice(tenants.arrivals))
+        while at < tenants.keep_until and self.tenants_waiting < tenants.fewest_waiting:
+            some = tenants.arrivals
+            self.ask(at, random.choice(some) if random is not None else some[self.arrived % len(some)])
 
     def plan(self, index: int) -> None:
         """Puts the next look that finds a schedule due on the list."""

@@ -7,6 +7,7 @@ from copy import copy
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import assert_never
 
 import msgspec
@@ -137,7 +138,7 @@ class Night(msgspec.Struct, frozen=True):
     """Why nothing can be foreseen; "" where it can."""
     late_share: float = 0.0
     typical: tuple[RunSpan, ...] = ()
-    """Every run of one course, the middle one by its end: counts of several runs at one time are true in it."""
+    """Every run of one course, the middle one by its load: counts of several runs at one time are true in it."""
     left_out: Mapping[str, str] = msgspec.field(default_factory=dict)
     """By name, why a schedule has no runs here."""
     done: Range | None = None
@@ -421,11 +422,13 @@ def _last_end(course: Course) -> float:
 
 
 def _middle(draws: Sequence[Course], likely: Course) -> Course:
-    """The course that ends in the middle of all."""
-    if not draws:
-        return likely
-    last = [_last_end(course) for course in draws]
-    return draws[sorted(range(len(draws)), key=last.__getitem__)[len(draws) // 2]]
+    """The course in the middle of all by how long its runs wait and work in all, those of tenants too."""
+    return sorted(draws, key=_load)[len(draws) // 2] if draws else likely
+
+
+def _load(course: Course) -> float:
+    runs = chain(_played(course), course.arrived)
+    return sum(run.end - run.submitted for run in runs if not run.is_lost and run.end < NEVER)
 
 
 def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:

@@ -17,7 +17,7 @@ from foretop_core.rules import phases
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.forecast import base_time, invalid
 from foretop_core.rules.heartbeat import LOOK_LASTS
-from foretop_core.rules.night.arrivals import Arrivals, arrivals_before
+from foretop_core.rules.night.arrivals import MIDDLE, Arrivals, arrivals_before
 from foretop_core.rules.night.course import NO_SCHEDULE, CourseStart, Draw, OpenRun, PlannedSchedule
 from foretop_core.rules.night.lengths import AT_ONCE, LateHandovers, Lengths, RunHistory, Source, by_items
 from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
@@ -33,6 +33,8 @@ MOST_RUNS = 1500
 MOST_RUNS_OF_ALL = 6000
 _FINALIZES = 1.0
 _UNKNOWN_LOOK = 30.0
+_EVENLY = 0.6180339887
+"""Multiples of the golden section, less their whole part, lie evenly between 0 and 1."""
 _VOLUMES_SPREAD = 0.2
 """How far the end of a run may be from what the rate of its volumes tells, as a share of what is left."""
 
@@ -163,6 +165,7 @@ class Drawing:
             finishing=[one.left(now, None) for one in model.finishing],
             look=_UNKNOWN_LOOK if model.look is None else model.look,
             late=model.late.shares(None),
+            tenants=model.arrivals.draw(self._stream("likely arrivals"), model.state.until, MIDDLE),
         )
 
     def next(self) -> Draw:
@@ -181,7 +184,8 @@ class Drawing:
             look=random.uniform(0.0, 60.0) if model.look is None else model.look,
             late=model.late.shares(random),
             random=random,
-            tenants=model.arrivals.draw(self._arrivals, model.state.until),
+            # Shares of a rush that goes on are spread evenly over the courses, however few there are.
+            tenants=model.arrivals.draw(self._arrivals, model.state.until, self.drawn * _EVENLY % 1.0),
         )
 
 

@@ -66,7 +66,6 @@ def night_words(
         return (WordLine("Night", (told,), 9),)
     lines = (
         *_peak(shown, now, zone),
-        *_without_tenants(shown),
         *_longest_wait(shown),
         _done_by(shown.in_window(window), now, zone) if window else _done(shown.outlook, now, zone),
         _window(shown, now, zone, window),
@@ -329,14 +328,7 @@ def week_words(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLin
     if waits and busiest:
         day, number = busiest[0]
         waits.append(WordLine("", (Phrase(f"most runs wait on {day}: {number}"),), 1))
-    return (*_peak(shown, now, zone), *_without_tenants(shown), *waits, *_not_made(shown))
-
-
-def _without_tenants(shown: ServerNight) -> tuple[WordLine, ...]:
-    """Says what is not counted where only the likely course was played: tenants come by chance, and only in draws."""
-    if shown.night.draws or not any(run.owner.kind is OwnerKind.NAB for run in shown.past):
-        return ()
-    return (WordLine("Counts", (Phrase("schedules only; tenants' backups come on top", Tone.DIM),), 4),)
+    return (*_peak(shown, now, zone), *waits, *_not_made(shown))
 
 
 def clock(at: datetime, now: datetime, zone: tzinfo) -> str:
