@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.undone_watch import watch_for_undoing
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.undone import UndoneChange
+from foretop_core.rules.undone import UndoneChange, written_fields
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from tests.tui.dashboard_on_box import CONTEXT, stand
 from tests.tui.pilot import LARGE, MIDDLE
@@ -122,6 +122,22 @@ async def test_what_nobody_undoes_in_time_is_not_told(tmp_path: Path, monkeypatc
         assert found is not None
         assert found.by == "kubectl"
         assert ("spec", "paused") in [one.path for one in found.fields]
+
+
+async def test_a_pause_that_was_put_back_is_in_triage_until_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("gitops", tmp_path, monkeypatch, size=LARGE, speed=5.0) as at:
+        key = at.key(SCHEDULE, "by-hand")
+        before = written_fields({"spec": {"paused": True}}, {"spec": {"paused": False}})
+        now = at.session.clock(CONTEXT).now()
+        state = at.shown.app.main_screen.state
+        assert state is not None
+        an_hour = timedelta(hours=1)
+        state.note_undone(UndoneChange(key, before, now - 2 * an_hour, now - an_hour, "argo"))
+        await at.see("schedule by-hand", "put back by argo")
+        at.patch("Schedule", "by-hand", {"spec": {"paused": True}})
+        await at.shown.until(lambda: "put back by argo" not in at.shown.text)
 
 
 async def test_of_several_those_that_were_put_back_are_not_counted_as_done(

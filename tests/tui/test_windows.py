@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foretop.dialogs.base_modal import ChoicePicker
+from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.objects import location, schedule
@@ -44,6 +45,18 @@ async def test_a_window_that_has_overrun_is_resumed_from_triage_with_one_key(
         await at.send()
         await at.shown.until(lambda: not is_paused(at, "etcd") and not is_paused(at, "mail"))
         assert is_paused(at, "wiki")
+
+
+async def test_the_key_of_a_window_is_told_for_its_own_schedules_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, size=(120, 40)) as at:
+        change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
+        at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd", change, "foretop")
+        await at.go("2", at.key(SCHEDULE, "etcd"))
+        await at.shown.until(lambda: "U resume" in at.shown.pane)
+        await at.go("2", at.key(SCHEDULE, "wiki"))
+        await at.shown.until(lambda: "U resume" not in at.shown.pane)
 
 
 async def test_the_command_lists_the_windows_and_leads_to_the_schedules_of_one() -> None:

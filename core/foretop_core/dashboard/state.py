@@ -20,7 +20,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.logs import logger
 from foretop_core.models import DataMovement
 from foretop_core.models.kinds import NAB, NAR
-from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject
+from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject, as_json
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.night.night import likely_night
@@ -41,7 +41,7 @@ from foretop_core.rules.triage import (
     with_acknowledgements,
 )
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
-from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, undone_finding
+from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, put_back, undone_finding
 from foretop_core.store import ContextHealth, Store
 from foretop_core.tables.engine.render_context import NextWaits, RenderContext, RenderContextFactory, nothing_told
 from foretop_core.tables.engine.view_scope import ViewScope
@@ -352,18 +352,25 @@ class DashboardState:
         return self.health(context).state is WatchState.SYNCING
 
     def note_undone(self, undone: UndoneChange) -> None:
-        """Triage lists it for five minutes."""
+        """Triage lists it for as long as it lasts."""
         self._undone = (*self._undone, undone)
         self._gather()
 
     def _undone_findings(self) -> tuple[Finding, ...]:
-        self._undone = tuple(one for one in self._undone if self.clock(one.target.context) - one.at < SHOWN_FOR)
+        self._undone = tuple(filter(self._is_still_undone, self._undone))
         latest = {one.target: one for one in self._undone}
         found = []
         for one in latest.values():
             item = self._object(one.target)
             found.append(undone_finding(one, owner_warning(item) if item is not None else ""))
         return tuple(found)
+
+    def _is_still_undone(self, undone: UndoneChange) -> bool:
+        """True if the object still is what it was put back to, and that is not long ago."""
+        item = self._object(undone.target)
+        if item is None or self.clock(undone.target.context) - undone.at >= SHOWN_FOR:
+            return False
+        return not undone.fields or bool(put_back(undone.fields, as_json(item)))
 
     async def acknowledge(self, new: Iterable[Acknowledgement]) -> None:
         """Known from now on to the person at the terminal; raises ForetopError where it cannot be kept."""

@@ -13,8 +13,8 @@ from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.triage.finding import Finding, Severity, brief
 
-SHOWN_FOR = timedelta(minutes=5)
-"""How long Triage lists a change that was undone."""
+SHOWN_FOR = timedelta(hours=24)
+"""How long Triage lists a change that was undone, unless it is made again: as long as a backup that failed."""
 CODE = "change-undone"
 FieldPath = tuple[str, ...]
 _USED_UP = frozenset({("spec", "skipImmediately")})
@@ -81,10 +81,10 @@ def last_writer(held: Mapping[str, Any], path: FieldPath) -> tuple[str, datetime
 def undone_finding(undone: UndoneChange, owner: str) -> Finding:
     """`owner` is what the object itself tells of who keeps it; "" where it tells nothing."""
     who = undone.by or "somebody"
-    lead = sentence("foretop wrote it at ", undone.written_at, ". ")
     if undone.fields:
         names = humanize.join([".".join(one.path) for one in undone.fields])
-        evidence = sentence(lead, f"{who} set {names} back at ", undone.at, ".")
+        lead = f"Your {_deed(undone)} did not hold: {who} set {names} back at "
+        evidence = sentence(lead, undone.at, ". foretop wrote it at ", undone.written_at, ".")
     else:
         evidence = sentence(
             "foretop deleted it at ", undone.written_at, f". {who} created it again at ", undone.at, "."

@@ -96,7 +96,7 @@ def test_who_undid_it_is_told_where_it_is_known_and_only_there() -> None:
     assert undone("").brief == "put back; by whom is not recorded"
     found = undone_finding(undone("argocd-controller"), "Change it in Git.")
     assert render(found.evidence, NOW) == (
-        "foretop wrote it at 02:40:00Z. argocd-controller set spec.paused back at 02:40:04Z."
+        "Your pause did not hold: argocd-controller set spec.paused back at 02:40:04Z. foretop wrote it at 02:40:00Z."
     )
     assert found.remedy == "Change it in Git."
     assert found.what == "put back by argocd-controller"

@@ -69,7 +69,7 @@ class WriteActions:
         if self.host.state is None or not self.host.state.source.clusters:
             return False
         if action_id == RESUME:
-            return self.host.current in _HAVE_WINDOWS and bool(all_windows(self.host.state))
+            return bool(self._windows())
         if action_id == EDIT_BESIDE_RUNS:
             page = self.host.page
             return page is not None and page.run_under_cursor() is not None and self._can(EDIT_SCHEDULE)
@@ -97,6 +97,8 @@ class WriteActions:
             return ""
         if action_id == RESUME and not all_windows(state):
             return why_no_window(state)
+        if action_id == RESUME and self.host.current in _HAVE_WINDOWS:
+            return f"Resume a pause window: this finding is about none, {page_key('schedules')} lists them"
         if action_id == RESUME:
             return f"Resume a pause window: on {page_key('schedules')} or {page_key('triage')}"
         record = _BY_ID.get(action_id)
@@ -158,7 +160,9 @@ class WriteActions:
     def about(self, action_id: str) -> tuple[ObjectRef, ...]:
         """The objects that the dialog would be about."""
         if action_id == RESUME:
-            return tuple(key for context, window in self._windows() for key in _keys(context, window))
+            keys = [_keys(*one) for one in self._windows()]
+            subject = self.host.page.subject() if self.host.page and self.host.current == "schedules" else None
+            return tuple(key for some in keys if subject is None or subject in some for key in some)
         return self._wanted(_BY_ID[action_id]).keys
 
     # Of what it is asked
@@ -361,21 +365,20 @@ class WriteActions:
             page.keep_results(key, results)
 
     def _windows(self) -> list[tuple[str, PauseWindow]]:
-        """The windows that what is under the cursor is about: all, or on Triage those of the finding."""
+        """The windows that can be resumed here: all, or those of the finding under the cursor."""
         state = self.host.state
         if state is None or self.host.current not in _HAVE_WINDOWS:
             return []
-        found = all_windows(state)
-        if self.host.current == "schedules":
+        found, finding = all_windows(state), finding_under_cursor(self.host.page)
+        if finding is None:
             return found
-        finding = finding_under_cursor(self.host.page)
-        named = set(related_to_finding(finding)) if finding is not None else set()
+        named = set(related_to_finding(finding))
         return [one for one in found if named.intersection(_keys(*one))]
 
     def _resume(self) -> None:
         """Resumes the window that paused the schedule under the cursor; where that is none, a person chooses one."""
         state = self.host.state
-        windows = self._windows() or (all_windows(state) if state is not None else [])
+        windows = self._windows()
         key = self.host.page.subject() if self.host.page else None
         mine = [one for one in windows if key is not None and key in _keys(*one)]
 
