@@ -632,7 +632,7 @@ def test_a_nightly_and_an_hourly_schedule_collide_once_a_day() -> None:
 def test_frequent_collisions_say_how_often_and_when_next() -> None:
     crowd = [schedule(name, "*/3 * * * *", last="02:39:03", created="02:38:00") for name in "abc"]
     found = only(location(), *crowd)
-    assert render(found.what, NOW) == "3 schedules start together"
+    assert render(found.what, NOW) == "3 start together, 02:42Z"
     assert "At 02:42Z 3 schedules start together (every 3 minutes): a, b and c." in render(found.evidence, NOW)
     later = triage(snapshot(location(), *crowd), NOW + timedelta(minutes=1)).findings
     assert [each.id for each in later] == [found.id]

@@ -197,6 +197,17 @@ def test_the_lane_of_the_nabs_is_shown_where_their_namespace_is_looked_at() -> N
     assert shown == [True, True, True, True, False, False]
 
 
+def test_a_tenant_is_found_in_the_lane_that_its_backups_share() -> None:
+    ended = PastRun(Owner(OwnerKind.NAB, "team-a", "carts"), "old", "Completed", at("02:00"), at("02:00"), at("02:01"))
+    lanes = TimelineModel(Store(), ("prod",))
+    lanes.take(ServerNight("prod", night(assemble([location()]), "velero", NOW, draws=0), (ended,)))
+    found = []
+    for text in ("team-a", "carts", "nab", "team-b"):
+        lanes.narrow(text)
+        found.append(len(lanes.order))
+    assert found == [1, 1, 1, 0]
+
+
 def test_the_runs_of_a_schedule_whose_last_one_has_no_known_end_are_due_and_nobody_knows_their_start() -> None:
     """They are shown as due, as on the page of schedules: they wait for that end, and may be late or lost."""
     held = schedule("media", "24 * * * *", last="02:24:03", template={"includedNamespaces": ["media"]})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span, wrap
 from foretop.widgets.styles import style_of
@@ -18,6 +18,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut_end, width
 from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, warmer
+from foretop_core.tables.timeline.night_lanes import TONIGHT, is_shared
 from foretop_core.tables.timeline.night_words import LaneWords, Phrase, WordLine
 
 _SHOWN = 4
@@ -76,6 +77,11 @@ def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: Das
     if item.problem:
         return (paragraph(_refusal(item, item.parsed), Tone.BAD),)
     said: list[Paragraph] = []
+    if is_shared(item.key):
+        hours = TONIGHT // timedelta(hours=1)
+        said.append(
+            paragraph(f"backups that wait or run, and those that ended in the last {hours} hours", label="Counts")
+        )
     if item.expression:
         said += _due(item, state)
     if words is not None:

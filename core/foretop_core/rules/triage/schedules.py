@@ -296,14 +296,18 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
                 Severity.NOTE,
                 ObjectRef(snapshot.context, QUEUE, namespace, ""),
                 None,
-                f"{len(names):,} schedules start together",
+                sentence(f"{len(names):,} start together, ", when),
                 sentence(
                     "At ",
                     when,
                     f" {len(names):,} schedules start together{rhythm}: {humanize.join(names)}. Velero works on "
                     f"{humanize.count(slots, 'backup')} at a time, the others wait.",
                 ),
-                "Give them different minutes, or raise --concurrent-backups.",
+                sentence(
+                    "Give them different minutes: :spread proposes some, or try a change",
+                    Key("what_if"),
+                    ". Or raise --concurrent-backups.",
+                ),
                 tuple(snapshot.ref(schedule) for schedule in crowd.schedules),
                 f"{crowd.at:%H:%M}",
             )

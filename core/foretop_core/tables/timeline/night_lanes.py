@@ -26,7 +26,7 @@ from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
 PAST = timedelta(hours=48)
 """How far back the calendar goes."""
-_TONIGHT = timedelta(hours=8)
+TONIGHT = timedelta(hours=8)
 """What has run so lately, and runs again only after so long, is done for the night."""
 _SHARED = frozenset({NAB.name, BACKUP.name})
 _KEPT_LOADS = 10
@@ -88,7 +88,7 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
 
     def runs_tonight(self, key: ObjectRef) -> int:
         """How many runs of a lane are open, or have ended in the last hours."""
-        lately = [run for run in self.ended.get(key, ()) if run.end is None or self.night.now - run.end < _TONIGHT]
+        lately = [run for run in self.ended.get(key, ()) if run.end is None or self.night.now - run.end < TONIGHT]
         return len(lately) + len(self.foreseen.get(key, ()))
 
     def lane_runs(self, key: ObjectRef) -> tuple[LaneRun, ...]:
@@ -216,5 +216,5 @@ def lane_standing(
         return LaneStanding(group, waits=waits)
     at = min(coming)
     last = max((run.end for run in ended if run.end is not None), default=None)
-    done = not waits and last is not None and now - last < _TONIGHT < at - now
+    done = not waits and last is not None and now - last < TONIGHT < at - now
     return LaneStanding(LaneGroup.DONE if done else LaneGroup.COMING, at, waits)

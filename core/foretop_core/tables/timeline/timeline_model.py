@@ -232,15 +232,22 @@ class TimelineModel:
     def _fits(self, key: ObjectRef) -> bool:
         if not self._focus.keeps(*key[:3]) and not self._has_tenant(key):
             return False
-        return not self._wanted or self._wanted(_Sides(self[key], self._store))
+        return not self._wanted or self._wanted(_Sides(self[key], self._store, self._sharers(key)))
 
     def _has_tenant(self, key: ObjectRef) -> bool:
         """True if the namespace that is looked at has made a backup of the NABs' lane."""
-        night = self.nights.get((key.context, key.namespace))
-        if key.kind != NAB.name or night is None or self._focus.context not in ("", key.context):
+        if key.kind != NAB.name or self._focus.context not in ("", key.context):
             return False
-        owners = [run.owner for run in night.foreseen.get(key, ())] + [run.owner for run in night.ended.get(key, ())]
-        return any(owner.namespace == self._focus.namespace for owner in owners)
+        return any(run.owner.namespace == self._focus.namespace for run in self._runs(key))
+
+    def _runs(self, key: ObjectRef) -> tuple[ForeseenRun | PastRun, ...]:
+        night = self.nights.get((key.context, key.namespace))
+        return (*night.foreseen.get(key, ()), *night.ended.get(key, ())) if night is not None else ()
+
+    def _sharers(self, key: ObjectRef) -> str:
+        """The backups of a lane that several share, so that a tenant is found; "" of a lane with a name."""
+        runs = self._runs(key) if is_shared(key) else ()
+        return " ".join(f"{run.owner.namespace}/{run.owner.name or run.name}" for run in runs)
 
 
 def _is_news(before: Resource | None, after: Resource | None) -> bool:
@@ -265,11 +272,12 @@ class _Sides(msgspec.Struct, frozen=True):
 
     item: TimelineItem
     store: Store
+    sharers: str
 
     def text(self) -> str:
         context, _, namespace, name = self.item.key
         shared = "non-admin nab" if self.item.key.kind == NAB.name else "by hand"
-        return f"{context} {namespace} {name or shared} {self.item.expression}".lower()
+        return f"{context} {namespace} {name or shared} {self.item.expression} {self.sharers}".lower()
 
     def contains(self, word: str) -> bool:
         return word in self.text()
