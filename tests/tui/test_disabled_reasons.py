@@ -59,6 +59,17 @@ async def test_a_key_without_a_row_speaks_of_what_the_page_shows(
         assert at.shown.app.told[-1][1] == f"{title}: no row is selected"
 
 
+async def test_what_describes_an_object_says_that_a_finding_about_the_server_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("outage", tmp_path, monkeypatch) as at:
+        await at.see("storage hangs")
+        for key in ("d", "y"):
+            at.shown.app.told.clear()
+            await at.shown.press(key)
+            assert [told for _, told in at.shown.app.told] == ["No single object is selected"]
+
+
 async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,6 +112,7 @@ def _write_actions() -> Iterator[Action]:
 WRITE_ACTIONS: tuple[Action, ...] = tuple(_write_actions())
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
+_NO_OBJECT = "No single object is selected"
 ACTIONS: tuple[Action, ...] = (
     Action("open", ("enter",), "enter", "open it: overview, conditions, events, YAML", ActionGroup.OBJECT, "open", 1),
     *WRITE_ACTIONS,
@@ -127,8 +128,18 @@ ACTIONS: tuple[Action, ...] = (
         takes_letter=True,
         disabled_reason="Nothing is related to it",
     ),
-    Action("yaml", ("y",), "y", "its YAML", ActionGroup.OBJECT, "yaml", 10),
-    Action("describe", ("d",), "d", "describe it", ActionGroup.OBJECT, "describe", 9, ("details",)),
+    Action("yaml", ("y",), "y", "its YAML", ActionGroup.OBJECT, "yaml", 10, disabled_reason=_NO_OBJECT),
+    Action(
+        "describe",
+        ("d",),
+        "d",
+        "describe it",
+        ActionGroup.OBJECT,
+        "describe",
+        9,
+        ("details",),
+        disabled_reason=_NO_OBJECT,
+    ),
     Action(
         "results",
         ("e",),
