@@ -50,6 +50,19 @@ async def test_a_filter_by_a_field_that_the_page_has_not_names_those_that_it_has
         assert "No row" not in told
 
 
+async def test_beside_an_empty_table_the_frame_of_the_pane_stays_and_says_nothing() -> None:
+    async with screen(FilledSource(calm()), MIDDLE) as shown:
+        await shown.press("2")
+        top = shown.lines[2]
+        assert top.count("┐") == 2
+        await shown.press("slash", *"zz", "enter")
+        assert shown.lines[3].count("┐") == 2
+        assert shown.lines[3].endswith("┌" + "─" * 44 + "┐")
+        assert all(line.endswith("│") for line in shown.lines[4:-2])
+        await shown.press("tab")
+        assert shown.app.focused is shown.table
+
+
 async def test_an_empty_queue_tells_which_run_is_next() -> None:
     async with screen(FilledSource(calm())) as shown:
         await shown.press("4")

@@ -124,6 +124,27 @@ async def test_a_wrapped_line_is_whole_and_its_end_is_found(tmp_path: Path, monk
         assert last not in "".join(line[2:] for line in at.shown.lines)
 
 
+async def test_the_error_that_was_jumped_to_stays_in_sight_when_lines_are_wrapped_or_left_out() -> None:
+    lines = [f"level=info msg=line-{number} {'x' * 200}" for number in range(100)]
+    lines[60] = f"level=error {'y' * 200} the-reason"
+    app = _LogApp()
+    async with app.run_test(size=(80, 20)) as pilot:
+        shown = app.query_one(LogLines)
+        log = await RunLog(tuple(lines)).with_levels()
+        shown.show(log.lines, log.levels)
+        shown.action_by(50)
+        shown.next_error(1)
+        assert shown.current == 60
+        shown.toggle_wrap()
+        assert shown._is_in_sight(60)
+        shown.toggle_wrap()
+        assert shown._is_in_sight(60)
+        shown.toggle_errors_only()
+        await pilot.pause()
+        assert shown.wraps, "a few errors are shown whole"
+        assert shown.rows == 4
+
+
 async def test_a_log_without_errors_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))

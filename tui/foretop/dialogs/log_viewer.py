@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
+from foretop.bindings import key_name
 from foretop.dialogs.download_screen import DownloadScreen, DownloadState
 from foretop.widgets.line_widgets import StyledLine, key_line
 from foretop.widgets.log_lines import LogLines
@@ -78,6 +79,9 @@ class LogViewer(DownloadScreen):
             self.said = [paragraph(text, Tone.WARN)]
         lines = self.query_one(LogLines)
         lines.show(self.fetched.lines, self.fetched.levels)
+        if lines.errors and isinstance(self._item(), Backup | Restore):
+            results = key_name("results")
+            self.said.append(paragraph(f"What failed, item by item, is in the results: q, then {results}.", Tone.DIM))
         self.draw()
         lines.focus()
         lines.when_sized(self.open_view)

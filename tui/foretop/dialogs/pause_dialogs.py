@@ -46,7 +46,7 @@ _LABELS = {
     Choice.DO_NOT_SKIP: "Do not skip",
     Choice.LEAVE: "Its own setting",
 }
-_SEVERAL = (PlanColumn("CHOICE", 22), PlanColumn("WHAT HAPPENS NOW"))
+_SEVERAL = (PlanColumn("CHOICE", 16), PlanColumn("WHAT HAPPENS NOW"))
 _LABEL_CELLS = 8
 
 

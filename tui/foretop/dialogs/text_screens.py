@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import pairwise
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import JournalEntry
+from foretop_core.rules import humanize
 from foretop_core.tables.text.explanations import EXPLANATIONS, Explanation
 from foretop_core.tables.text.terminal_text import clean
 
@@ -112,8 +114,11 @@ class MessagesScreen(TextModal):
         Binding("m,enter", "leave", show=False),
     ]
 
-    def __init__(self, told: Sequence[tuple[str, str]], writes: Sequence[JournalEntry], ascii: bool) -> None:
+    def __init__(
+        self, told: Sequence[tuple[str, str]], writes: Sequence[JournalEntry], now: datetime, ascii: bool
+    ) -> None:
         super().__init__(ascii)
+        self._now = now
         self._told = tuple(reversed(told))
         self._writes = tuple(reversed(writes))
 
@@ -126,12 +131,20 @@ class MessagesScreen(TextModal):
         said += [_line(at, text) for at, text in self._told] or [paragraph("No messages yet.")]
         if self._writes:
             said += [paragraph(""), paragraph("Sent by you, newest first", bold=True)]
-            said += [_line(entry.at, _write(entry)) for entry in self._writes]
+            said += [_line(_at(entry.at, self._now), _write(entry)) for entry in self._writes]
         self.query_one(TextPane).show(said)
 
 
 def _line(at: str, text: str) -> Paragraph:
     return Paragraph((Span(f"{at}  ", DIM), Span(clean(text))), indent=11)
+
+
+def _at(written: str, now: datetime) -> str:
+    """The time of an entry of the journal as messages have it; as it stands where it cannot be read."""
+    try:
+        return humanize.time(datetime.fromisoformat(written), now)
+    except (ValueError, TypeError):
+        return written
 
 
 def _write(entry: JournalEntry) -> str:

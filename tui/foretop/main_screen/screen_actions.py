@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -244,9 +245,10 @@ class ScreenActions:
         except (ForetopError, OSError) as problem:
             entries = ()
             told.append(("", str(problem)))
-        contexts = self.host.state.contexts if self.host.state is not None else ()
+        state = self.host.state
+        contexts, now = (state.contexts, state.clock()) if state is not None else ((), datetime.now(UTC))
         writes = [entry for entry in entries if entry.context in contexts][-_MOST_WRITES:]
-        self.host.app.push_screen(MessagesScreen(told, writes, self.host.display_options.ascii))
+        self.host.app.push_screen(MessagesScreen(told, writes, now, self.host.display_options.ascii))
 
     def do_palette(self) -> None:
         from foretop.dialogs.command_palette import CommandPalette

@@ -146,6 +146,7 @@ class TablePage(FilterablePage):
         self.table.action_move(by)
 
     def on_resize(self, event: events.Resize) -> None:
+        self._show_pane_box()
         self.show_frames()
 
     @property
@@ -171,7 +172,7 @@ class TablePage(FilterablePage):
         """Into the pane, to read what does not fit; and back."""
         if self.pane.has_focus:
             self.take_keys()
-        elif self._pane_box.visible:
+        elif self.rows is not None and len(self.rows.table):
             # Where it is hidden it has to be seen before it can have the focus.
             self.add_class("-reading")
             self.screen.set_focus(self.pane, scroll_visible=False)
@@ -244,12 +245,11 @@ class TablePage(FilterablePage):
         """The pane says what there is to say about the row under the cursor."""
         key = self.table.cursor
         pane = self.pane
-        # Rows without a cursor are a table without a size yet: the pane is not hidden for that moment.
-        # A class of the page would match all its parts with the style sheet again.
-        self._pane_box.visible = self.rows is not None and bool(len(self.rows.table))
+        self._show_pane_box()
         self._share_lines()
         if self.rows is None or self.state is None or key is None or not len(self.rows.table):
             pane.show(())
+            self.show_frames()
             return
         moved = key != self._pane_key
         self._pane_key = key
@@ -258,6 +258,12 @@ class TablePage(FilterablePage):
         said = safely(lambda: self._said(rows, key, state), f"the pane of {self.page_id}", subject, state)
         pane.show(said, keep_place=not moved)
         self.show_frames()
+
+    def _show_pane_box(self) -> None:
+        """Without rows there is no pane below; beside the table its frame stays."""
+        # Rows without a cursor are a table without a size yet: the pane is not hidden for that moment.
+        # A class of the page would match all its parts with the style sheet again.
+        self._pane_box.visible = self.is_framed or (self.rows is not None and bool(len(self.rows.table)))
 
     def _share_lines(self) -> None:
         """Gives the pane the lines that few rows leave free, whatever row the cursor is on and whatever is filtered."""

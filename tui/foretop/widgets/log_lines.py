@@ -163,21 +163,28 @@ class LogLines(Widget, can_focus=True):
     # What is shown
 
     def toggle_wrap(self) -> None:
-        first = self._line(self.top)
+        first = self._first_to_keep()
         self.wraps, self._aside = not self.wraps, 0
         self._rearrange(first)
 
     def wrap_where_it_fits(self) -> None:
         """Wraps the lines where all of them have room then."""
-        if not self.wraps and len(self.lines) <= self.size.height:
+        if not self.wraps and len(self._visible) <= self.size.height:
             self.toggle_wrap()
             if self.rows > self.size.height:
                 self.toggle_wrap()
 
     def toggle_errors_only(self) -> None:
-        first = self.current if self._is_in_sight(self.current) else self._line(self.top)
+        """A few errors are shown whole: their messages are right of the edge."""
+        first = self._first_to_keep()
         self.errors_only = not self.errors_only
         self._rearrange(first)
+        if self.errors_only:
+            self.wrap_where_it_fits()
+
+    def _first_to_keep(self) -> int | None:
+        """The line that is read: the one that was jumped to, while it is in sight, else the first."""
+        return self.current if self._is_in_sight(self.current) else self._line(self.top)
 
     def search(self, text: str) -> None:
         """Highlights the text and goes to its first match at or after the top line."""

@@ -20,7 +20,7 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, phase_tone, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
-from foretop_core.tables.resources.runs import FROM, PHASE, percent, progress_bar, progress_text, took
+from foretop_core.tables.resources.runs import FROM, PHASE, brief_names, percent, progress_bar, progress_text, took
 from foretop_core.tables.text import times
 
 _RUNS = "▶"
@@ -299,7 +299,14 @@ _COLUMNS: tuple[Column[Run], ...] = (
         cells=2,
     ),
     plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
-    Column("name", "BACKUP/RESTORE", lambda run, _: _name(run), lambda run: run.name, from_middle=True),
+    Column(
+        "name",
+        "BACKUP/RESTORE",
+        lambda run, _: _name(run),
+        lambda run: run.name,
+        from_middle=True,
+        briefs=lambda run, _: brief_names(_name(run)),
+    ),
     FROM,
     PHASE,
     Column(

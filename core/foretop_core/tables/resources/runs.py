@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import ClassVar, assert_never
@@ -26,6 +27,8 @@ from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 
 _WORTH_TELLING = timedelta(seconds=1)
+_STAMPED_DAY = re.compile(r"-[0-9]{8}(?=[0-9]{6}$)")
+"""The day at the end of a name that has the second of its making: `-20261115` of `-20261115013003`."""
 
 
 class BackupsView(View[Backup]):
@@ -228,6 +231,11 @@ def owner_texts(run: Run) -> tuple[str, ...]:
     assert_never(owner.kind)
 
 
+def brief_names(name: str) -> tuple[str, ...]:
+    """`etcd-hourly…013003`: the day of a stamp goes before letters of the name do; a column tells it."""
+    return (_STAMPED_DAY.sub("…", name),) if _STAMPED_DAY.search(name) else ()
+
+
 def _done(run: Run) -> int | None:
     return run.status.progress.done if run.status.progress else None
 
@@ -315,7 +323,7 @@ _EXPIRES: Column[Backup] = Column(
 
 _BACKUPS: tuple[Column[Backup], ...] = (
     _NAMESPACE,
-    plain("name", "BACKUP", lambda run: run.name, from_middle=True),
+    plain("name", "BACKUP", lambda run: run.name, from_middle=True, briefs=lambda run: brief_names(run.name)),
     *_STATE,
     _TOOK,
     _EXPIRES,
@@ -326,7 +334,7 @@ _BACKUPS: tuple[Column[Backup], ...] = (
 
 _RESTORES: tuple[Column[Restore], ...] = (
     _NAMESPACE,
-    plain("name", "RESTORE", lambda run: run.name, from_middle=True),
+    plain("name", "RESTORE", lambda run: run.name, from_middle=True, briefs=lambda run: brief_names(run.name)),
     plain("backup", "BACKUP", lambda run: run.spec.backup_name or run.spec.schedule_name, from_middle=True),
     *_STATE,
     Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, cells=9),

@@ -46,15 +46,13 @@ def until(length: timedelta) -> str:
 
 
 def countdown(left: timedelta) -> str:
-    """`57s`, `1m57s`, `4m`, `1h21m`, `10h`, `6d`: seconds only below two minutes; what is past is `due`."""
+    """`57s`, `1m57s`, `4m`, `1h21m`, `6d`: seconds only below two minutes; what is past is `due`."""
     seconds = int(left.total_seconds())
     if seconds < 0:
         return "due"
     if left < IN_SECONDS:
         return took(left)
-    if seconds < 10 * _HOUR:
-        return short(left)
-    return f"{seconds // _HOUR}h" if seconds < _DAY else f"{seconds // _DAY}d"
+    return short(left) if seconds < _DAY else f"{seconds // _DAY}d"
 
 
 def age(since: datetime | None, now: datetime) -> str:
