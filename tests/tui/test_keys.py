@@ -304,6 +304,20 @@ async def test_q_leads_out_of_the_detail_and_then_out_of_foretop() -> None:
         assert shown.app._exit
 
 
+async def test_one_q_too_many_for_a_window_does_not_end_foretop(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with screen() as shown:
+        await shown.press("2", "question_mark", "q", "q")
+        assert not shown.app._exit
+        assert shown.app.told[-1][1] == "q again to quit"
+        await shown.press("q")
+        assert shown.app._exit
+    async with screen() as shown:
+        await shown.press("2", "question_mark", "q")
+        monkeypatch.setattr("foretop.main_screen.main_screen._ONE_TOO_MANY", 0.0)
+        await shown.press("q")
+        assert shown.app._exit, "after a moment it is meant"
+
+
 @pytest.mark.parametrize("way_out", ["escape", "q", "ctrl+c"])
 async def test_every_window_has_more_than_one_way_out(way_out: str) -> None:
     async with screen() as shown:

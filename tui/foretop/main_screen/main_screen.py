@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import time
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -18,7 +19,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
-from foretop.bindings import ACTIONS, Action, Handler, KeyHints, footer_order, use_keys, use_tabs
+from foretop.bindings import ACTIONS, Action, Handler, KeyHints, footer_order, key_name, use_keys, use_tabs
 from foretop.main_screen import tab_bar_text
 from foretop.main_screen.page_history import PageHistory
 from foretop.pages.page import Page, PageAddress
@@ -51,6 +52,8 @@ _BEFORE_GO_TO = 4
 """Where tenants' objects are, deleting one is an everyday task: it is told on the smallest screen too."""
 
 _FIRST = 1
+_ONE_TOO_MANY = 1.0
+"""Seconds after q has closed a window in which another one is not meant for foretop itself."""
 _OF_RUN = {"open": "open the run", "results": "results"}
 """On the page of an object: what leads to a run or to what failed in it."""
 
@@ -109,6 +112,8 @@ class MainScreen(Screen[None]):
         self._version: tuple[object, ...] | None = None
         self._going = asyncio.Lock()
         self._is_frame_due = False
+        self._closed_by_q = 0.0
+        """When q closed a window last, by the clock of the process; 0.0 where another key did."""
 
     def compose(self) -> ComposeResult:
         ascii = self.display_options.ascii
@@ -170,6 +175,10 @@ class MainScreen(Screen[None]):
         if not self._is_frame_due:
             self._is_frame_due = True
             self.call_later(self._show_due_frame)
+
+    @on(events.ScreenResume)
+    def _window_closed(self) -> None:
+        self._closed_by_q = time.monotonic() if self.app_host.last_key == "q" else 0.0
 
     def _show_due_frame(self) -> None:
         self._is_frame_due = False
@@ -510,9 +519,12 @@ class MainScreen(Screen[None]):
             await self._visit(self.history.out_of_detail())
 
     async def do_back(self) -> None:
-        """`q`: as escape, and in a tab with nothing to go back from, out."""
+        """`q`: as escape, and in a tab with nothing to go back from, out; not if it has just closed a window."""
         if self.can_go_back:
             await self.do_escape()
+        elif time.monotonic() - self._closed_by_q < _ONE_TOO_MANY:
+            self._closed_by_q = 0.0
+            self.app.notify(f"{key_name('back')} again to quit")
         else:
             self.app.exit()
 

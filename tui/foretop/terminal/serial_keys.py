@@ -40,6 +40,7 @@ class SerialKeyApp(InternalsApp):
         self._typed_early = typed
         self._waiting_keys: deque[events.Key] = deque()
         self._sent_at: float | None = None
+        self.last_key = ""
 
     def on_load(self) -> None:
         """Put the keys that were typed before the driver reads in front of all that it reads."""
@@ -63,7 +64,9 @@ class SerialKeyApp(InternalsApp):
             return
         place = self._place
         self._sent_at = asyncio.get_running_loop().time()
-        await super().on_event(self._waiting_keys.popleft())
+        key = self._waiting_keys.popleft()
+        self.last_key = key.key
+        await super().on_event(key)
         self._follow(place)
 
     @property
