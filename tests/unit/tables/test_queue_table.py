@@ -356,7 +356,9 @@ def test_no_queue_is_looked_at_for_a_run_that_has_ended() -> None:
 
 def test_the_queues_of_two_clusters_stand_one_after_the_other() -> None:
     """Each Velero has an order of its own: a second of one is not before a third of the other."""
-    waiting = [backup(f"w-{number}", "Queued", created=f"02:0{number}:00", queuePosition=number) for number in (1, 2)]
+    waiting: list[Resource] = [
+        backup(f"w-{number}", "Queued", created=f"02:0{number}:00", queuePosition=number) for number in (1, 2)
+    ]
     source = FilledSource(waiting, ("eu", "us"), NOW)
     state = DashboardState(source, lambda: 0.0)
     model = StoreTableModel(state, QueueView(), worst_first=True)
