@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from foretop.commands.forecast import night_exit_code
-from foretop_core.models import Deployment, Schedule, from_builtins
+from foretop_core.models import Deployment, PodVolumeBackup, Schedule, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.build_snapshot import assemble
@@ -156,6 +156,19 @@ def test_a_run_that_is_only_finishing_holds_no_slot_at_now(phase: str, seen: str
     counts = [load.most for load in shown.loads(axis)]
     assert counts[axis.cell_of(NOW)] == server_facts(snapshot, "velero", NOW).busy == 1
     assert counts[axis.cell_of(at(released)) - 1 :][:2] == [1, 0]
+
+
+def test_a_run_that_has_ended_had_its_slot_until_its_volumes_were_made() -> None:
+    """As the header and the queue counted it then: Velero moves the data of snapshots beside its slots."""
+    ended = backup("a", created="02:00:00", started="02:00:00", ended="02:30:00")
+    files = backup("b", created="02:00:00", started="02:00:00", ended="02:20:00")
+    volumes = [upload(f"u{n}", "Completed", of="a", created=f"02:0{n}") for n in (1, 2)]
+    kept = from_builtins(
+        PodVolumeBackup, {"metadata": {"name": "p", "namespace": "velero", "labels": {"velero.io/backup-name": "b"}}}
+    )
+    snapshot = assemble([location(), _server(3), ended, files, *volumes, kept])
+    past = {run.name: run.released for run in past_runs(snapshot, "velero", at("01:00"))}
+    assert past == {"a": at("02:02"), "b": None}, "files are copied while the backup is in progress"
 
 
 def test_the_slots_of_a_silent_server_are_those_that_it_has() -> None:

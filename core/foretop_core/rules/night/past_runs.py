@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from foretop_core.models import Backup
+from foretop_core.models import Backup, DataUpload
 from foretop_core.rules.night.lengths import was_synced
 from foretop_core.rules.phases import ENDED, FINISHING
 from foretop_core.rules.queue.owners import Owner, owner_of
@@ -25,7 +25,7 @@ class PastRun(msgspec.Struct, frozen=True):
     start: datetime | None
     end: datetime | None
     released: datetime | None = None
-    """The moment at which one that is still finishing gave its slot back."""
+    """The moment at which it gave its slot back, where it went on after that."""
 
     @property
     def is_refused(self) -> bool:
@@ -47,14 +47,17 @@ def past_runs(snapshot: ClusterSnapshot, namespace: str, since: datetime) -> tup
             continue
         if over is None and has_ended(run):
             continue
-        released = _released(snapshot, run) if over is None and run.phase in FINISHING else None
+        released = None
+        if over is not None:
+            released = _volumes_made(snapshot, run)
+        elif run.phase in FINISHING:
+            released = snapshot.seen.phase_since.get(snapshot.ref(run)) or _volumes_made(snapshot, run)
+            released = released or status.start_timestamp
         found.append(PastRun(owner_of(run), run.name, run.phase, at, status.start_timestamp, over, released))
     return tuple(sorted(found, key=lambda run: (run.submitted, run.name)))
 
 
-def _released(snapshot: ClusterSnapshot, run: Backup) -> datetime | None:
-    """The moment it began to finish: as it was seen, else that of its newest volume."""
-    made = (volume.created for volume in snapshot.movements_of(run))
-    return snapshot.seen.phase_since.get(snapshot.ref(run)) or max(
-        (at for at in made if at is not None), default=run.status.start_timestamp
-    )
+def _volumes_made(snapshot: ClusterSnapshot, run: Backup) -> datetime | None:
+    """When the last of the volumes was made that are moved after its items; None where there is none."""
+    made = (volume.created for volume in snapshot.movements_of(run) if isinstance(volume, DataUpload))
+    return max((at for at in made if at is not None), default=None)
