@@ -643,6 +643,16 @@ async def test_what_if_refuses_where_the_calendar_can_foresee_nothing() -> None:
         assert "Nothing can be foreseen: the storage of Velero hangs" in shown.text
 
 
+async def test_the_line_of_a_lane_says_that_its_run_does_not_come_while_velero_is_silent() -> None:
+    """It had said `next 03:00`, as if that were a backup."""
+    silent = location(checked="01:00:00", synced="01:00:00")
+    async with calendar(FilledSource([silent, *_hourly()[1:]]), (80, 24)) as (shown, _):
+        await until_beats(shown, lambda: "etcd due 03:00" in shown.text)
+        assert re.search(r"This +etcd due 03:00, created then; it completes when the storage", shown.text)
+        shown.source.manual.advance(timedelta(minutes=40))
+        await until_beats(shown, lambda: "etcd due since 03:00" in shown.text)
+
+
 async def test_the_slots_in_use_reach_to_now_where_nothing_can_be_foreseen() -> None:
     """A silent server has no courses to draw: the page went on asking for them, and never took another look."""
     silent = location(checked="01:00:00", synced="01:00:00")

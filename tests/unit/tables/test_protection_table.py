@@ -128,7 +128,10 @@ def test_the_next_run_is_that_of_the_schedule_that_runs_first_and_works() -> Non
 
 def test_a_run_of_a_silent_server_does_not_look_like_one_that_will_be() -> None:
     table = shown(location(checked=NOW - _HOUR), *covered("shop"), namespace("bare"))
-    assert {name: cell.tone for name, cell in table.cells("next").items()} == {"bare": Tone.PLAIN, "shop": Tone.WARN}
+    found = table.cells("next")
+    assert {name: cell.tone for name, cell in found.items()} == {"bare": Tone.PLAIN, "shop": Tone.WARN}
+    assert found["shop"].text.endswith(", waits for the storage")
+    assert found["shop"].briefs[0].endswith("?")
 
 
 def test_a_row_names_what_covers_a_namespace() -> None:

@@ -100,6 +100,13 @@ def test_the_next_run_stands_out_where_it_will_not_be_or_perhaps_not() -> None:
     assert "".join(marks.values()) == "●‖▲✗✗▲✗✗‖"
 
 
+@pytest.mark.parametrize(("checked", "waits"), [("02:41:00", ""), ("02:10:03", "Velero")], ids=["at work", "silent"])
+def test_the_next_run_of_a_silent_server_is_not_counted_down_as_if_it_came(checked: str, waits: str) -> None:
+    hourly = schedule("h", "0 * * * *", last="02:00:03")
+    (cell,) = _one(location(checked=checked, synced=checked), hourly).cells("next").values()
+    assert (cell.text, cell.briefs) == ((f"in 18m, waits for {waits}", ("18m?",)) if waits else ("in 18m", ("18m",)))
+
+
 def _window(until: str) -> dict[str, Any]:
     """How foretop notes a pause that is meant to end."""
     notes = {"paused-by": "maria", "paused-at": at("02:00:00").isoformat(), "paused-until": at(until).isoformat()}

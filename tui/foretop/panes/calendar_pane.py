@@ -54,16 +54,27 @@ def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: Das
     if item.problem:
         told = [Phrase(f" does not run: {item.problem}", Tone.BAD)]
     elif words is None:
-        runs = next_runs(item, state.now(item.key.context), 1) if item.expression else ()
-        why = "paused" if item.paused else "next"
-        at = f" {why} {when(runs[0], state.now(item.key.context), state.zone_of(item.key))}" if runs else ""
-        told = [Phrase(at)]
+        told = [Phrase(_next(item, state))]
     else:
         parts = [f"due {words.due}" if words.due else "", _start(words)]
         parts += [f"ends {words.ends}" if words.ends else "", f"9 of 10 by {words.by}" if words.by else ""]
         told = [Phrase(f" {words.fate}" if words.fate else "", Tone.BAD)] if words.fate else []
         told.append(Phrase(f" {', '.join(part for part in parts if part)}"))
     return WordLine("This", (Phrase(name, Tone.BRIGHT), *told))
+
+
+def _next(item: TimelineItem, state: DashboardState) -> str:
+    """The next run of a lane of which nothing is foreseen, and what keeps it from being made."""
+    now, zone, resource = state.now(item.key.context), state.zone_of(item.key), state.store.get(item.key)
+    runs = next_runs(item, now, 1) if item.expression else ()
+    if not runs:
+        return ""
+    render = state.render_context(item.key.context)
+    facts = render.schedule(resource) if isinstance(resource, Schedule) and not item.paused else None
+    if facts is None or not facts.obstacle:
+        return f" {'paused' if item.paused else 'next'} {when(runs[0], now, zone)}"
+    due = f"since {when(facts.overdue.since, now, zone)}" if facts.overdue is not None else when(runs[0], now, zone)
+    return f" due {due}, {render.text(facts.obstacle, facts.schedule)}"
 
 
 def _start(words: LaneWords) -> str:

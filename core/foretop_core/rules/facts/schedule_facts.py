@@ -330,6 +330,11 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         is_silent = not self.schedule.spec.paused and self.beat.silent_for(self.now) is not None
         return self.beat.awaited_part(self.now) if is_silent else ""
 
+    @property
+    def doubt(self) -> str:
+        """Why its next run is perhaps no backup, in two words or three; "" where it is one."""
+        return "refused" if self.refusal else f"waits for {self.waits_for}" if self.waits_for else ""
+
     @cached_property
     def expected_start(self) -> datetime | None:
         """When Velero will submit the next backup, to the second; `why_no_start` tells why that is not known."""

@@ -35,6 +35,7 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, badness, severity_mark
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.resources.schedules import counted
 from foretop_core.tables.text import times
 
 _MARKS = {
@@ -298,13 +299,15 @@ def _next(row: ProtectionRow, render: RenderContext) -> str:
     if run is None:
         return "paused" if row.protection.is_paused else ""
     cover = row.next_cover
-    refused = ", refused" if cover is not None and render.schedule(cover.schedule).refusal else ""
-    return f"{times.until(run - render.now) if run > render.now else 'due'}{refused}"
+    doubt = render.schedule(cover.schedule).doubt if cover is not None else ""
+    return f"{times.until(run - render.now) if run > render.now else 'due'}{f', {doubt}' if doubt else ''}"
 
 
 def _next_briefs(row: ProtectionRow, render: RenderContext) -> tuple[str, ...]:
-    run = row.protection.next_run
-    return (times.countdown(run - render.now),) if run is not None else ()
+    run, cover = row.protection.next_run, row.next_cover
+    if run is None:
+        return ()
+    return (times.countdown(run - render.now) if cover is None else counted(render.schedule(cover.schedule), run),)
 
 
 def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:

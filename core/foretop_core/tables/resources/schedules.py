@@ -192,7 +192,7 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
     if run is None:
         return "none"
     if now <= run:
-        return f"{times.until(run - now)}{', refused' if facts.refusal else ''}"
+        return f"{times.until(run - now)}{f', {facts.doubt}' if facts.doubt else ''}"
     return f"overdue {times.short(now - run)}" if facts.overdue is not None else "due"
 
 
@@ -207,7 +207,7 @@ def _if_unpaused(facts: ScheduleFacts) -> str:
 
 
 def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
-    """A countdown, or a word: `57s`, `due`, `overdue`, `window`, `paused`, `invalid`, `never`, `unclear`."""
+    """A countdown, or a word: `57s`, `57s?`, `due`, `overdue`, `window`, `paused`, `invalid`, `never`, `unclear`."""
     facts = render.schedule_facts(entry)
     if facts.pause is not None:
         return ("window" if facts.pause.until is not None else "paused",)
@@ -218,7 +218,12 @@ def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
     run = facts.next_run
     if facts.never_fires or run is None:
         return ("never",)
-    return ("overdue",) if facts.overdue is not None else (times.countdown(run - render.now),)
+    return ("overdue",) if facts.overdue is not None else (counted(facts, run),)
+
+
+def counted(facts: ScheduleFacts, run: datetime) -> str:
+    """How long it is to a run; with a question mark where a silent server does not make it then."""
+    return f"{times.countdown(run - facts.now)}{'?' if facts.waits_for and run > facts.now else ''}"
 
 
 def _at(entry: ScheduleRow, render: RenderContext) -> str:
