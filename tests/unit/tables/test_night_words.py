@@ -104,6 +104,37 @@ def test_one_more_than_there_are_slots_waits() -> None:
     assert sorted(bool(_words(f"s{n}", *objects).wait) for n in range(3)) == [False, False, True]
 
 
+def test_a_run_that_velero_refuses_is_not_the_one_that_waits_longest() -> None:
+    """It waits for its turn as the others do, and gets nothing for it."""
+    places = [location(), location("offsite", phase="Unavailable")]
+    slow = [_at_three(f"s{n}", f"ns-{n}") for n in range(2)]
+    past = [
+        backup(f"{one.name}-1", created="01:00:00", started="01:00:00", ended="01:20:00", of=one.name) for one in slow
+    ]
+    gone = _at_three("z-gone", "c", storageLocation="offsite")
+    for draws in (0, 50):
+        found = outlook(night(assemble([*places, _server(1), *slow, *past, gone]), "velero", NOW, draws=draws))
+        assert found.longest_wait is not None
+        assert found.longest_wait.fate is Fate.MADE
+        assert [run.owner.name for run in found.refused] == ["z-gone"]
+
+
+@pytest.mark.parametrize("seconds", [30, 59, 60, 61, 200])
+def test_chart_and_words_count_the_same_as_waiting(seconds: int) -> None:
+    """Those that wait a minute or longer, since they were made; one has waited since before now."""
+    owner = Owner(OwnerKind.SCHEDULE, "velero", "a")
+    made, start = NOW - timedelta(seconds=40), NOW + timedelta(seconds=20)
+    there = RunSpan(made, start, start + timedelta(minutes=9), owner, "there")
+    due = NOW + timedelta(seconds=5)
+    coming = RunSpan(due, due + timedelta(seconds=seconds), due + timedelta(minutes=9), owner, due=due)
+    waits = PastRun(owner, "there", "Queued", made, None, None)
+    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), typical=(there, coming)), (waits,))
+    counted = max(load.waiting for load in shown.loads(TimeAxis(at("02:40"), 1, 20)))
+    assert shown.outlook.waiting is not None
+    assert counted == shown.outlook.waiting.count == (2 if seconds >= 60 else 1)
+    assert shown.outlook.waiting.begins >= NOW
+
+
 def test_a_run_that_velero_refuses_takes_no_slot() -> None:
     places = [location(), location("offsite", phase="Unavailable")]
     objects = [*places, _server(2), _at_three("s0", "a"), _at_three("gone", "c", storageLocation="offsite")]
@@ -296,11 +327,14 @@ def test_who_waits_for_seconds_is_not_denied() -> None:
 
 def test_an_open_run_that_has_waited_for_minutes_counts_though_it_starts_in_seconds() -> None:
     """The row above the lanes and the queue count it: the words did not, because a course begins now."""
-    owner, soon = Owner(OwnerKind.HAND), NOW + timedelta(seconds=40)
-    start = Range(soon, (soon, soon), (soon, soon))
-    waits = ForeseenRun(owner, "b", None, at("02:30"), start, None, Fate.MADE)
-    spans = (RunSpan(NOW, NOW, soon, owner, "a"), RunSpan(NOW, soon, soon + timedelta(seconds=40), owner, "b"))
-    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=spans))
+    past = [backup(f"s-{n}", created=f"0{n}:00", started=f"0{n}:00", ended=f"0{n}:11:40", of="s") for n in (0, 1, 2)]
+    going = backup("a", "InProgress", created="02:30", started="02:30", of="s")
+    waits = backup("b", "Queued", created="02:30:10", of="s")
+    snapshot = assemble([location(), _server(1), *past, going, waits, _at_three("s", "ns")])
+    ahead = night(snapshot, "velero", NOW, draws=0)
+    (span,) = [one for one in ahead.typical if one.name == "b"]
+    assert (span.submitted, span.start) == (at("02:30:10"), NOW + timedelta(seconds=33))
+    shown = ServerNight("prod", ahead, past_runs(snapshot, "velero", at("01:00")))
     told = "".join(phrase.text for phrase in night_words(shown, NOW, UTC)[0].phrases)
     assert told.endswith(", 1 waiting at 02:41")
 

@@ -111,6 +111,7 @@ class RunSpan(msgspec.Struct, frozen=True):
     """One run of one course."""
 
     submitted: datetime
+    """Of one that waits already, before now."""
     start: datetime
     end: datetime
     owner: Owner = Owner(OwnerKind.HAND)
@@ -438,14 +439,13 @@ def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
     def at(seconds: float) -> datetime:
         return now + timedelta(seconds=min(seconds, longest))
 
-    def span(run: PlayedRun, owner: Owner, name: str, due: datetime | None) -> RunSpan:
-        return RunSpan(at(run.submitted), at(run.start), at(run.end), owner, name, due, run.is_refused)
+    def span(run: PlayedRun, owner: Owner, name: str, due: datetime | None, made: datetime | None = None) -> RunSpan:
+        return RunSpan(made or at(run.submitted), at(run.start), at(run.end), owner, name, due, run.is_refused)
 
-    found = [
-        span(run, one.owner, one.run.name, None)
-        for part, ones in ((course.running, model.running), (course.waiting, model.waiting))
-        for run, one in zip(part, ones, strict=True)
-    ]
+    running = zip(course.running, model.running, strict=True)
+    found = [span(run, one.owner, one.run.name, None) for run, one in running]
+    waiting = zip(course.waiting, model.waiting, strict=True)
+    found += [span(run, one.owner, one.run.name, None, one.run.created) for run, one in waiting]
     for schedule, runs in zip(model.schedules, course.made, strict=True):
         owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
         found += [span(run, owner, "", at(run.due)) for run in runs if not run.is_lost]

@@ -17,6 +17,8 @@ from foretop_core.rules.queue.queue_items import Range
 from foretop_core.rules.sentences import Text, estimate, sentence
 
 _MINUTE = timedelta(minutes=1)
+LEAST_WAIT = _MINUTE
+"""Velero itself takes some seconds from a submission to a start: that does not count as waiting."""
 _DAY, _PAUSE = timedelta(days=1), timedelta(hours=1)
 """A longer pause ends a row of runs."""
 _SELDOM = 4
@@ -187,15 +189,13 @@ def next_waits(night: Night) -> dict[str, tuple[datetime, timedelta]]:
 
 def outlook(night: Night) -> Outlook:
     by_schedule = schedule_outlooks(night)
-    waits = [run for run in night.runs if _wait(run) > _MINUTE]
+    waits = [run for run in night.runs if _wait(run) >= LEAST_WAIT and run.fate is not Fate.REFUSED]
     ending = [run for schedule in by_schedule for run in schedule.runs if run.end is not None]
     work = [(span.start, span.end, span.is_to_come) for span in night.typical]
-    # A course begins now: how long an open run has waited before that is known of the run itself.
-    since = {run.name: run.submitted for run in night.runs if run.name and run.submitted is not None}
     waiting = [
-        (span.submitted, span.start, span.is_to_come)
+        (max(span.submitted, night.now), span.start, span.is_to_come)
         for span in night.typical
-        if span.start - since.get(span.name, span.submitted) > _MINUTE
+        if span.start - span.submitted >= LEAST_WAIT
     ]
     return Outlook(
         night,

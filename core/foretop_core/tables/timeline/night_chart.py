@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import msgspec
 
+from foretop_core.rules.night.outlook import LEAST_WAIT
 from foretop_core.rules.night.window import Window
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis, axis_at, labels
@@ -20,8 +21,6 @@ from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis, axis_at, la
 NOW_SHARE = 4
 """Now stands at one part in so many of the width, and a step in time is as wide."""
 _ROWS_OF_SLOTS = 4
-_LEAST_WAIT = timedelta(minutes=1)
-"""Velero itself takes some seconds from a submission to a start: that does not count as waiting."""
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _MOST_DIGIT = 9
 
@@ -172,7 +171,7 @@ def _put_run(run: LaneRun, axis: TimeAxis, at_now: int, put: Callable[[int, int,
             put(due, max(due, at_now) + 1, run.wait, Tone.WAITING)
         return
     first = axis.cell_of(run.start)
-    if run.wait is not LaneSign.WAIT or run.start - run.due >= _LEAST_WAIT:
+    if run.wait is not LaneSign.WAIT or run.start - run.due >= LEAST_WAIT:
         put(due, first, run.wait, _WAIT_TONES.get(run.wait, Tone.DIM))
     stop = first + 1
     if run.end is not None:
@@ -217,7 +216,7 @@ def cell_loads(spans: Iterable[SlotSpan], axis: TimeAxis) -> tuple[CellLoad, ...
         if span.start is not None and span.end is not None:
             at_work.append((span.start, span.end))
         until = span.start or span.end
-        if until is not None and until - span.submitted >= _LEAST_WAIT:
+        if until is not None and until - span.submitted >= LEAST_WAIT:
             queued.append((span.submitted, until))
     means, most = _levels(at_work, axis)
     _, waiting = _levels(queued, axis)

@@ -99,14 +99,14 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _spans(self) -> tuple[SlotSpan, ...]:
         """The spans of past runs by their backups, and of coming ones by one course in which the counts are true."""
-        now = self.night.now
+        now, played = self.night.now, {run.name for run in self.night.typical}
         past = (
             SlotSpan(run.submitted, run.start, run.released or run.end or now)
             for run in self.past
-            if run.start is not None or run.end is None
+            if run.start is not None or (run.end is None and run.name not in played)
         )
-        # A course has the open runs too: up to now they are the backups'.
-        coming = (SlotSpan(max(run.submitted, now), max(run.start, now), run.end) for run in self.night.typical)
+        # A course has the open runs too: those at work are the backups' up to now.
+        coming = (SlotSpan(run.submitted, max(run.start, now), run.end) for run in self.night.typical)
         return (*past, *coming)
 
     def loads(self, axis: TimeAxis) -> tuple[CellLoad, ...]:
