@@ -724,6 +724,6 @@ async def test_a_server_whose_ranges_failed_is_said_to_be_hard_to_foresee() -> N
     forecasts_of(os.environ).add(told, at("02:00:00"))
     source = FilledSource([location(), schedule("often", "*/5 * * * *", last="02:10:03"), *runs])
     async with calendar(source, MIDDLE) as (shown, _):
-        await until_beats(shown, lambda: "Hard to foresee: take its ranges for guesses." in shown.text)
+        await until_beats(shown, lambda: "None of 20 forecasts for this Velero held:" in shown.text)
         await shown.press("2", "enter")
         await shown.until(lambda: "Forecast 0 of the last 8 runs ended" in shown.text)

@@ -90,7 +90,9 @@ def test_a_run_that_was_never_made_is_counted_after_a_day() -> None:
 
 
 def test_a_server_whose_ranges_fail_is_hard_to_foresee() -> None:
-    assert Reckoning("", "velero", 10, 5, 10, 6).is_hard
+    hard = Reckoning("", "velero", 10, 5, 10, 6)
+    assert hard.is_hard
+    assert hard.warning == "Only 11 of 20 forecasts for this Velero held: its times are guesses."
     assert not Reckoning("", "velero", 10, 9, 10, 9).is_hard
     assert not Reckoning("", "velero", 2, 0, 2, 0).is_hard, "too few to say"
 

@@ -354,12 +354,15 @@ def test_the_peak_says_how_many_of_those_waiting_are_tenants_that_have_not_asked
         told = [line for line in night_words(shown, NOW, UTC) if line.label in ("Peak", "")]
         return ["".join(phrase.text for phrase in line.phrases) for line in told]
 
-    assert peak(*typical) == ["1 of 1 slot 02:45–03:55, 2 waiting at 02:50", "1 of them is expected from a tenant"]
+    assert peak(*typical) == [
+        "1 of 1 slot 02:45–03:55, 2 waiting at 02:50",
+        "1 of them is a tenant's backup, not yet requested",
+    ]
     assert peak(*typical[:2]) == ["1 of 1 slot 02:45–03:40, 1 waiting at 02:46"]
     start, end = (Range(one, (one, one), (one, one)) for one in (at("03:30"), at("03:40")))
     waits = ForeseenRun(here, "waits", None, at("02:46"), start, end, Fate.MADE)
     ahead = outlook(Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=typical))
-    assert "Most waiting: 2 (1 of them is expected from a tenant), at " in "".join(
+    assert "Most waiting: 2 (1 of them is a tenant's backup, not yet requested), at " in "".join(
         render(line, NOW) for line in words(ahead)
     )
 
@@ -371,10 +374,10 @@ def test_a_night_of_tenants_to_come_alone_is_called_a_guess_without_a_time() -> 
     lines = night_words(ServerNight("prod", ahead), NOW, UTC)
     assert ["".join(phrase.text for phrase in line.phrases) for line in lines] == [
         "1 of 1 slot, up to 3 waiting",
-        "all are expected from tenants, guessed from recent ones",
+        "all are tenants' backups, not yet requested: a guess from recent ones",
     ]
     assert [render(line, NOW) for line in words(outlook(ahead))] == [
-        "Most at once: 1 of 1, most waiting: 3; all are expected from tenants, guessed from recent ones."
+        "Most at once: 1 of 1, most waiting: 3; all are tenants' backups, not yet requested: a guess from recent ones."
     ]
 
 

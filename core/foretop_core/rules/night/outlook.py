@@ -24,7 +24,7 @@ _DAY, _PAUSE = timedelta(days=1), timedelta(hours=1)
 _SELDOM = 4
 """Runs of a schedule in a day: those of one with more are never done."""
 _MOST_NAMED = 8
-TENANTS_ONLY = "all are expected from tenants, guessed from recent ones"
+TENANTS_ONLY = "all are tenants' backups, not yet requested: a guess from recent ones"
 """Each draw has them at other times, so none is told."""
 
 
@@ -39,11 +39,12 @@ class Peak(msgspec.Struct, frozen=True):
 
     @property
     def to_come_words(self) -> str:
-        """Says that they are counted; "" where none is."""
+        """Says what they are; "" where none is counted."""
         if not self.to_come:
             return ""
-        expected = "is expected from a tenant" if self.to_come == 1 else "are expected from tenants"
-        return f"{self.to_come} of them {expected}"
+        what = "is a tenant's backup" if self.to_come == 1 else "are tenants' backups"
+        who = f"{self.to_come} of them" if self.to_come < self.count else "it" if self.count == 1 else "all of them"
+        return f"{who} {what}, not yet requested"
 
 
 class Level(msgspec.Struct, frozen=True):

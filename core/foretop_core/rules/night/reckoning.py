@@ -89,7 +89,11 @@ class Reckoning(msgspec.Struct, frozen=True):
 
     @property
     def warning(self) -> str:
-        return "Hard to foresee: take its ranges for guesses." if self.is_hard else ""
+        """`Only 9 of 20 forecasts for this Velero held: its times are guesses.`; "" where enough of them did."""
+        if not self.is_hard:
+            return ""
+        held, count = self.starts_inside + self.ends_inside, self.starts + self.ends
+        return f"{f'Only {held}' if held else 'None'} of {count} forecasts for this Velero held: its times are guesses."
 
 
 class Side(StrEnum):

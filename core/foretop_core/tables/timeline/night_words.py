@@ -69,7 +69,7 @@ def night_words(
         *_longest_wait(shown),
         _done_by(shown.in_window(window), now, zone) if window else _done(shown.outlook, now, zone),
         _window(shown, now, zone, window),
-        WordLine("Ranges", (Phrase(hard, Tone.WARN),), 4) if hard else None,
+        WordLine("Caution", (Phrase(hard, Tone.WARN),), 4) if hard else None,
         *_not_made(shown),
         _paused(paused),
     )
