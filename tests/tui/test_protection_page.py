@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -194,3 +195,14 @@ async def test_deleting_all_copies_of_a_namespace_at_once_says_so_before_all_els
         await at.shown.press("escape", "space", "ctrl+d")
         await at.see("Delete 4 backups permanently")
         assert "Together they are" not in at.shown.text
+
+
+async def test_a_copy_is_chosen_by_its_date_and_its_age_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"legacy", "enter", "r")
+        await at.see("Restore legacy", "Copy ‹ ")
+        assert re.search(r"‹ (\d+ \w{3} )?\d\d:\d\d(:\d\d)?Z \(1 of \d\) ›", at.shown.text)
+        assert at.shown.text.count(" old") == 1

@@ -103,9 +103,9 @@ class RestoreDialog(ActionDialog):
         yield DialogField("Name", Prompt(placeholder=restore_name(self.keys[0].name, self.opened), id="name"))
 
     def _copy_label(self, copy: Backup) -> str:
-        """`12 hours old, PartiallyFailed`; its name is said below."""
-        age = f"{humanize.duration(self.opened - copy.started)} old" if copy.started is not None else copy.name
-        return age if copy.phase == "Completed" else f"{age}, {copy.phase}"
+        """`14 Nov 21:10Z, PartiallyFailed`; its name and its age are said below."""
+        at = humanize.time(copy.started, self.opened) if copy.started is not None else copy.name
+        return at if copy.phase == "Completed" else f"{at}, {copy.phase}"
 
     def _take_copy(self) -> None:
         """The restore is from the copy that is chosen now."""
