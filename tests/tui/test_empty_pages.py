@@ -63,6 +63,13 @@ async def test_beside_an_empty_table_the_frame_of_the_pane_stays_and_says_nothin
         assert shown.app.focused is shown.table
 
 
+async def test_a_filter_by_a_value_that_no_row_has_names_some_that_they_have() -> None:
+    async with screen() as shown:
+        await shown.press("3", "slash", *"phase:queued", "enter")
+        assert 'No row fits "phase:queued".' in shown.text
+        assert re.search(r"Rows have, for example: .*Created", shown.text)
+
+
 async def test_an_empty_queue_tells_which_run_is_next() -> None:
     async with screen(FilledSource(calm())) as shown:
         await shown.press("4")

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
@@ -32,6 +33,7 @@ CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _render: "", 
 _TITLE_WORD = re.compile(r"[a-z]+")
 _MOST_LASTING = 500
 """Rows; more than a screen has lines."""
+_MOST_VALUES = 4
 _OUR_FAULT = ("no row can be made", "cannot be shown")
 
 
@@ -287,6 +289,15 @@ class TableModel(ABC):
         before, self._wanted = self._wanted, parse_filter(text, self._askable, typing=typing)
         self.filter_text = text
         self.renew(narrows=not self.is_out_of_focus and self._wanted.narrows(before))
+
+    def values_there(self) -> tuple[str, ...]:
+        """A few values that rows have in the one field that the filter asks for; none where it asks for several."""
+        if len(self._wanted.fields) != 1:
+            return ()
+        (name,) = self._wanted.fields
+        rows = islice(self.table.hidden_or_not(), _MOST_LASTING)
+        found = dict.fromkeys(clean(self.facets(key, entry).field(name)) for key, entry in rows)
+        return tuple(islice(filter(None, found), _MOST_VALUES))
 
     def keep_up(self) -> None:
         """Once a second where it depends on what the cells say which rows are shown, for those may tell of the time."""

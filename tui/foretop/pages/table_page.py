@@ -305,7 +305,8 @@ class TablePage(FilterablePage):
         if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
             if self._problem:
                 return [(span(f"{self._problem}.", Tone.BAD),)]
-            return nothing_fits(self.state.focus, self.rows.filter_text, self.rows.table.total)
+            values = self.rows.values_there()
+            return nothing_fits(self.state.focus, self.rows.filter_text, self.rows.table.total, values)
         nobody = [_NONE_HERE] if self.rows.table.total else self.spec.why_empty(self.state)
         out = ways_out(self.state.focus) if self.state.focus.narrows(self.kinds) else []
         return [*(why_empty(self.state, self.kinds) or nobody), *out]

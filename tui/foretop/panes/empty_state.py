@@ -48,15 +48,19 @@ def why_empty(state: DashboardState, kinds: Collection[str]) -> list[Line]:
     return [line for context in contexts for line in _out_of_reach(state, context) or _of(state, context, kinds)]
 
 
-def nothing_fits(focus: ViewScope, filter_text: str, rows: int) -> list[Line]:
-    """The rows are there, and the filter hides them; without one, that only those with problems are wanted."""
+def nothing_fits(focus: ViewScope, filter_text: str, rows: int, values: Collection[str] = ()) -> list[Line]:
+    """The rows are there, and the filter hides them; without one, that only those with problems are wanted.
+
+    `values` are some of those that the field has which the filter asks for.
+    """
     told = (
         f'No row {"has" if filter_text.isalnum() else "fits"} "{filter_text}".'
         if filter_text
         else "No row has a problem."
     )
     shown = (span(f"{told}  "), Span(key_name("escape"), BOLD), span(f" shows all {rows:,}."))
-    return [shown, *ways_out(focus)]
+    there = [(span(f"Rows have, for example: {', '.join(values)}.", Tone.DIM),)] if values else []
+    return [shown, *there, *ways_out(focus)]
 
 
 def empty_queue(state: DashboardState) -> list[Line]:

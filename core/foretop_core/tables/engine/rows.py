@@ -78,6 +78,9 @@ class SortedRows(Generic[E]):
     def get(self, key: ObjectRef) -> E | None:
         return self._entries.get(key)
 
+    def hidden_or_not(self) -> Iterable[tuple[ObjectRef, E]]:
+        return self._entries.items()
+
     def key_at(self, index: int) -> ObjectRef:
         key: ObjectRef = self._order[self._flip(index)][-1]
         return key
