@@ -21,14 +21,16 @@ from foretop_core.actions.planners.schedules import NewSchedule, plan_create_sch
 from foretop_core.models import Backup
 from foretop_core.models.wire import Resource
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.nonadmin_facts import nonadmin_facts
 from foretop_core.rules.facts.pause_facts import count_unpause, pause_summary
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
+from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.refusal_actor import Actor, who_must_act
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import schedule_refusal
 from foretop_core.rules.triage import Finding, Thresholds, triage
-from foretop_core.rules.triage.nonadmin import refused
+from foretop_core.rules.triage.nonadmin import refused, velero_failed
 from foretop_core.rules.triage.schedules import forgotten_pauses
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.timeline.timeline_model import TimelineModel
@@ -165,6 +167,16 @@ def compare_who_acts(then: Moment) -> None:
         assert ("owner corrects" in pane) is (needed.who is Actor.OWNER)
 
 
+def compare_failures_left_out(then: Moment) -> None:
+    shown = then.shown("nonadmin")
+    snapshot = shown.store.snapshot("prod")
+    found = {one.subject for one in velero_failed(snapshot, then.now, Thresholds())}
+    for entry, context in entries(shown):
+        if entry.item.phase == "Created" and entry.velero_phase in FAULTY:
+            is_left_out = "not listed: " in text_of(nonadmin_pane(entry, context))
+            assert is_left_out is (snapshot.ref(entry.item) not in found), entry.item.name
+
+
 def test_an_approval_that_is_missing_is_the_administrator_s_to_give() -> None:
     then = moment("default", TIMES[0])
     shown = then.shown("nonadmin")
@@ -219,6 +231,7 @@ def test_every_place_says_the_same(name: str, passed: timedelta) -> None:
     compare_due_counts(then)
     compare_coming_runs(then)
     compare_who_acts(then)
+    compare_failures_left_out(then)
     compare_queue_rows(then)
     compare_tenant_places(then)
 
@@ -232,6 +245,8 @@ def test_every_comparison_has_something_to_compare() -> None:
     paused = [item for snapshot, _ in snapshots for item in snapshot.schedules if item.spec.paused]
     skips = {schedule.spec.skip_immediately for schedule in paused}
     assert skips == {None, True, False}
+    facts = (nonadmin_facts(snapshot, item, now) for snapshot, now in snapshots for item in snapshot.nabs)
+    assert any(one.is_overtaken for one in facts)
     owed = [
         who_must_act(snapshot, item).who
         for snapshot, now in snapshots

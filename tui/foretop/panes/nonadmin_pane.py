@@ -9,7 +9,7 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, StepState
+from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, NonAdminFacts, StepState
 from foretop_core.rules.humanize import read_duration
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -42,8 +42,17 @@ def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
         head,
         *_waiting(entry, render),
         paragraph(told.next, label="Next"),
+        *_overtaken(told),
         *_position(entry, render),
     )
+
+
+def _overtaken(told: NonAdminFacts) -> tuple[Paragraph, ...]:
+    if not told.is_overtaken:
+        return ()
+    is_backup = isinstance(told.item, NonAdminBackup)
+    since = "a newer backup of the namespace is complete" if is_backup else "a later restore is complete"
+    return (paragraph(f"not listed: {since}", label="Triage"),)
 
 
 def _waiting(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:

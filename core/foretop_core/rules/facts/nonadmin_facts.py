@@ -32,6 +32,7 @@ from foretop_core.rules.nonadmin_lifecycle import (
 )
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
 from foretop_core.rules.refusal_actor import who_must_act
+from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -140,6 +141,25 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
                 return Severity.WARNING if self.velero_phase == "PartiallyFailed" else Severity.ERROR
             case _:
                 return Severity.WARNING if self.work is not None and self.work.is_left_alone else None
+
+    @property
+    def is_overtaken(self) -> bool:
+        """True if Velero failed, and the namespace has a complete copy since, or a later restore of it completed.
+
+        Nothing is lacking then: Triage does not list it.
+        """
+        item, status, snapshot = self.item, self.status, self.snapshot
+        if status is None or status.phase not in FAULTY:
+            return False
+        began_at = status.start_timestamp or item.created
+        if began_at is None:
+            return False
+        if isinstance(item, NonAdminBackup):
+            row = snapshot.protection.row(item.namespace)
+            return row is not None and row.copies.newest is not None and began(row.copies.newest) > began_at
+        others = (snapshot.velero_restore(one) for one in snapshot.nars if one.namespace == item.namespace)
+        good = (one.status.start_timestamp for one in others if one is not None and one.phase == "Completed")
+        return any(at is not None and at > began_at for at in good)
 
     @cached_property
     def path(self) -> Path:

@@ -16,7 +16,6 @@ from foretop_core.rules.lookups import in_order
 from foretop_core.rules.phases import FAULTY, OUTCOMES
 from foretop_core.rules.queue import Positions, disagreement
 from foretop_core.rules.refusal_actor import NeededAction, is_decided, who_must_act
-from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds, brief
@@ -130,7 +129,7 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         if item.phase != "Created" or status is None or status.phase not in FAULTY or facts.severity is None:
             continue
         since = status.completion_timestamp or status.start_timestamp or item.created
-        if _is_overtaken(snapshot, item, status.start_timestamp or item.created):
+        if facts.is_overtaken:
             continue
         run = "backup" if isinstance(item, NonAdminBackup) else "restore"
         said = "; ".join(status.validation_errors) or status.failure_reason
@@ -149,18 +148,6 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             blamed_location(snapshot, live) if isinstance(live, Backup) else None,
             raw=said,
         )
-
-
-def _is_overtaken(snapshot: ClusterSnapshot, item: NonAdmin, began_at: datetime | None) -> bool:
-    """True if the namespace has a complete copy since, or a later restore of it completed: nothing is lacking then."""
-    if began_at is None:
-        return False
-    if isinstance(item, NonAdminBackup):
-        row = snapshot.protection.row(item.namespace)
-        return row is not None and row.copies.newest is not None and began(row.copies.newest) > began_at
-    others = (snapshot.velero_restore(one) for one in snapshot.nars if one.namespace == item.namespace)
-    good = (one.status.start_timestamp for one in others if one is not None and one.phase == "Completed")
-    return any(at is not None and at > began_at for at in good)
 
 
 def _after_failure(item: NonAdmin, live: Backup | Restore | None, phase: str) -> Text:
