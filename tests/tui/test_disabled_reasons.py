@@ -50,6 +50,16 @@ async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest
         assert at.shown.app.told[-1][1] == "Restore from it: only for Backup"
 
 
+async def test_space_on_the_calendar_says_where_schedules_are_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press("5", "space")
+        assert at.shown.app.told[-1][1] == "Nothing to mark here: schedules are marked on their page (:schedules)"
+        await at.shown.press("W")
+        await at.see("foretop whatif tries changes of several")
+
+
 @pytest.mark.parametrize(("tab", "title"), [("7", "Delete the backup"), ("2", "Delete the schedule")])
 async def test_a_key_without_a_row_speaks_of_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str, title: str

@@ -254,7 +254,16 @@ ACTIONS: tuple[Action, ...] = (
         3,
         instead_of=("filter",),
     ),
-    Action("mark", ("space",), "space", "mark it and move to the next", ActionGroup.TABLE, "mark", 6),
+    Action(
+        "mark",
+        ("space",),
+        "space",
+        "mark it and move to the next",
+        ActionGroup.TABLE,
+        "mark",
+        6,
+        disabled_reason="Nothing to mark here: schedules are marked on their page (:schedules)",
+    ),
     Action(
         "mark_range",
         ("ctrl+@", "ctrl+space"),

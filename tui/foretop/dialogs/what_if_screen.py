@@ -161,7 +161,10 @@ class WhatIfScreen(DialogFrame):
         if self._is_playing:
             return [paragraph("Both nights are played …", Tone.DIM)]
         if self._found is None:
-            return [paragraph("Change a field to see the night as it would be.", Tone.DIM)]
+            several = (
+                " foretop whatif tries changes of several schedules at once." if self._schedule is not None else ""
+            )
+            return [paragraph(f"Change a field to see the night as it would be.{several}", Tone.DIM)]
         before, after, now = self._found.before, self._found.after, self._found.before.night.now
         lines = [paragraph(f"{pad('as it is', _COLUMN)}then", Tone.DIM, label=" ")]
         for (label, was), (_, then) in zip(
