@@ -141,8 +141,8 @@ class FaultRun:
 
     async def run_named(self, order: list[str]) -> None:
         """These faults, with a quiet moment now and then and after each server that was ended."""
-        # A screen shows forecasts of the queue that are up to ten seconds old: here they are those of the moment.
-        with patch.object(render_context, "REFRESH", timedelta()):
+        # A screen shows forecasts of the queue that are up to twenty seconds old: here they are those of the moment.
+        with patch.multiple(render_context, REFRESH=timedelta(), PLAYED_AGAIN=timedelta()):
             self.session.start()
             try:
                 await self._write(30)

@@ -43,6 +43,8 @@ from foretop_core.tables.text.times import IN_UTC, TimeZoneSetting
 
 REFRESH = timedelta(seconds=10)
 """The second of a beat and the usual lengths of runs take a look at everything and move slowly."""
+PLAYED_AGAIN = timedelta(seconds=20)
+"""A queue that has not moved is played forward again after this: estimates are told in minutes."""
 _USUAL_LIMITS = Thresholds()
 _LATELY = timedelta(hours=1)
 ToldOfSchedule = Callable[[str, str, str], Sequence[ToldRun]]
@@ -217,7 +219,7 @@ class RenderContextFactory:
         """As the last judgement has foreseen them."""
         self._seconds: dict[str, int | None] = {}
         self._pasts: dict[str, RunHistory] = {}
-        self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(REFRESH, beside))
+        self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(PLAYED_AGAIN, beside))
         self._worked_out: tuple[datetime, int, ClusterSnapshot] | None = None
 
     def render_context(
