@@ -189,7 +189,7 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.shown.press("r")
         assert at.dialog.planned is not None
         name = at.dialog.planned.plan.steps[0].target.name
-        await at.see("Into [wiki:wiki-restored ]", "Into wiki-restored", "existing resources stay unchanged")
+        await at.see("Into [wiki:wiki-restored ]", "Into wiki-restored", "Existing resources stay unchanged")
         await at.see("volumes are restored (Velero's default)")
         assert "absent" not in at.shown.text
         await at.shown.press("tab", "tab", "ctrl+u")
