@@ -59,6 +59,18 @@ async def test_the_key_of_a_window_is_told_for_its_own_schedules_alone(
         await at.shown.until(lambda: "U resume" not in at.shown.pane)
 
 
+async def test_beside_a_finding_about_the_server_the_key_resumes_the_only_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("dead", tmp_path, monkeypatch, size=MIDDLE) as at:
+        change = {"metadata": {"annotations": {**NOTES, PAUSED_UNTIL: ""}}, "spec": {"paused": True}}
+        at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd-hourly", change, "foretop")
+        await at.see("Velero is down")
+        await at.shown.until(lambda: "paused" in at.shown.status or "‖" in at.shown.status)
+        await at.shown.press("U")
+        await at.see("Resume window ab12cd: unpause 1 schedule")
+
+
 async def test_the_command_lists_the_windows_and_leads_to_the_schedules_of_one() -> None:
     paused = [schedule(name, paused=True, annotations=NOTES) for name in ("etcd", "mail")]
     async with screen(FilledSource([location(), schedule("audit"), *paused])) as shown:

@@ -160,9 +160,7 @@ class WriteActions:
     def about(self, action_id: str) -> tuple[ObjectRef, ...]:
         """The objects that the dialog would be about."""
         if action_id == RESUME:
-            keys = [_keys(*one) for one in self._windows()]
-            subject = self.host.page.subject() if self.host.page and self.host.current == "schedules" else None
-            return tuple(key for some in keys if subject is None or subject in some for key in some)
+            return tuple(key for context, window in self._windows_of_row() for key in _keys(context, window))
         return self._wanted(_BY_ID[action_id]).keys
 
     # Of what it is asked
@@ -365,28 +363,31 @@ class WriteActions:
             page.keep_results(key, results)
 
     def _windows(self) -> list[tuple[str, PauseWindow]]:
-        """The windows that can be resumed here: all, or those of the finding under the cursor."""
+        """The windows that can be resumed here: all, but beside a finding about a schedule those of that alone."""
         state = self.host.state
         if state is None or self.host.current not in _HAVE_WINDOWS:
             return []
-        found, finding = all_windows(state), finding_under_cursor(self.host.page)
-        if finding is None:
-            return found
-        named = set(related_to_finding(finding))
-        return [one for one in found if named.intersection(_keys(*one))]
+        finding = finding_under_cursor(self.host.page)
+        is_of_schedule = finding is not None and finding.subject.kind == SCHEDULE.name
+        return self._windows_of_row() or ([] if is_of_schedule else all_windows(state))
+
+    def _windows_of_row(self) -> list[tuple[str, PauseWindow]]:
+        """The windows that the schedule or the finding under the cursor is about."""
+        state, page = self.host.state, self.host.page
+        if state is None or self.host.current not in _HAVE_WINDOWS:
+            return []
+        finding, subject = finding_under_cursor(page), page.subject() if page is not None else None
+        named = {*(related_to_finding(finding) if finding is not None else ()), subject}
+        return [one for one in all_windows(state) if named.intersection(_keys(*one))]
 
     def _resume(self) -> None:
         """Resumes the window that paused the schedule under the cursor; where that is none, a person chooses one."""
-        state = self.host.state
-        windows = self._windows()
-        key = self.host.page.subject() if self.host.page else None
-        mine = [one for one in windows if key is not None and key in _keys(*one)]
+        state, offered = self.host.state, self._windows()
 
         def chosen(place: int | None) -> None:
             if place is not None:
                 self._open(UNPAUSE, ActionTargets(_keys(*offered[place]), window=offered[place][1].id))
 
-        offered = mine or windows
         if len(offered) == 1:
             chosen(0)
         elif offered and state is not None:
