@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,20 @@ async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeyp
         at.patch("Schedule", DUE, {"spec": {"schedule": "0 4 * * *"}})
         await at.see("no backup now, none is due; next run 04:00:00Z")
         assert at.writes == []
+
+
+async def test_messages_and_what_was_sent_have_one_format_of_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u", "enter", "enter")
+        await at.see("✓ patched")
+        await at.shown.press("escape", "m")
+        await at.see("Sent by you, newest first")
+        sent = [line for line in at.shown.lines if f"openshift-adp/{DUE}" in line]
+        assert sent
+        assert all(re.search(r"│ +\d\d:\d\d:\d\dZ  ", line) for line in sent), sent
 
 
 async def test_every_way_out_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

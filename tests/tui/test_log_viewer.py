@@ -83,6 +83,7 @@ async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
         await faulty(at)
         lines = await fetch_log(at)
         await at.see("3 errors", "e E error", "o errors", "w wrap")
+        await at.see("What failed, item by item, is in the results: q, then e.")
         errors = [number for number, line in enumerate(lines.lines) if "level=error" in line]
         assert list(lines.errors) == errors
         assert len(errors) == 3
@@ -149,6 +150,7 @@ async def test_a_log_without_errors_says_so(tmp_path: Path, monkeypatch: pytest.
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
         lines = await fetch_log(at)
+        assert "item by item" not in at.shown.text
         for key in ("e", "o"):
             await at.shown.press(key)
             await at.see("No errors in this log")

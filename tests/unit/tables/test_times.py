@@ -41,6 +41,17 @@ def test_durations_are_short(seconds: int, short: str, until: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "shown"),
     [
+        *((-1, "due"), (57, "57s"), (117, "1m57s"), (120, "2m"), (4860, "1h21m"), (36_480, "10h8m")),
+        *((86_399, "23h59m"), (86_400, "1d"), (6 * 86_400 + 5, "6d")),
+    ],
+)
+def test_a_countdown_has_minutes_below_a_day(seconds: int, shown: str) -> None:
+    assert times.countdown(timedelta(seconds=seconds)) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
         *((-5, "0s"), (42, "42s"), (59, "59s"), (60, "1m"), (61, "1m1s"), (242, "4m2s"), (240, "4m")),
         *((599, "9m59s"), (600, "10m"), (601, "10m"), (720, "12m")),
     ],
