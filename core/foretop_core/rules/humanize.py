@@ -95,6 +95,11 @@ def size(number: int) -> str:
     return f"{amount:.1f} TB"
 
 
+def capitalized(text: str) -> str:
+    """The text as the beginning of a sentence; its other letters stay."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def ordinal(number: int) -> str:
     """`1st`, `2nd`, `11th`, `23rd`."""
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -158,7 +158,7 @@ class RestoreDialog(ActionDialog):
         """Says how much goes where, and what becomes of what is there."""
         if len(plan.steps) != 1:
             return super().consequence(plan, table)
-        told = (f"{one[0].upper()}{one[1:]}." for one in plan.steps[0].changes[1:3])
+        told = (f"{humanize.capitalized(one)}." for one in plan.steps[0].changes[1:3])
         return (Piece(" ".join(told), Tone.BRIGHT),)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:

@@ -242,7 +242,7 @@ class DrillDialog(ActionDialog):
         if not plan.steps:
             return super().consequence(plan, table)
         told = f"{plan.steps[-1].forecast}. foretop compares it with the backup, asks you, and deletes it."
-        return (Piece(f"{told[0].upper()}{told[1:]}", Tone.BRIGHT),)
+        return (Piece(humanize.capitalized(told), Tone.BRIGHT),)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
         """All that is created, each in a sentence."""

@@ -34,7 +34,7 @@ def why_closed(trouble: ForetopError) -> list[Line]:
     """The reason why foretop can look at no cluster, and what a person can do about it."""
     lines = [_said(StatusGlyph.LOOK, f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what)]
     if trouble.hint:
-        lines.append((span(f"  {trouble.hint[0].upper()}{trouble.hint[1:]}."),))
+        lines.append((span(f"  {humanize.capitalized(trouble.hint)}."),))
     return [
         *lines,
         (),

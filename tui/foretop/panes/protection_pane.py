@@ -26,7 +26,7 @@ _MOST_SCHEDULES = 4
 def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragraph, ...]:
     found, facts = row.protection, render.namespace(row.protection)
     tone = protection_mark(facts).tone
-    said = [paragraph(f"{facts.why[0].upper()}{facts.why[1:]}.", tone, bold=True)]
+    said = [paragraph(f"{humanize.capitalized(facts.why)}.", tone, bold=True)]
     if found.exists is None:
         unseen = "You may not list namespaces: one without a copy or a schedule that names it is not shown."
         said.append(paragraph(unseen, Tone.WARN, yields=True, least=1))

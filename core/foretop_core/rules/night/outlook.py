@@ -161,12 +161,12 @@ class WindowOutlook(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """Says whether the runs before it are done when it begins."""
+        """Says whether the runs before it are done when it begins: `not`, `likely`, or "" for yes."""
         if self.at_work or self.waiting:
-            return "not done by"
+            return "not"
         last = self.last_before
         is_sure = not self.perhaps_open and (last is None or last.by is None or last.by <= self.begins)
-        return "done by" if is_sure else "likely done by"
+        return "" if is_sure else "likely"
 
     @property
     def is_free(self) -> bool:
@@ -329,7 +329,8 @@ def _before_words(window: WindowOutlook) -> Text:
     """Tells whether the runs before a window are done when it begins."""
     last, still = window.last_before, still_open(window)
     ends = sentence(": the last run ends about ", _ends(last)) if last is not None else ""
-    return sentence(f"{window.verdict.capitalize()} ", estimate(window.begins), ends, f"; {still}." if still else ".")
+    done_by = humanize.capitalized(f"{window.verdict} done by ".lstrip())
+    return sentence(done_by, estimate(window.begins), ends, f"; {still}." if still else ".")
 
 
 def still_open(window: WindowOutlook) -> str:

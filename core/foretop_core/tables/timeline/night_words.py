@@ -147,7 +147,7 @@ def _holder(night: Night, waiting: ForeseenRun) -> str:
 def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo) -> WordLine:
     """Tells whether the runs before a window are done when it begins."""
     last, still = kept.last_before, still_open(kept)
-    verdict = f"{kept.verdict.replace('done ', '')} {clock(kept.begins, now, zone)}"
+    verdict = f"{kept.verdict} by {clock(kept.begins, now, zone)}".lstrip()
     said = [Phrase(verdict, Tone.WARN if still else Tone.GOOD)]
     if last is not None:
         said.append(Phrase(f": ends {clock(last.likely, now, zone)}{_nine_in_ten(last.by, now, zone)}"))
