@@ -127,10 +127,11 @@ def _show(
 
 @contextmanager
 def own_state() -> Iterator[None]:
-    """Journal and acknowledgements of a demo are its own, and begin anew: its cluster and its time do so too."""
+    """Journal, acknowledgements and forecasts of a demo are its own, and begin anew: its cluster and time do so too."""
     before = os.environ.get("XDG_STATE_HOME")
     folder = default_path(os.environ).parent / "demo"
-    for path in (*folder.glob("foretop/journal/*.jsonl"), folder / "foretop" / "acknowledged.jsonl"):
+    own = (folder / "foretop" / name for name in ("acknowledged.jsonl", "forecasts.jsonl"))
+    for path in (*folder.glob("foretop/journal/*.jsonl"), *own):
         with suppress(OSError):
             path.unlink()
     os.environ["XDG_STATE_HOME"] = str(folder)
