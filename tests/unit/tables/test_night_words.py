@@ -24,7 +24,7 @@ from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.store import Store
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
-from foretop_core.tables.timeline.night_words import LaneWords, lane_words, night_words
+from foretop_core.tables.timeline.night_words import LaneWords, day_words, lane_words, night_words
 from foretop_core.tables.timeline.time_axis import TimeAxis
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, backup, location, schedule, upload
@@ -133,6 +133,19 @@ def test_chart_and_words_count_the_same_as_waiting(seconds: int) -> None:
     assert shown.outlook.waiting is not None
     assert counted == shown.outlook.waiting.count == (2 if seconds >= 60 else 1)
     assert shown.outlook.waiting.begins >= NOW
+
+
+def test_a_day_of_the_week_counts_those_that_will_wait_as_the_words_do() -> None:
+    """More waited this morning: the words are about the time to come, and so is the row of today."""
+    owner = Owner(OwnerKind.SCHEDULE, "velero", "a")
+    gone = [PastRun(owner, f"b{n}", "Completed", at("00:10"), at("00:20"), at("00:30")) for n in range(5)]
+    later = [RunSpan(at("03:00"), at("03:10"), at("03:20"), owner) for _ in range(2)]
+    ahead = Night("velero", NOW, NOW + timedelta(days=7), typical=tuple(later))
+    shown = ServerNight("prod", ahead, tuple(gone))
+    days = [TimeAxis(at("00:00") + timedelta(days=day), 30, 48) for day in range(2)]
+    assert [day_words(shown, day).waiting for day in days] == [2, 0]
+    assert shown.outlook.waiting is not None
+    assert shown.outlook.waiting.count == 2
 
 
 def test_a_run_that_velero_refuses_takes_no_slot() -> None:

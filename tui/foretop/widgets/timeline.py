@@ -438,6 +438,10 @@ class Timeline(Widget, can_focus=True):
 
     # The week
 
+    def _day_room(self, axis: TimeAxis) -> int:
+        """The cells beside a day, for who waits and when that is over."""
+        return self.size.width - 2 * self.is_framed - self._day_label - 4 - axis.cells
+
     def _week(self) -> list[Line]:
         assert self._now is not None
         assert self._zone is not None
@@ -448,7 +452,7 @@ class Timeline(Widget, can_focus=True):
             (
                 Span(pad(f" slots of {limit}", self._day_label + 3), HEAD),
                 *self._spans(day_line(axes[0], self._zone)),
-                Span(" DONE", HEAD),
+                Span(" WAIT DONE" if self._day_room(axes[0]) >= len("WAIT DONE") else " DONE", HEAD),
             )
         ]
         room = self.size.height - 2 * self.is_framed - 1
@@ -472,13 +476,13 @@ class Timeline(Widget, can_focus=True):
         loads = night.loads(axis) if night is not None else (CellLoad(),) * axis.cells
         one_row = height == 1
         rows = slot_rows(loads, limit, axis, self._now, one_row=one_row)
-        told = day_words(night, axis, loads) if night is not None else None
+        told = day_words(night, axis) if night is not None else None
         local, chosen = axis.start.astimezone(self._zone), place == self._day_place
         label = f"{local:%a} {local.day}" + (f" {local:%b}" if self._day_label == _DAY_LABEL else "")
         bar = (">" if self._ascii else "▌") if chosen else " "
         waiting = f"{told.waiting} wait" if told and told.waiting else ""
         done = clock(told.done, told.done, self._zone) if told and told.done else ""
-        room = self.size.width - 2 * self.is_framed - self._day_label - 4 - axis.cells
+        room = self._day_room(axis)
         both = f"{waiting} {done}".strip()
         ends = [waiting, done] if height > 1 else [both if len(both) <= room else waiting or done]
         lines: list[Line] = []

@@ -193,22 +193,32 @@ def outlook(night: Night) -> Outlook:
     waits = [run for run in night.runs if _wait(run) >= LEAST_WAIT and run.fate is not Fate.REFUSED]
     ending = [run for schedule in by_schedule for run in schedule.runs if run.end is not None]
     work = [(span.start, span.end, span.is_to_come) for span in night.typical]
-    waiting = [
-        (max(span.submitted, night.now), span.start, span.is_to_come)
-        for span in night.typical
-        if span.start - span.submitted >= LEAST_WAIT
-    ]
     return Outlook(
         night,
         by_schedule,
         _peak(work),
-        _peak(waiting),
+        _peak(_waiting(night)),
         max(waits, key=_wait, default=None),
         max(ending, key=lambda run: run.end.likely if run.end else night.now, default=None),
         _levels(work, night.now),
         _levels(((span.submitted, span.start, span.is_to_come) for span in night.typical), night.now),
         _night_done(night, by_schedule),
     )
+
+
+def most_waiting(night: Night, begins: datetime, ends: datetime) -> int:
+    """How many wait at one time in a stretch, from now on."""
+    there = [(max(first, begins), min(last, ends), is_to_come) for first, last, is_to_come in _waiting(night)]
+    found = _peak(there)
+    return 0 if found is None else found.count
+
+
+def _waiting(night: Night) -> list[_Stretch]:
+    return [
+        (max(span.submitted, night.now), span.start, span.is_to_come)
+        for span in night.typical
+        if span.start - span.submitted >= LEAST_WAIT
+    ]
 
 
 def _night_done(night: Night, schedules: Iterable[ScheduleOutlook]) -> LastEnd | None:

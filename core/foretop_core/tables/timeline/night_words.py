@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, tzinfo
 
 import msgspec
@@ -16,6 +16,7 @@ from foretop_core.rules.night.outlook import (
     Outlook,
     WindowOutlook,
     fate_counts,
+    most_waiting,
     names_of,
     still_open,
     wait_of,
@@ -25,7 +26,7 @@ from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.timeline.night_chart import CellLoad, LaneSign
+from foretop_core.tables.timeline.night_chart import LaneSign
 from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
@@ -306,13 +307,13 @@ class DayWords(msgspec.Struct, frozen=True):
     done: datetime | None = None
 
 
-def day_words(shown: ServerNight, axis: TimeAxis, loads: Iterable[CellLoad]) -> DayWords:
+def day_words(shown: ServerNight, axis: TimeAxis) -> DayWords:
     waited = [
         run.end.likely
         for run in shown.night.runs
         if run.end is not None and (wait_of(run) or timedelta()) >= MINUTE and axis.holds(run.due or shown.night.now)
     ]
-    return DayWords(max((load.waiting for load in loads), default=0), max(waited, default=None))
+    return DayWords(most_waiting(shown.night, axis.start, axis.end), max(waited, default=None))
 
 
 def week_words(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ...]:
