@@ -96,6 +96,8 @@ def judge(name: str) -> dict[str, _Judged]:
         known = {one.name for one in objects if isinstance(one, Backup)}
         seen: set[str] = set()
         for run in ahead.runs:
+            if run.is_finishing:
+                continue  # Within a second, which is less than its time stamp tells.
             if run.name:
                 kind = "end of one at work" if run.is_running else "end of one that waits"
                 _note(judged, kind, run.end, happened.ends.get(run.name))
