@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from statistics import median
 
 import msgspec
 
-from foretop_core.models import Backup, Resource
+from foretop_core.cron import CronSchedule, Dialect
+from foretop_core.models import Backup, Resource, Schedule
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.night import ForeseenRun, Night, night
-from foretop_core.rules.night.ranges import Range
+from foretop_core.rules.cron_dialects import expression
+from foretop_core.rules.night.night import Fate, ForeseenRun, Night, night
+from foretop_core.rules.night.ranges import Range, range_over
 from foretop_core.rules.snapshot import VeleroInfo
 from tests import recordings
 from tests.unit.rules.runs_and_recordings import CONCURRENCY, walk
@@ -105,13 +108,55 @@ def judge(name: str) -> dict[str, _Judged]:
                     _note(judged, "start of one that waits", run.start, happened.starts.get(run.name))
             elif run.owner.name not in seen and run.share_lost < 0.5:
                 seen.add(run.owner.name)
-                _judge_next(judged, run, happened, happened.next_of(run.owner.name, at, known))
+                _judge_next(judged, run, objects, happened, happened.next_of(run.owner.name, at, known))
     return judged
 
 
-def _judge_next(judged: dict[str, _Judged], run: ForeseenRun, happened: _WhatHappened, name: str) -> None:
+def _judge_next(
+    judged: dict[str, _Judged], run: ForeseenRun, objects: Iterable[Resource], happened: _WhatHappened, name: str
+) -> None:
     _note(judged, "next start of a schedule", run.start, happened.starts.get(name))
     _note(judged, "next end of a schedule", run.end, happened.ends.get(name))
+    if run.start is None or run.due is None:
+        return
+    waits = [
+        (one.started - one.created).total_seconds()
+        for one in objects
+        if isinstance(one, Backup) and one.schedule_name == run.owner.name and one.started and one.created
+    ]
+    if waits:
+        _note(judged, "  by its own history alone", range_over(run.due, waits), happened.starts.get(name))
+
+
+def fates(name: str) -> tuple[Counter[tuple[str, str]], float]:
+    """How many runs became what, by what was told at the last look before they were due; and how many losses in all.
+
+    A run is lost where the next one fell due before a backup was made, and late where that took more than a beat.
+    """
+    happened, told = _WhatHappened(name), dict[tuple[str, datetime], ForeseenRun]()
+    expressions, last = dict[str, tuple[str, datetime]](), datetime.min.replace(tzinfo=UTC)
+    for event in recordings.events(name):
+        last = event.t
+        if isinstance(event.object, Schedule) and event.object.created is not None:
+            expressions.setdefault(event.object.name, (event.object.spec.schedule, event.object.created))
+    for at, _, ahead in _nights(name):
+        for run in ahead.runs:
+            if not run.name and run.due is not None and at <= run.due:
+                told[run.owner.name, run.due.replace(microsecond=0)] = run
+    found, share_lost = Counter[tuple[str, str]](), 0.0
+    for schedule, (cron, since) in expressions.items():
+        parsed = expression(cron, Dialect.NETRESEARCH)
+        assert isinstance(parsed, CronSchedule)
+        made = sorted(at for at, owner in happened.made.values() if owner == schedule)
+        dues = list(parsed.between(since, last))
+        for due, following in pairwise(dues):
+            last_told, made_at = told.get((schedule, due)), next((at for at in made if at >= due), None)
+            if last_told is None or made_at is None or last_told.fate is Fate.UNKNOWN:
+                continue
+            late = made_at - due > timedelta(seconds=61)
+            found["lost" if made_at >= following else "late" if late else "made", last_told.fate] += 1
+            share_lost += last_told.share_lost
+    return found, share_lost
 
 
 def main() -> None:
@@ -121,6 +166,10 @@ def main() -> None:
         print(f"{name}, {time.process_time() - begun:.0f} s of CPU")
         for kind, found in sorted(judged.items()):
             print(f"  {kind:26}{found.line()}")
+        became, share_lost = fates(name)
+        for (fate, told), number in sorted(became.items()):
+            print(f"  {number:3} {fate}, told as {told}")
+        print(f"  {share_lost:.1f} losses by the shares that were told")
 
 
 if __name__ == "__main__":
