@@ -199,7 +199,7 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.shown.press("shift+tab")
         await at.paste(":wiki-old")
         await at.shown.press("tab", "right")
-        await at.see("existing resources are overwritten")
+        await at.see("Existing resources are overwritten")
         await at.shown.press("tab")
         await at.send()
         await at.see("✓ made", "Completed")

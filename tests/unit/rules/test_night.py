@@ -11,6 +11,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.arrivals import Arrival, DrawnArrivals
 from foretop_core.rules.night.course import (
@@ -29,14 +30,14 @@ from foretop_core.rules.night.night import night
 from foretop_core.rules.night.outlook import outlook, words
 from foretop_core.rules.night.server_model import MOST_RUNS_OF_ALL
 from tests import objects
-from tests.objects import NOW, location
+from tests.objects import NOW, backup, location, upload
 
 HOUR = 3600.0
 
 
 @st.composite
 def servers(draw: st.DrawFn) -> tuple[CourseStart, Draw]:
-    claims = draw(st.integers(1, 5))
+    claims, shares = draw(st.integers(1, 5)), st.just(1.0) | st.floats(0, 1)
     conflicts = [1 << place for place in range(claims)]
     for one in range(claims):
         for other in range(one):
@@ -48,19 +49,20 @@ def servers(draw: st.DrawFn) -> tuple[CourseStart, Draw]:
     schedules = []
     for _ in range(draw(st.integers(1, 6))):
         claim = draw(st.integers(0, claims - 1))
-        refused = draw(st.integers(0, 5)) == 0
+        refused, held = draw(st.integers(0, 5)) == 0, draw(shares)
         if draw(st.integers(0, 4)) == 0:
             every = float(draw(st.integers(1, 900)))
-            schedules.append(PlannedSchedule(claim, every=every, first=0.0, is_refused=refused, most=80))
+            schedules.append(PlannedSchedule(claim, every=every, first=0.0, is_refused=refused, most=80, held=held))
         else:
             step = draw(st.sampled_from([60, 120, 300, 900]))
             first = draw(st.integers(-600, 600))
             due = tuple(float(at) for at in range(first, 2 * 3600, step))
-            schedules.append(PlannedSchedule(claim, due, is_refused=refused, most=200))
+            schedules.append(PlannedSchedule(claim, due, is_refused=refused, most=200, held=held))
     numbers = st.integers(0, len(schedules) - 1)
 
     def opened(*, at_work: bool) -> OpenRun:
-        return OpenRun(draw(st.integers(0, claims - 1)), draw(numbers | st.just(-1)), False, at_work or not has_queue)
+        place, owner = draw(st.integers(0, claims - 1)), draw(numbers | st.just(-1))
+        return OpenRun(place, owner, False, at_work or not has_queue, draw(shares), draw(st.floats(0, 900)))
 
     running: list[OpenRun] = []
     for _ in range(draw(st.integers(0, slots))):
@@ -70,14 +72,14 @@ def servers(draw: st.DrawFn) -> tuple[CourseStart, Draw]:
     waiting = [opened(at_work=False) for _ in range(draw(st.integers(0, 6)))]
     state = CourseStart(slots, has_queue, schedules, running, waiting, [], conflicts, HOUR)
     lengths = st.floats(1, 1500)
-    shares = LateShares(draw(st.floats(0, 1)), draw(st.floats(0, 1)))
+    late = LateShares(draw(st.floats(0, 1)), draw(st.floats(0, 1)))
     return state, Draw(
         lengths=[draw(st.lists(lengths, min_size=1, max_size=4)) for _ in schedules],
         running=[draw(lengths) for _ in running],
         waiting=[draw(lengths) for _ in waiting],
         finishing=[],
         look=float(draw(st.integers(0, 59))),
-        late=shares,
+        late=late,
         random=Random(draw(st.integers(0, 1000))),
     )
 
@@ -92,7 +94,7 @@ def _runs(state: CourseStart, course: Course) -> list[tuple[PlayedRun, int, int]
 
 
 def _at_work(found: list[tuple[PlayedRun, int, int]], at: float) -> list[tuple[PlayedRun, int, int]]:
-    return [one for one in found if one[0].start <= at < one[0].end and not one[0].is_refused]
+    return [one for one in found if one[0].start <= at < one[0].released and not one[0].is_refused]
 
 
 def test_a_run_that_is_due_in_the_very_second_of_a_look_is_made_by_it() -> None:
@@ -131,7 +133,7 @@ def test_nothing_is_submitted_while_a_backup_of_the_schedule_holds_it(given: tup
                 if schedule != place or other is run or other.is_refused:
                     continue
                 holds_from = other.start if state.has_queue else max(0.0, other.submitted)
-                assert not (holds_from < run.submitted < other.end), (run, other)
+                assert not (holds_from < run.submitted < other.released), (run, other)
 
 
 @given(servers())
@@ -172,7 +174,10 @@ def test_a_free_slot_goes_to_the_first_in_the_queue_without_a_conflict_ahead(
                 mine
                 for one, mine, _ in found
                 if one is not other
-                and (one.start <= run.start <= one.end or (one.submitted <= other.submitted and one.start > run.start))
+                and (
+                    one.start <= run.start <= one.released
+                    or (one.submitted <= other.submitted and one.start > run.start)
+                )
             ]
             assert any(state.conflicts[claim] >> mine & 1 for mine in blockers), "it was overtaken for nothing"
 
@@ -186,6 +191,37 @@ def test_a_course_with_the_same_draw_is_the_same_course(given: tuple[CourseStart
     assert play(state, draw) == play(
         state, Draw(draw.lengths, draw.running, draw.waiting, [], draw.look, draw.late, again)
     )
+
+
+def test_what_moves_its_volumes_holds_no_slot_and_goes_on_to_its_end() -> None:
+    """At work for a tenth of its length: so is the one that runs, of which eight minutes have passed."""
+    running = OpenRun(0, holds_schedule=True, held=0.1, elapsed=480.0)
+    waiting = [OpenRun(1, held=0.1), OpenRun(2)]
+    state = CourseStart(1, True, [], [running], waiting, [], [1, 2, 4], HOUR)
+    course = play(state, Draw([], [5520.0], [600.0, 600.0], [], 30.0, LateShares(0.0, 0.0)))
+    found = [(run.start, run.released, run.end) for run in (*course.running, *course.waiting)]
+    assert found == [(0.0, 120.0, 5520.0), (120.0, 180.0, 720.0), (180.0, 780.0, 780.0)]
+
+
+def test_a_schedule_that_moves_volumes_holds_its_slot_as_long_as_its_last_runs_did() -> None:
+    moving = objects.schedule("media", "0 3 * * *", last="02:00:03", template={"includedNamespaces": ["media"]})
+    after = objects.schedule("wiki", "0 3 * * *", last="02:00:03", template={"includedNamespaces": ["wiki"]})
+    there: list[Resource] = [location(), moving, after]
+    for name, minutes in (("media", 20), ("wiki", 2)):
+        for hour in ("00", "01", "02"):
+            begun, ended, spec = f"{hour}:00:03", f"{hour}:{minutes:02}:03", {"includedNamespaces": [name]}
+            there.append(backup(f"{name}-{hour}", created=begun, started=begun, ended=ended, of=name, spec=spec))
+    for hour in ("00", "01", "02"):
+        there.append(upload(f"up-{hour}", "Completed", of=f"media-{hour}", created=f"{hour}:05:03"))
+    told = night(assemble(there), "velero", NOW, timedelta(hours=1), 0)
+    media, wiki = (next(run for run in told.runs if run.owner.name == name) for name in ("media", "wiki"))
+    assert media.start is not None
+    assert media.end is not None
+    assert wiki.start is not None
+    assert media.end.likely - media.start.likely == timedelta(minutes=20)
+    assert wiki.start.likely - media.start.likely == timedelta(minutes=5)
+    released = {span.owner.name: span.released for span in told.typical}
+    assert released["media"] - media.start.likely == timedelta(minutes=5)
 
 
 def test_velero_that_is_stopped_fails_what_runs_and_makes_what_is_due_when_it_is_back() -> None:
@@ -219,7 +255,7 @@ def test_backups_of_tenants_take_slots_and_never_more_than_there_are(
     runs = [run for run, _, _ in _runs(state, course)] + course.arrived
     for run in course.arrived:
         assert run.submitted <= run.start
-        at_work = sum(one.start <= run.start < one.end and not one.is_refused for one in runs)
+        at_work = sum(one.start <= run.start < one.released and not one.is_refused for one in runs)
         assert run.start == NEVER or at_work <= state.slots
 
 

@@ -21,6 +21,8 @@ PASS = 60.0
 """Schedule controller and queue look at everything once in this many seconds."""
 NEVER = math.inf
 NO_SCHEDULE = -1
+_LEAST_WORK = 1.0
+"""Seconds; no run is drawn shorter."""
 
 
 class OpenRun(msgspec.Struct, frozen=True):
@@ -34,6 +36,10 @@ class OpenRun(msgspec.Struct, frozen=True):
     """Refused when it is its turn, because of its storage location."""
     holds_schedule: bool = False
     """New or InProgress: its schedule makes no other one meanwhile."""
+    held: float = 1.0
+    """The share of its length for which it holds its slot, its namespaces and its schedule: volumes move after that."""
+    elapsed: float = 0.0
+    """The seconds for which it has been at work."""
 
 
 class PlannedSchedule(msgspec.Struct, frozen=True):
@@ -48,6 +54,8 @@ class PlannedSchedule(msgspec.Struct, frozen=True):
     is_refused: bool = False
     most: int = 0
     """The largest number of its runs that are played."""
+    held: float = 1.0
+    """As that of an open run."""
 
 
 class CourseStart(msgspec.Struct, frozen=True):
@@ -104,6 +112,10 @@ class PlayedRun(msgspec.Struct):
     is_refused: bool = False
     is_cut: bool = False
     """Failed, because Velero was stopped while it ran."""
+    released: float = NEVER
+    """When it holds its slot, its namespaces and its schedule no longer."""
+    goes_on: float = 0.0
+    """The seconds from then to its end: its volumes are moved."""
 
 
 class Course(msgspec.Struct):
@@ -130,6 +142,7 @@ class _Waiting(msgspec.Struct):
     schedule: int
     length: float
     is_refused: bool
+    held: float
 
 
 _Event = tuple[float, float, int, int, int, PlayedRun | None, int]
@@ -201,15 +214,19 @@ class _Server:
             self.take(open_run.claim)
             if open_run.holds_schedule and open_run.schedule >= 0:
                 self.holding[open_run.schedule] += 1
-            self.push(draw.running[index], _END, open_run.schedule, course.running[index], open_run.claim)
+            at_work, left = course.running[index], draw.running[index]
+            work = left
+            if open_run.held < 1.0 and left < NEVER:
+                work = min(left, max(_LEAST_WORK, open_run.held * (open_run.elapsed + left) - open_run.elapsed))
+                at_work.goes_on = left - work
+            self.push(work, _END, open_run.schedule, at_work, open_run.claim)
         for finishing, end in zip(course.finishing, draw.finishing, strict=True):
             finishing.end = end
         for index, open_run in enumerate(state.waiting):
             if not state.has_queue and open_run.schedule >= 0:
                 self.holding[open_run.schedule] += 1
-            self.arrive(
-                course.waiting[index], open_run.claim, open_run.schedule, draw.waiting[index], open_run.is_refused
-            )
+            length, refused = draw.waiting[index], open_run.is_refused
+            self.arrive(course.waiting[index], open_run.claim, open_run.schedule, length, refused, open_run.held)
         for index in range(len(state.schedules)):
             self.plan(index)
         self.await_arrival()
@@ -291,7 +308,7 @@ class _Server:
         self.used[index] += 1
         if not self.state.has_queue:
             self.holding[index] += 1
-        self.arrive(run, schedule.claim, index, length, schedule.is_refused)
+        self.arrive(run, schedule.claim, index, length, schedule.is_refused, schedule.held)
         if self.free > 0:
             self.look(at)
         self.plan(index)
@@ -320,7 +337,7 @@ class _Server:
             run = waiting.run
             run.start = at
             if waiting.is_refused:
-                run.is_refused, run.end = True, at
+                run.is_refused, run.released, run.end = True, at, at
                 self.release(at, waiting.schedule, refused=True)
                 free -= state.has_queue
             else:
@@ -330,7 +347,11 @@ class _Server:
                 self.take(waiting.claim)
                 if state.has_queue and waiting.schedule >= 0:
                     self.holding[waiting.schedule] += 1
-                self.push(at + waiting.length, _END, waiting.schedule, run, waiting.claim)
+                work = waiting.length
+                if waiting.held < 1.0 and work < NEVER:
+                    work = max(_LEAST_WORK, waiting.held * work)
+                    run.goes_on = waiting.length - work
+                self.push(at + work, _END, waiting.schedule, run, waiting.claim)
             if self.queues[key]:
                 heappush(self.firsts, (self.queues[key][0].number, key))
             else:
@@ -343,7 +364,8 @@ class _Server:
         self.ask_again(at)
 
     def end(self, at: float, schedule: int, run: PlayedRun, claim: int) -> None:
-        run.end = at
+        """The end of its work: it holds nothing any more, though its volumes may still be moved."""
+        run.released, run.end = at, at + run.goes_on
         self.free += 1
         self.at_work[claim] -= 1
         if not self.at_work[claim]:
@@ -379,7 +401,9 @@ class _Server:
             self.pass_pending = True
             self.push(self.look_after(at + 0.001), _LOOK)
 
-    def arrive(self, run: PlayedRun, claim: int, schedule: int, length: float, is_refused: bool) -> None:
+    def arrive(
+        self, run: PlayedRun, claim: int, schedule: int, length: float, is_refused: bool, held: float = 1.0
+    ) -> None:
         self.queued += 1
         self.arrived += 1
         self.tenants_waiting += schedule == NO_SCHEDULE
@@ -388,7 +412,7 @@ class _Server:
         line = self.queues.setdefault(key, deque())
         if not line:
             heappush(self.firsts, (self.arrived, key))
-        line.append(_Waiting(self.arrived, run, claim, schedule, length, is_refused))
+        line.append(_Waiting(self.arrived, run, claim, schedule, length, is_refused, held))
 
     def take(self, claim: int) -> None:
         self.at_work[claim] = self.at_work.get(claim, 0) + 1
@@ -405,7 +429,7 @@ class _Server:
             self.free = self.state.slots
             for _, _, _, _, schedule, run, _ in cut:
                 assert run is not None
-                run.is_cut, run.end = True, back
+                run.is_cut, run.released, run.end = True, back, back
                 self.release(back, schedule, refused=False)
             self.push(back, _RESTART)
         else:

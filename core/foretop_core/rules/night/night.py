@@ -113,7 +113,8 @@ class RunSpan(msgspec.Struct, frozen=True):
     submitted: datetime
     """Of one that waits already, before now."""
     start: datetime
-    end: datetime
+    released: datetime
+    """When it gives its slot back; it may go on, while its volumes are moved."""
     owner: Owner = Owner(OwnerKind.HAND)
     name: str = ""
     """Of the Backup; "" for one that does not exist yet."""
@@ -440,7 +441,7 @@ def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
         return now + timedelta(seconds=min(seconds, longest))
 
     def span(run: PlayedRun, owner: Owner, name: str, due: datetime | None, made: datetime | None = None) -> RunSpan:
-        return RunSpan(made or at(run.submitted), at(run.start), at(run.end), owner, name, due, run.is_refused)
+        return RunSpan(made or at(run.submitted), at(run.start), at(run.released), owner, name, due, run.is_refused)
 
     running = zip(course.running, model.running, strict=True)
     found = [span(run, one.owner, one.run.name, None) for run, one in running]

@@ -192,7 +192,7 @@ def outlook(night: Night) -> Outlook:
     by_schedule = schedule_outlooks(night)
     waits = [run for run in night.runs if _wait(run) >= LEAST_WAIT and run.fate is not Fate.REFUSED]
     ending = [run for schedule in by_schedule for run in schedule.runs if run.end is not None]
-    work = [(span.start, span.end, span.is_to_come) for span in night.typical]
+    work = [(span.start, span.released, span.is_to_come) for span in night.typical]
     return Outlook(
         night,
         by_schedule,

@@ -49,15 +49,15 @@ def past_runs(snapshot: ClusterSnapshot, namespace: str, since: datetime) -> tup
             continue
         released = None
         if over is not None:
-            released = _volumes_made(snapshot, run)
+            released = volumes_made(snapshot, run)
         elif run.phase in FINISHING:
-            released = snapshot.seen.phase_since.get(snapshot.ref(run)) or _volumes_made(snapshot, run)
+            released = snapshot.seen.phase_since.get(snapshot.ref(run)) or volumes_made(snapshot, run)
             released = released or status.start_timestamp
         found.append(PastRun(owner_of(run), run.name, run.phase, at, status.start_timestamp, over, released))
     return tuple(sorted(found, key=lambda run: (run.submitted, run.name)))
 
 
-def _volumes_made(snapshot: ClusterSnapshot, run: Backup) -> datetime | None:
+def volumes_made(snapshot: ClusterSnapshot, run: Backup) -> datetime | None:
     """When the last of the volumes was made that are moved after its items; None where there is none."""
     made = (volume.created for volume in snapshot.movements_of(run) if isinstance(volume, DataUpload))
     return max((at for at in made if at is not None), default=None)

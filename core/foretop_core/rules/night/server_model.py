@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
+from itertools import islice
 from random import Random
+from statistics import median
 from zlib import crc32
 
 import msgspec
@@ -20,6 +22,7 @@ from foretop_core.rules.heartbeat import LOOK_LASTS
 from foretop_core.rules.night.arrivals import MIDDLE, Arrivals, arrivals_before
 from foretop_core.rules.night.course import NO_SCHEDULE, CourseStart, Draw, OpenRun, PlannedSchedule
 from foretop_core.rules.night.lengths import AT_ONCE, LateHandovers, Lengths, RunHistory, Source, by_items
+from foretop_core.rules.night.past_runs import volumes_made
 from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
@@ -35,6 +38,8 @@ _FINALIZES = 1.0
 _UNKNOWN_LOOK = 30.0
 _EVENLY = 0.6180339887
 """Multiples of the golden section, less their whole part, lie evenly between 0 and 1."""
+_TELL_HELD = 5
+"""So many of the last runs tell for how long one holds its slot."""
 _VOLUMES_SPREAD = 0.2
 """How far the end of a run may be from what the rate of its volumes tells, as a share of what is left."""
 
@@ -48,8 +53,7 @@ class OpenBackup(msgspec.Struct, frozen=True):
     volumes: VolumesEnd = NOTHING_MOVES
 
     def elapsed(self, now: datetime) -> float:
-        started = self.run.status.start_timestamp
-        return max(0.0, (now - started).total_seconds()) if started else 0.0
+        return _elapsed(self.run, now)
 
     @property
     def is_finalizing(self) -> bool:
@@ -231,19 +235,21 @@ def server_model(
             room -= len(found.due)
     planned.sort(key=lambda one: one[0].name)
     index = {schedule.name: place for place, (schedule, _) in enumerate(planned)}
+    shares = _held_shares(snapshot, namespace, {*index, *(run.schedule_name for run in open_runs)})
 
     def opened(run: Backup) -> OpenRun:
         refused = bool(run.phase in phases.WAITING and storage_refusal(snapshot, namespace, run.spec.storage_location))
         place = index.get(run.schedule_name, NO_SCHEDULE) if run.schedule_name else NO_SCHEDULE
         # One that is ReadyToStart is InProgress before the next look.
         holds = run.phase in phases.HOLDS_SCHEDULE or run.phase in phases.HOLDS_SLOT
-        return OpenRun(claims.of(claim(run)), place, refused, holds)
+        held = shares.get(run.schedule_name, 1.0)
+        return OpenRun(claims.of(claim(run)), place, refused, holds, held, _elapsed(run, now))
 
     arrivals = Arrivals() if until is None else arrivals_before(known.tenants, now, claims.of)
     state = CourseStart(
         slots=slots,
         has_queue=has_queue,
-        schedules=[plan for _, plan in planned],
+        schedules=[msgspec.structs.replace(plan, held=shares.get(one.name, 1.0)) for one, plan in planned],
         running=[opened(run) for run in running],
         waiting=[opened(run) for run in waiting],
         finishing=[opened(run) for run in finishing],
@@ -406,6 +412,34 @@ def _has_just_ended(snapshot: ClusterSnapshot, namespace: str, now: datetime) ->
         else abs(now - run.status.completion_timestamp) <= AT_ONCE
         for run in snapshot.backups_by_namespace.get(namespace, ())
     )
+
+
+def _elapsed(run: Run, now: datetime) -> float:
+    started = run.status.start_timestamp
+    return max(0.0, (now - started).total_seconds()) if started else 0.0
+
+
+def _held_shares(snapshot: ClusterSnapshot, namespace: str, names: set[str]) -> dict[str, float]:
+    """By schedule, the share of a run's length for which it holds its slot, where it moves volumes after that."""
+    if not snapshot.movements:
+        return {}
+    there = (one for one in snapshot.schedules_by_namespace.get(namespace, ()) if one.name in names)
+    return {one.name: share for one in there if (share := _held_share(snapshot, one)) < 1.0}
+
+
+def _held_share(snapshot: ClusterSnapshot, schedule: Schedule) -> float:
+    """Until the last of its volumes was made, in the middle of its last runs with any; 1 where the newest has none.
+
+    Of older runs the volumes may be gone.
+    """
+    found: list[float] = []
+    for run in islice((run for run in snapshot.runs(schedule) if run.status.completion_timestamp), _TELL_HELD):
+        start, end, made = run.started, run.status.completion_timestamp, volumes_made(snapshot, run)
+        if start is not None and end is not None and made is not None and start < end:
+            found.append(min(1.0, max(0.0, (made - start) / (end - start))))
+        elif not found:
+            return 1.0
+    return median(found) if found else 1.0
 
 
 def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:

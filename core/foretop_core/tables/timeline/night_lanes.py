@@ -106,7 +106,7 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
             if run.start is not None or (run.end is None and run.name not in played)
         )
         # A course has the open runs too: those at work are the backups' up to now.
-        coming = (SlotSpan(run.submitted, max(run.start, now), run.end) for run in self.night.typical)
+        coming = (SlotSpan(run.submitted, max(run.start, now), run.released) for run in self.night.typical)
         return (*past, *coming)
 
     def loads(self, axis: TimeAxis) -> tuple[CellLoad, ...]:

@@ -283,7 +283,7 @@ def _company(night: Night, run: ForeseenRun) -> str:
         return ""
     at = max(run.start.likely, night.now) if run.is_running else run.start.likely
     others = [other for other in night.runs if other is not run and _is_at_work(other, at)]
-    tenants = sum(span.is_to_come and span.start <= at < span.end for span in night.typical)
+    tenants = sum(span.is_to_come and span.start <= at < span.released for span in night.typical)
     names = [other.called for other in others] + (["an expected tenant backup"] if tenants == 1 else [])
     names += [f"{tenants} expected tenant backups"] if tenants > 1 else []
     if not names:
