@@ -27,8 +27,8 @@ from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 
 _WORTH_TELLING = timedelta(seconds=1)
-_STAMPED_DAY = re.compile(r"-[0-9]{8}(?=[0-9]{6}$)")
-"""The day at the end of a name that has the second of its making: `-20261115` of `-20261115013003`."""
+_STAMP = re.compile(r"-[0-9]{6}([0-9]{2})([0-9]{4})[0-9]{2}(?=-|$)")
+"""The second of its making in a name: `-20261115013003`."""
 
 
 class BackupsView(View[Backup]):
@@ -232,8 +232,8 @@ def owner_texts(run: Run) -> tuple[str, ...]:
 
 
 def brief_names(name: str) -> tuple[str, ...]:
-    """`etcd-hourly…013003`: the day of a stamp goes before letters of the name do; a column tells it."""
-    return (_STAMPED_DAY.sub("…", name),) if _STAMPED_DAY.search(name) else ()
+    """`etcd-hourly…15-0130`, `…150130`: day, hour and minute of a stamp tell the copies of a schedule apart."""
+    return (_STAMP.sub(r"…\1-\2", name), _STAMP.sub(r"…\1\2", name)) if _STAMP.search(name) else ()
 
 
 def _done(run: Run) -> int | None:
@@ -332,10 +332,15 @@ _BACKUPS: tuple[Column[Backup], ...] = (
     Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, wide=True),
 )
 
+
+def _restored(run: Restore) -> str:
+    return run.spec.backup_name or run.spec.schedule_name
+
+
 _RESTORES: tuple[Column[Restore], ...] = (
     _NAMESPACE,
     plain("name", "RESTORE", lambda run: run.name, from_middle=True, briefs=lambda run: brief_names(run.name)),
-    plain("backup", "BACKUP", lambda run: run.spec.backup_name or run.spec.schedule_name, from_middle=True),
+    plain("backup", "BACKUP", _restored, from_middle=True, briefs=lambda run: brief_names(_restored(run))),
     *_STATE,
     Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, cells=9),
     _TOOK,
