@@ -17,7 +17,9 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import Fate, night
 from foretop_core.rules.night.outlook import wait_of
 from foretop_core.rules.night.what_if import Longer, Move, NightComparison, Pause, Slots, what_if
-from foretop_core.tables.timeline.night_words import night_numbers
+from foretop_core.rules.sentences import render
+from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_words import night_numbers, night_words, nights_compared
 from tests.objects import NOW, backup, location, schedule, upload
 
 GIVEN = ("--velero-version", "1.18.3", "--at", NOW.isoformat())
@@ -102,6 +104,27 @@ def test_a_wait_that_nobody_knows_is_not_compared() -> None:
     snapshot = replace(snapshot, servers={"velero": replace(snapshot.server("velero"), concurrency=2)})
     found = what_if(snapshot, "velero", NOW, [Slots(1)])
     assert not [line for line in found.differences if "waits" in str(line) or "sooner" in str(line)]
+
+
+def test_both_columns_tell_the_night_as_the_calendar_does() -> None:
+    """An hourly schedule goes on for a day, and a third one is refused: neither moves the end of the night."""
+    nightly = schedule("nightly", cron="10 4 * * *", last="2026-11-14T04:10:03Z")
+    bad = schedule("bad", cron="0 5 * * *", last="2026-11-14T05:00:03Z", template={"storageLocation": "gone"})
+    snapshot = assemble([*_objects(), nightly, bad], given_versions={"": "1.18.3"})
+    found = what_if(snapshot, "velero", NOW, [Longer("nightly", 2.0)])
+    rows = {label: (was, then) for label, was, then in nights_compared(found.before, found.after, UTC)}
+    for place, one in enumerate((found.before, found.after)):
+        told = {
+            line.label: "".join(phrase.text for phrase in line.phrases)
+            for line in night_words(ServerNight("prod", one.night), NOW, UTC)
+        }
+        assert told["Done"] == f"night's runs by {rows['Done'][place]}, 9 of 10 by {rows['9 of 10'][place]}"
+        assert told["Waits"].endswith(f", {rows['Longest'][place]}")
+        assert "Lost" not in told
+        assert rows["Lost"][place] == "0"
+        assert told["Refused"].startswith(f"× {rows['Refused'][place]} of bad")
+    assert any(render(line, NOW).startswith("The night's runs are done about ") for line in found.differences)
+    assert "Refused" not in {row[0] for row in nights_compared(*[_compared(Slots(2)).before] * 2, UTC)}
 
 
 def test_runs_four_times_as_long_are_lost() -> None:

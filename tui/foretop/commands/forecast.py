@@ -273,7 +273,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
         "slots": ahead.slots,
         "courses": ahead.draws,
         "lateHandovers": round(ahead.late_share, 3),
-        "nightDone": _last_end_item(one.night_done),
+        "nightDone": last_end_item(one.night_done),
         "allDone": _range_item(one.done),
         "withoutKnownEnd": list(ahead.without_end),
         "open": [{"backup": run.name, "isRunning": run.is_running, **_run_item(run)} for run in ahead.runs if run.name],
@@ -289,12 +289,12 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
             "atWorkAtBegin": [run.called for run in kept.at_work],
             "waitingAtBegin": [run.called for run in kept.waiting],
             "perhapsOpenAtBegin": [run.called for run in kept.perhaps_open],
-            "lastEndBefore": _last_end_item(kept.last_before),
+            "lastEndBefore": last_end_item(kept.last_before),
         }
     return found
 
 
-def _last_end_item(last: LastEnd | None) -> dict[str, Any] | None:
+def last_end_item(last: LastEnd | None) -> dict[str, Any] | None:
     if last is None:
         return None
     return {

@@ -10,7 +10,7 @@ import click
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
-from foretop.commands.forecast import night_exit_code
+from foretop.commands.forecast import last_end_item, night_exit_code
 from foretop.commands.help_examples import example
 from foretop.commands.one_server import of_one_server
 from foretop.commands.output import emit, file_help, output_option, say
@@ -128,8 +128,8 @@ def say_nights(before: Outlook, after: Outlook, differences: Sequence[Text], tit
         say(f"  {render(line, before.night.now)}")
 
 
-def _lost(one: Outlook) -> int:
-    return sum(schedule.count(Fate.LOST) for schedule in one.schedules)
+def _count(one: Outlook, fate: Fate) -> int:
+    return sum(schedule.count(fate) for schedule in one.schedules)
 
 
 def night_item(one: Outlook) -> dict[str, Any]:
@@ -139,10 +139,12 @@ def night_item(one: Outlook) -> dict[str, Any]:
         "slots": one.night.slots,
         "mostAtOnce": one.at_work.count if one.at_work else 0,
         "mostWaiting": one.waiting.count if one.waiting else 0,
+        "nightDone": last_end_item(one.night_done),
         "allDone": rfc3339(done.likely) if done else None,
         "allDoneNineInTen": rfc3339(one.done_by) if one.done_by else None,
         "withoutKnownEnd": list(one.night.without_end),
-        "late": sum(schedule.count(Fate.LATE) for schedule in one.schedules),
-        "lost": _lost(one),
+        "late": _count(one, Fate.LATE),
+        "lost": _count(one, Fate.LOST),
+        "refused": _count(one, Fate.REFUSED),
         "courses": one.night.draws,
     }

@@ -41,10 +41,11 @@ from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import pad
-from foretop_core.tables.timeline.night_words import night_numbers
+from foretop_core.tables.timeline.night_words import nights_compared
 
 _AS_IT_IS = "as it is"
 _DRAWS = 20
+"""As long as the calendar has none."""
 _SETTLES = 0.4
 """Seconds after the last key before a change is played."""
 _COLUMN = 24
@@ -72,10 +73,11 @@ class WhatIfScreen(DialogFrame):
     verb = "Plan it"
 
     def __init__(
-        self, state: DashboardState, key: ObjectRef, ascii: bool, take: Callable[[PlannedChange], None]
+        self, state: DashboardState, key: ObjectRef, ascii: bool, take: Callable[[PlannedChange], None], draws: int
     ) -> None:
+        """`draws` is how many the calendar has drawn: both tell the same night then."""
         super().__init__(ascii)
-        self._state, self.key, self._take = state, key, take
+        self._state, self.key, self._take, self._draws = state, key, take, draws or _DRAWS
         found = state.store.get(key)
         self._schedule = found if isinstance(found, Schedule) else None
         self._found: NightComparison | None = None
@@ -139,7 +141,7 @@ class WhatIfScreen(DialogFrame):
                 self._is_playing = True
                 self.draw()
                 self._found = await in_thread(
-                    lambda: what_if(snapshot, self.key.namespace, now, changes, timedelta(days=1), _DRAWS)
+                    lambda: what_if(snapshot, self.key.namespace, now, changes, timedelta(days=1), self._draws)
                 )
         except ForetopError as problem:
             self._problem = str(problem)
@@ -167,9 +169,7 @@ class WhatIfScreen(DialogFrame):
             return [paragraph(f"Change a field to see the night as it would be.{several}", Tone.DIM)]
         before, after, now = self._found.before, self._found.after, self._found.before.night.now
         lines = [paragraph(f"{pad('as it is', _COLUMN)}then", Tone.DIM, label=" ")]
-        for (label, was), (_, then) in zip(
-            night_numbers(before, self._state.zone), night_numbers(after, self._state.zone), strict=True
-        ):
+        for label, was, then in nights_compared(before, after, self._state.zone):
             tone = Tone.PLAIN if was == then else Tone.BRIGHT
             lines.append(paragraph(f"{pad(was, _COLUMN)}{then}", tone, label=label))
         told = [render(one, now, self._state.zone) for one in self._found.differences]

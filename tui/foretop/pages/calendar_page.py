@@ -84,7 +84,7 @@ _REST = 0.01
 _SIGNS = (
     (LaneSign.PARTLY, Tone.WARN, "partly"),
     (LaneSign.FAILED, Tone.BAD, "failed"),
-    (LaneSign.LOST, Tone.BAD, "lost"),
+    (LaneSign.LOST, Tone.BAD, "lost or refused"),
     (LaneSign.WAIT, Tone.WAITING, "waits"),
     (LaneSign.RANGE, Tone.DIM, "9 of 10"),
 )
@@ -448,7 +448,9 @@ class CalendarPage(FilterablePage):
             return
         if key.kind != SCHEDULE.name:
             key = ObjectRef(server[0], SCHEDULE.name, server[1], "")
-        self.app.push_screen(WhatIfScreen(state, key, self.display_options.ascii, self._plan))
+        shown = timeline.nights.get(server)
+        draws = shown.night.draws if shown is not None else 0
+        self.app.push_screen(WhatIfScreen(state, key, self.display_options.ascii, self._plan, draws))
 
     def _plan(self, planned: PlannedChange) -> None:
         """Goes on to the ordinary dialog, with what was tried."""

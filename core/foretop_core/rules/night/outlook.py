@@ -114,6 +114,13 @@ class Outlook(msgspec.Struct, frozen=True):
         return self.done.by if self.done is not None and self.night.draws else None
 
     @property
+    def night_end(self) -> tuple[datetime, datetime | None] | None:
+        """When the night is done, likely and in nine of ten courses: its own runs, or all where it has no others."""
+        if self.night_done is not None:
+            return self.night_done.likely, self.night_done.by
+        return None if self.done is None else (self.done.likely, self.done_by)
+
+    @property
     def loses_runs(self) -> bool:
         return any(schedule.count(Fate.LOST) for schedule in self.schedules)
 

@@ -248,12 +248,13 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
     if endless:
         have = "has" if len(endless) == 1 else "have"
         yield f"When all is done is not compared: {humanize.join(endless, 3)} {have} no known end."
-    elif before.done is not None and after.done is not None:
-        moved = after.done.likely - before.done.likely
+    elif before.night_end is not None and after.night_end is not None:
+        done = after.night_end[0]
+        moved = done - before.night_end[0]
         if abs(moved) >= _NOTICED:
-            when = estimate(after.done.likely)
             how = "sooner" if moved < timedelta() else "later"
-            yield sentence("All done about ", when, f", {humanize.duration(abs(moved))} {how}.")
+            what = "The night's runs are" if after.night_done is not None else "All"
+            yield sentence(f"{what} done about ", estimate(done), f", {humanize.duration(abs(moved))} {how}.")
 
 
 def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | None) -> Iterable[Text]:

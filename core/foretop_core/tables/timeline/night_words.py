@@ -158,18 +158,13 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo) -> WordLine:
 
 
 def _done(one: Outlook, now: datetime, zone: tzinfo) -> WordLine | None:
-    if one.night_done is not None:
-        last = one.night_done
-        said = [Phrase("night's runs by "), Phrase(clock(last.likely, now, zone), Tone.BRIGHT)]
-        said.append(Phrase(_nine_in_ten(last.by, now, zone)))
-        return WordLine("Done", tuple(said), 4)
-    end, night = one.done, one.night
-    if end is None:
+    if one.night_end is None:
         return None
-    but = f"all but {humanize.join(night.without_end, _MOST_NAMED)} by " if night.without_end else "all by "
-    said = [Phrase(but), Phrase(clock(end.likely, now, zone), Tone.BRIGHT)]
-    said.append(Phrase(_nine_in_ten(one.done_by, now, zone)))
-    return WordLine("Done", tuple(said), 4)
+    likely, by = one.night_end
+    without = one.night.without_end
+    what = "night's runs" if one.night_done else f"all but {humanize.join(without, _MOST_NAMED)}" if without else "all"
+    said = (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), Phrase(_nine_in_ten(by, now, zone)))
+    return WordLine("Done", said, 4)
 
 
 def _nine_in_ten(by: datetime | None, now: datetime, zone: tzinfo) -> str:
@@ -219,7 +214,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     now = one.night.now
     wait = wait_of(one.longest_wait) if one.longest_wait is not None else None
     # Only what has an end can stand beside another.
-    done, by = (None, None) if one.night.without_end else (one.done, one.done_by)
+    done, by = (None, None) if one.night.without_end else one.night_end or (None, None)
     return (
         ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
         (
@@ -227,13 +222,20 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
             f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody over a minute",
         ),
         ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
-        ("Done", clock(done.likely, now, zone) if done else "not known"),
+        ("Done", clock(done, now, zone) if done else "not known"),
         ("9 of 10", clock(by, now, zone) if by else "not known"),
         *(
             (fate.value.capitalize(), str(sum(schedule.count(fate) for schedule in one.schedules)))
-            for fate in (Fate.LATE, Fate.LOST)
+            for fate in (Fate.LATE, Fate.LOST, Fate.REFUSED)
         ),
     )
+
+
+def nights_compared(before: Outlook, after: Outlook, zone: tzinfo) -> tuple[tuple[str, str, str], ...]:
+    """Two nights beside each other, number by number; refused runs only where there are any."""
+    rows = zip(night_numbers(before, zone), night_numbers(after, zone), strict=True)
+    refused = Fate.REFUSED.value.capitalize()
+    return tuple((label, was, then) for (label, was), (_, then) in rows if (label, was, then) != (refused, "0", "0"))
 
 
 class LaneWords(msgspec.Struct, frozen=True):
