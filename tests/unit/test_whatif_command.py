@@ -52,6 +52,21 @@ def test_moved_apart_they_wait_less() -> None:
     assert any(str(line).endswith(" less.") for line in found.differences)
 
 
+def test_a_run_that_the_new_expression_makes_at_once_is_told_and_the_next_one_is_compared() -> None:
+    """Moved later: the run that is due by it since yesterday is not that of tonight, made sooner."""
+    run = backup(
+        "crm-1", created="2026-11-14T22:16:00Z", started="2026-11-14T22:16:03Z", ended="2026-11-14T22:20:03Z", of="crm"
+    )
+    crm = schedule("crm", cron="16 22 * * *", last="2026-11-14T22:16:00Z")
+    snapshot = assemble([location(), run, crm], given_versions={"": "1.18.3"})
+    found = what_if(snapshot, "velero", NOW, [Move("crm", "30 23 * * *")])
+    told = [render(line, NOW) for line in found.differences]
+    assert told[0] == "crm: one backup at once: by the new expression it was due at 14 Nov 23:30Z."
+    assert told[1].startswith("crm: ends 1 hour and 14 minutes later, about 23:3")
+    skips = what_if(snapshot, "velero", NOW, [Move("crm", "30 23 * * *", skips=True)])
+    assert not [line for line in skips.differences if "at once" in render(line, NOW)]
+
+
 def test_two_slots_let_both_start_at_once_only_where_they_share_no_namespace() -> None:
     found = _compared(Slots(2))
     assert found.after.at_work is not None
@@ -124,7 +139,8 @@ def test_both_columns_tell_the_night_as_the_calendar_does() -> None:
         assert rows["Lost"][place] == "0"
         assert told["Refused"].startswith(f"× {rows['Refused'][place]} of bad")
     assert any(render(line, NOW).startswith("The night's runs are done about ") for line in found.differences)
-    assert "Refused" not in {row[0] for row in nights_compared(*[_compared(Slots(2)).before] * 2, UTC)}
+    plain = _compared(Slots(2))
+    assert "Refused" not in {label for label, _, _ in nights_compared(plain.before, plain.after, UTC)}
 
 
 def test_runs_four_times_as_long_are_lost() -> None:

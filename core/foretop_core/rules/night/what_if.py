@@ -239,9 +239,16 @@ def _model_changes(model: ServerModel, changes: Iterable[Change]) -> ServerModel
 
 
 def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
-    """Schedule by schedule, then all of the night."""
+    """The backups that a new expression makes at once, then schedule by schedule, then all of the night."""
     was = {schedule.name: schedule for schedule in before.schedules}
     now = {schedule.name: schedule for schedule in after.schedules}
+    for name in sorted(was.keys() & now.keys()):
+        run = now[name].runs[0]
+        if run.due is not None and _has_overdue(now[name], after) and not _has_overdue(was[name], before):
+            when = "when the last one has ended" if run.fate is Fate.LATE else "at once"
+            yield sentence(f"{name}: one backup {when}: by the new expression it was due at ", estimate(run.due), ".")
+            # The runs of the old expression are compared with those that follow it.
+            now[name] = ScheduleOutlook(name, now[name].runs[1:])
     for name in sorted(was.keys() | now.keys()):
         yield from _of_schedule(name, was.get(name), now.get(name))
     endless = tuple(dict.fromkeys((*before.night.without_end, *after.night.without_end)))
@@ -282,3 +289,9 @@ def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | 
         how = "sooner" if moved < timedelta() else "later"
         when = estimate(then.end.likely)
         yield sentence(f"{name}: ends {humanize.duration(abs(moved))} {how}, about ", when, ".")
+
+
+def _has_overdue(schedule: ScheduleOutlook, one: Outlook) -> bool:
+    """True if its first run is one that Velero makes as soon as it may."""
+    run = schedule.runs[0]
+    return run.due is not None and run.due < one.night.now and run.fate is not Fate.LOST
