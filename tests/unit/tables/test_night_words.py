@@ -510,3 +510,26 @@ def test_without_a_window_the_night_is_done_before_the_hourly_schedule_is() -> N
     assert outlook(ahead).night_done is not None
     only = Night("velero", NOW, NOW + timedelta(days=1), tuple(nightly), draws=50, done=nightly[-1].end)
     assert outlook(only).night_done is None, "all is done then"
+
+
+@pytest.mark.parametrize(
+    ("played", "left_out", "what"),
+    [
+        (True, {}, "all"),
+        (True, {"a": "paused", "b": "paused"}, "all but 2 paused"),
+        (True, {"a": "paused", "b": "invalid"}, "all but b and 1 paused"),
+        (True, {"b": "invalid", "c": "invalid", "d": "invalid"}, "all but b, c and 1 more"),
+        (False, {"a": "paused"}, "what runs now"),
+    ],
+)
+def test_all_is_not_said_of_a_night_without_the_paused_schedules(
+    played: bool, left_out: dict[str, str], what: str
+) -> None:
+    run = _told("images", "03:10", "04:40")
+    runs = (run if played else replace(run, name="images-1", due=None),)
+    ahead = Night("velero", NOW, NOW + timedelta(days=1), runs, draws=50, done=run.end, left_out=left_out)
+    (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC) if one.label == "Done"]
+    assert "".join(phrase.text for phrase in line.phrases) == f"{what} by 04:40"
+    told = [render(one, NOW) for one in words(outlook(ahead))]
+    (done,) = [one for one in told if " done about " in one]
+    assert done.startswith("All but b, c and d done" if "more" in what else f"{what.capitalize()} done")

@@ -337,12 +337,11 @@ class CalendarPage(FilterablePage):
         hard = state.told.warning(*night.server) if state.told is not None else ""
         wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window, hard)
         if wanted != self._words_of:
-            paused = [name for name, why in night.night.left_out.items() if why == "paused"]
             self._words_of = wanted
             self._words = (
                 week_words(night, now, state.zone)
                 if self.lanes.zoom is Zoom.WEEK
-                else night_words(night, now, state.zone, sorted(paused), window, hard)
+                else night_words(night, now, state.zone, night.night.paused, window, hard)
             )
         return self._words
 

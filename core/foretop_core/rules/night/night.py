@@ -19,6 +19,7 @@ from foretop_core.rules.night.lengths import RunHistory
 from foretop_core.rules.night.open_queue import OPEN_HORIZON, open_forecasts
 from foretop_core.rules.night.ranges import range_over
 from foretop_core.rules.night.server_model import (
+    PAUSED,
     SEED,
     Drawing,
     OpenBackup,
@@ -147,6 +148,11 @@ class Night(msgspec.Struct, frozen=True):
     """The end of the last run that falls due in the time that is foreseen, of those that have a known end."""
     bounded: tuple[str, ...] = ()
     """The schedules of which not all runs are played, because they are too many."""
+
+    @property
+    def paused(self) -> tuple[str, ...]:
+        """The schedules that have no runs here because they are paused."""
+        return tuple(sorted(name for name, why in self.left_out.items() if why == PAUSED))
 
     @property
     def without_end(self) -> tuple[str, ...]:

@@ -330,8 +330,8 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
     elif one.night_done is not None:
         lines.append(sentence("The night's runs are done about ", _ends(one.night_done), "."))
     if one.done is not None:
-        but = f"All but {_some(one.night.without_end)}" if one.night.without_end else "All"
-        lines.append(sentence(f"{but} done about ", estimate(one.done.likely), _nine_in_ten(one.done_by), "."))
+        what = humanize.capitalized(done_of_all(one, _MOST_NAMED))
+        lines.append(sentence(f"{what} done about ", estimate(one.done.likely), _nine_in_ten(one.done_by), "."))
     lines += [line for fate in Fate if fate.reason and (line := _runs_of(one, fate))]
     if one.night.bounded:
         lines.append(f"Too many runs, not all of them played: {_some(one.night.bounded)}.")
@@ -340,6 +340,16 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
     if window is not None:
         lines.append(_window_words(window))
     return tuple(lines)
+
+
+def done_of_all(one: Outlook, most: int) -> str:
+    """`all`, or `all but 40 paused`: the subject of "is done by"; at most so many others are named."""
+    left_out, paused = one.night.left_out, one.night.paused
+    if left_out and not one.schedules:
+        return "what runs now"
+    others = tuple(dict.fromkeys((*one.night.without_end, *sorted(left_out.keys() - set(paused)))))
+    but = [*([humanize.join(others, most)] if others else []), *([f"{len(paused):,} paused"] if paused else [])]
+    return f"all but {' and '.join(but)}" if but else "all"
 
 
 def _before_words(window: WindowOutlook) -> Text:

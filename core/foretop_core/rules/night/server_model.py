@@ -31,6 +31,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import schedule_refusal, storage_refusal
 
 SEED = 1
+PAUSED = "paused"
+"""Why a schedule is left out."""
 MOST_RUNS = 1500
 """Of one schedule: one that is due every minute has so many in a day."""
 MOST_RUNS_OF_ALL = 6000
@@ -444,7 +446,7 @@ def _held_share(snapshot: ClusterSnapshot, schedule: Schedule) -> float:
 
 def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
     if schedule.spec.paused:
-        return "paused"
+        return PAUSED
     dialect = snapshot.dialect(schedule)
     if dialect is None:
         return "its expression has several readings"

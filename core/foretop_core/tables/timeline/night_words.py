@@ -15,6 +15,7 @@ from foretop_core.rules.night.outlook import (
     TENANTS_ONLY,
     Outlook,
     WindowOutlook,
+    done_of_all,
     fate_counts,
     most_waiting,
     names_of,
@@ -161,8 +162,7 @@ def _done(one: Outlook, now: datetime, zone: tzinfo) -> WordLine | None:
     if one.night_end is None:
         return None
     likely, by = one.night_end
-    without = one.night.without_end
-    what = "night's runs" if one.night_done else f"all but {humanize.join(without, _MOST_NAMED)}" if without else "all"
+    what = "night's runs" if one.night_done else done_of_all(one, _MOST_NAMED)
     said = (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), Phrase(_nine_in_ten(by, now, zone)))
     return WordLine("Done", said, 4)
 
