@@ -533,3 +533,28 @@ def test_all_is_not_said_of_a_night_without_the_paused_schedules(
     told = [render(one, NOW) for one in words(outlook(ahead))]
     (done,) = [one for one in told if " done about " in one]
     assert done.startswith("All but b, c and d done" if "more" in what else f"{what.capitalize()} done")
+
+
+def test_the_peak_is_the_stretch_in_which_most_wait() -> None:
+    """With one slot every minute of work is as full as the jam of the night."""
+    alone = RunSpan(at("03:00"), at("03:00"), at("03:01"))
+    jam = [RunSpan(at("05:00"), at(f"05:{n}0"), at(f"05:{n + 1}0")) for n in range(4)]
+    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), typical=(alone, *jam)))
+    told = night_words(shown, NOW, UTC)[0]
+    assert "".join(phrase.text for phrase in told.phrases) == "1 of 1 slot 05:00–05:40, 3 waiting at 05:00"
+    only = outlook(Night("velero", NOW, NOW + timedelta(days=1), typical=(alone, jam[0]))).at_work
+    assert only is not None
+    assert only.begins == at("03:00"), "nobody waits: the first"
+
+
+def test_the_reason_of_the_longest_wait_names_all_who_are_before_it_or_none() -> None:
+    def waits(*before: ForeseenRun) -> list[str]:
+        last = _told("last", "03:10", "03:20", made="03:00")
+        ahead = Night("velero", NOW, NOW + timedelta(days=1), (*before, last), draws=50)
+        lines = night_words(ServerNight("prod", ahead), NOW, UTC)
+        return ["".join(phrase.text for phrase in line.phrases) for line in lines if line.label in ("Waits", "")]
+
+    longest = "longest last, 10 minutes"
+    assert waits(_told("a", "02:55", "03:10")) == [longest, "a holds a slot for 15m"]
+    assert waits(_told("a", "03:00", "03:04"), _told("b", "03:04", "03:10")) == [longest, "behind a and b"]
+    assert waits(_told("a", "03:00", "03:02")) == [longest], "two minutes are not the reason"

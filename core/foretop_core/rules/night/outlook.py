@@ -29,7 +29,7 @@ TENANTS_ONLY = "all are tenants' backups, not yet requested: a guess from recent
 
 
 class Peak(msgspec.Struct, frozen=True):
-    """The largest number at one time, from its first moment to the end of that stretch."""
+    """The largest number at one time, from the first moment of a stretch to its end."""
 
     count: int
     begins: datetime
@@ -87,6 +87,7 @@ class Outlook(msgspec.Struct, frozen=True):
     night: Night
     schedules: tuple[ScheduleOutlook, ...]
     at_work: Peak | None
+    """Of several stretches the one in which most wait."""
     waiting: Peak | None
     longest_wait: ForeseenRun | None
     last: ForeseenRun | None
@@ -200,11 +201,12 @@ def outlook(night: Night) -> Outlook:
     waits = [run for run in night.runs if _wait(run) >= LEAST_WAIT and run.fate is not Fate.REFUSED]
     ending = [run for schedule in by_schedule for run in schedule.runs if run.end is not None]
     work = [(span.start, span.released, span.is_to_come) for span in night.typical]
+    waiting = _peak(_waiting(night))
     return Outlook(
         night,
         by_schedule,
-        _peak(work),
-        _peak(_waiting(night)),
+        _peak(work, waiting),
+        waiting,
         max(waits, key=_wait, default=None),
         max(ending, key=lambda run: run.end.likely if run.end else night.now, default=None),
         _levels(work, night.now),
@@ -318,7 +320,7 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
         lines.append(f"Most at once: {one.at_work.count} of {slots}{waiting}; {TENANTS_ONLY}.")
     elif one.at_work is not None:
         lines.append(
-            sentence(f"Most at once: {one.at_work.count} of {slots}, first at ", estimate(one.at_work.begins), ".")
+            sentence(f"Most at once: {one.at_work.count} of {slots}, from ", estimate(one.at_work.begins), ".")
         )
     if one.waiting is not None and one.longest_wait is not None:
         wait, who = _wait(one.longest_wait), one.longest_wait.called
@@ -426,18 +428,30 @@ def _levels(spans: Iterable[_Stretch], now: datetime) -> tuple[Level, ...]:
     return tuple(levels)
 
 
-def _peak(spans: Sequence[_Stretch]) -> Peak | None:
-    """The first stretch of the largest number; a slot that is handed over within a minute does not end it."""
+def _peak(spans: Sequence[_Stretch], busy: Peak | None = None) -> Peak | None:
+    """A stretch of the largest number: the one that has most of `busy`, else the first.
+
+    A slot that is handed over within a minute does not end it.
+    """
     count = most = 0
-    begins = ends = None
+    found: list[tuple[datetime, datetime]] = []
+    begins: datetime | None = None
     for at, step in _moves(spans):
-        if step < 0 and count == most and begins is not None and ends is None:
-            ends = at
+        if count == most and begins is not None and step < 0:
+            found.append((begins, at))
+            begins = None
         count += step
         if count > most:
-            most, begins, ends = count, at, None
-        elif count == most and ends is not None and at - ends <= _MINUTE:
-            ends = None
-    if begins is None or ends is None:
+            most, begins, found = count, at, []
+        elif count == most:
+            begins = found.pop()[0] if at - found[-1][1] <= _MINUTE else at
+    if not found:
         return None
+    begins, ends = max(found, key=lambda one: _shared(one, busy))
     return Peak(most, begins, ends, sum(is_to_come and first <= begins < last for first, last, is_to_come in spans))
+
+
+def _shared(stretch: tuple[datetime, datetime], peak: Peak | None) -> timedelta:
+    if peak is None:
+        return timedelta()
+    return max(timedelta(), min(stretch[1], peak.ends) - max(stretch[0], peak.begins))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, tzinfo
+from operator import itemgetter
 
 import msgspec
 
@@ -110,8 +111,8 @@ def _longest_wait(shown: ServerNight) -> tuple[WordLine, ...]:
         return ()
     said = Phrase(f"{run.called}, {humanize.duration(_to_minutes(wait))}", Tone.BRIGHT)
     first = WordLine("Waits", (Phrase("longest "), said), 2)
-    holder = _holder(shown.night, run)
-    return (first, WordLine("", (Phrase(holder),))) if holder else (first,)
+    reason = _reason(shown.night, run, wait)
+    return (first, WordLine("", (Phrase(reason),))) if reason else (first,)
 
 
 def joined(lines: Sequence[WordLine]) -> tuple[WordLine, ...]:
@@ -125,24 +126,27 @@ def joined(lines: Sequence[WordLine]) -> tuple[WordLine, ...]:
     return tuple(found)
 
 
-def _longest_holder(night: Night, waiting: ForeseenRun) -> ForeseenRun | None:
-    """The run that holds a slot for longest while another waits."""
+def _holders(night: Night, waiting: ForeseenRun) -> list[tuple[timedelta, ForeseenRun]]:
+    """The runs that hold slots while another waits, and for how long of that time."""
     begins, ends = waiting.submitted, waiting.start.likely if waiting.start else None
     if begins is None or ends is None or ends - begins < MINUTE:
-        return None
-    held = [
+        return []
+    held = (
         (min(run.end.likely, ends) - max(run.start.likely, begins), run)
         for run in night.runs
         if run is not waiting and run.start is not None and run.end is not None
-    ]
-    longest = max(held, key=lambda one: one[0], default=None)
-    return longest[1] if longest is not None and longest[0] > timedelta() else None
+    )
+    return [one for one in held if one[0] > timedelta()]
 
 
-def _holder(night: Night, waiting: ForeseenRun) -> str:
-    run = _longest_holder(night, waiting)
-    if run is None or run.start is None or run.end is None:
+def _reason(night: Night, waiting: ForeseenRun, wait: timedelta) -> str:
+    """Names all who are before it; "" where they do not make up the wait."""
+    holders = _holders(night, waiting)
+    if not holders or sum((held for held, _ in holders), timedelta()) <= wait - MINUTE:
         return ""
+    run = holders[0][1]
+    if len(holders) > 1 or run.start is None or run.end is None:
+        return f"behind {humanize.join(names_of(run for _, run in holders), _MOST_NAMED)}"
     return f"{run.called} holds a slot for {times.short(run.end.likely - run.start.likely)}"
 
 
@@ -289,8 +293,8 @@ def _company(night: Night, run: ForeseenRun) -> str:
     names = [other.called for other in others] + (["an expected tenant backup"] if tenants == 1 else [])
     names += [f"{tenants} expected tenant backups"] if tenants > 1 else []
     if not names:
-        holder = None if run.is_running else _longest_holder(night, run)
-        return f"no other run, after {holder.called}" if holder is not None else "no other run"
+        before = [] if run.is_running else _holders(night, run)
+        return f"no other run, after {max(before, key=itemgetter(0))[1].called}" if before else "no other run"
     used = tenants + sum(not one.is_finishing for one in (run, *others))
     return f"{humanize.join(names, 3)}{': all slots taken' if used >= night.slots else ''}"
 
