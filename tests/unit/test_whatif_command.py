@@ -67,6 +67,17 @@ def test_a_run_that_the_new_expression_makes_at_once_is_told_and_the_next_one_is
     assert not [line for line in skips.differences if "at once" in render(line, NOW)]
 
 
+def test_how_many_wait_less_is_told_before_each_of_many() -> None:
+    names = [f"s{number}" for number in range(6)]
+    runs = [backup(f"{name}-1", created="01:00:00", started="01:00:03", ended="01:20:03", of=name) for name in names]
+    made = [schedule(name, "0 3 * * *", last="01:00:03", template={"includedNamespaces": [name]}) for name in names]
+    snapshot = assemble([location(), *runs, *made], given_versions={"": "1.18.3"})
+    found = what_if(snapshot, "velero", NOW, [Slots(2)])
+    each = [line for line in found.differences if ": waits " in render(line, NOW)]
+    assert len(each) == 6, "each course has another first"
+    assert found.differences[0] == "Of 6 schedules 6 wait less."
+
+
 def test_two_slots_let_both_start_at_once_only_where_they_share_no_namespace() -> None:
     found = _compared(Slots(2))
     assert found.after.at_work is not None

@@ -26,6 +26,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 _NOTICED = timedelta(minutes=1)
 """A difference that is smaller is not told."""
+_MANY = 3
+"""With more schedules that wait otherwise, how many do is told first."""
 NO_DIFFERENCE = "No run starts or ends a minute sooner or later."
 _MOST_SLOTS = 1000
 _LONGEST = 1000.0
@@ -249,6 +251,11 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
             yield sentence(f"{name}: one backup {when}: by the new expression it was due at ", estimate(run.due), ".")
             # The runs of the old expression are compared with those that follow it.
             now[name] = ScheduleOutlook(name, now[name].runs[1:])
+    longer = [more for name in was.keys() & now.keys() if (more := _longer_wait(was[name], now[name]))]
+    if len(longer) > _MANY:
+        less = sum(more < timedelta() for more in longer)
+        told = [f"{number} wait {how}" for number, how in ((less, "less"), (len(longer) - less, "longer")) if number]
+        yield f"Of {humanize.count(len(now), 'schedule')} {', '.join(told)}."
     for name in sorted(was.keys() | now.keys()):
         yield from _of_schedule(name, was.get(name), now.get(name))
     endless = tuple(dict.fromkeys((*before.night.without_end, *after.night.without_end)))
@@ -280,15 +287,22 @@ def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | 
     first, then = was.next, now.next
     if first is None or then is None:
         return
-    waited, waits = wait_of(first), wait_of(then)
-    if waited is not None and waits is not None and abs(waits - waited) >= _NOTICED:
-        how = "longer" if waits > waited else "less"
-        yield f"{name}: waits {humanize.duration(abs(waits - waited))} {how}."
+    if more := _longer_wait(was, now):
+        how = "longer" if more > timedelta() else "less"
+        yield f"{name}: waits {humanize.duration(abs(more))} {how}."
     if first.end is not None and then.end is not None and abs(then.end.likely - first.end.likely) >= _NOTICED:
         moved = then.end.likely - first.end.likely
         how = "sooner" if moved < timedelta() else "later"
         when = estimate(then.end.likely)
         yield sentence(f"{name}: ends {humanize.duration(abs(moved))} {how}, about ", when, ".")
+
+
+def _longer_wait(was: ScheduleOutlook, now: ScheduleOutlook) -> timedelta | None:
+    """How much longer its next run waits; None where that is not known or not noticed."""
+    waited, waits = (wait_of(one.next) if one.next is not None else None for one in (was, now))
+    if waited is None or waits is None or abs(waits - waited) < _NOTICED:
+        return None
+    return waits - waited
 
 
 def _has_overdue(schedule: ScheduleOutlook, one: Outlook) -> bool:
