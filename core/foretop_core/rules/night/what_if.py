@@ -18,7 +18,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.night.lengths import Lengths, Source
 from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, Fate, Foresight, why_unforeseen
-from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, outlook, wait_of
+from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, done_of_all, outlook, wait_of
 from foretop_core.rules.night.server_model import ServerModel, server_model
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import Text, estimate, sentence
@@ -267,8 +267,10 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
         moved = done - before.night_end[0]
         if abs(moved) >= _NOTICED:
             how = "sooner" if moved < timedelta() else "later"
-            what = "The night's runs are" if after.night_done is not None else "All"
-            yield sentence(f"{what} done about ", estimate(done), f", {humanize.duration(abs(moved))} {how}.")
+            what = "the night's runs are" if after.night_done is not None else done_of_all(after, 3)
+            yield sentence(
+                f"{humanize.capitalized(what)} done about ", estimate(done), f", {humanize.duration(abs(moved))} {how}."
+            )
 
 
 def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | None) -> Iterable[Text]:
@@ -299,7 +301,9 @@ def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | 
 
 def _longer_wait(was: ScheduleOutlook, now: ScheduleOutlook) -> timedelta | None:
     """How much longer its next run waits; None where that is not known or not noticed."""
-    waited, waits = (wait_of(one.next) if one.next is not None else None for one in (was, now))
+    waited, waits = (
+        None if one.next is None or one.next.fate is Fate.REFUSED else wait_of(one.next) for one in (was, now)
+    )
     if waited is None or waits is None or abs(waits - waited) < _NOTICED:
         return None
     return waits - waited
