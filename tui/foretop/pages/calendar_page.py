@@ -84,9 +84,9 @@ _REST = 0.01
 _SIGNS = (
     (LaneSign.PARTLY, Tone.WARN, "partly"),
     (LaneSign.FAILED, Tone.BAD, "failed"),
-    (LaneSign.LOST, Tone.BAD, "lost or refused"),
     (LaneSign.WAIT, Tone.WAITING, "waits"),
     (LaneSign.RANGE, Tone.DIM, "9 of 10"),
+    (LaneSign.LOST, Tone.BAD, "lost or refused"),
 )
 _SIGNS_LINE = WordLine(
     "Signs",
@@ -312,7 +312,8 @@ class CalendarPage(FilterablePage):
             return
         room = night.size.width - 2
         words = folded(most_telling(told, _WORDS[size]), room, _WORDS[size])
-        signs = [phrases(_SIGNS_LINE, room)] if len(wrap(words, room)) < _WORDS[size] else []
+        left = _WORDS[size] - len(wrap(words, room))
+        signs = folded((_SIGNS_LINE,), room, left) if left > 0 else ()
         night.show([*words, *signs])
         pane.show(lane, keep_place=keep_place)
 
