@@ -362,6 +362,22 @@ def test_of_protected_namespaces_the_one_nearest_to_its_promise_stands_first() -
     assert [key.name for key, _ in rows.ordered()] == ["b", "c", "a"]
 
 
+def test_a_copy_that_is_due_stands_above_a_paused_one_beyond_its_promise_and_both_above_the_rest() -> None:
+    ages = {"fresh": _HOUR, "due": 26 * _HOUR, "overdue": 28 * _HOUR}
+    paused = {"held": _HOUR, "old": 30 * _DAY, "older": 60 * _DAY}
+    objects = [
+        *(copy(name, name, age=age) for name, age in (ages | paused).items()),
+        *(one for name in ages for one in covered(name, cron="0 22 * * *")),
+        *(one for name in paused for one in covered(name, paused=True)),
+        *(namespace("hand"), copy("hand-1", "hand"), nab("hand", "own")),
+        *(namespace("open"), *covered("gone"), copy("gone-1", "gone", age=4 * _DAY)),
+    ]
+    source = FilledSource([location(), *objects])
+    rows = StoreTableModel(DashboardState(source, lambda: 0.0), ProtectionView(), worst_first=True)
+    found = [key.name for key, _ in rows.ordered()]
+    assert found == ["gone", "open", "overdue", "due", "older", "old", "hand", "fresh", "held"]
+
+
 def test_a_text_finds_namespaces_by_their_name_and_a_field_by_their_schedules() -> None:
     """Who searches for one and restores the first row must not get another that a schedule of that name takes."""
     objects = [namespace("default"), namespace("shop"), schedule("shop-daily", "shop", "default")]

@@ -56,12 +56,12 @@ _IN_ORDER = (
     ProtectionState.PARTIAL,
     ProtectionState.NO_COPY,
     ProtectionState.BY_HAND,
-    ProtectionState.PAUSED,
     ProtectionState.PROTECTED,
+    ProtectionState.PAUSED,
     ProtectionState.DELETED,
     ProtectionState.IGNORED,
 )
-"""The worst first, as its sign says; what is paused comes before what is good."""
+"""The worst first, as its sign says; what is paused and in time comes after what is good."""
 
 
 _NOT_WRONG = badness(StatusGlyph.HEALTHY)
@@ -150,11 +150,15 @@ class ProtectionView(View[ProtectionRow]):
         return protection_mark(render.namespace(entry.protection))
 
     def grade(self, entry: ProtectionRow, mark: StatusGlyph, render: RenderContext) -> tuple[int, ...]:
-        """By state, then by the age of the copy against what is promised, in hundredths as it is drawn."""
+        """By state, then by the age of the copy against what is promised, in hundredths as it is drawn.
+
+        Of what is not wrong, a copy that is due comes first, then one that a pause let grow older than promised.
+        """
         facts = render.namespace(entry.protection)
-        share = facts.age_share
+        share, state = facts.age_share, facts.state
         wrong = badness(mark) if facts.severity is not None else _NOT_WRONG
-        return wrong, _IN_ORDER.index(facts.state), -round(100 * share) if share is not None else 1
+        beyond = 0 if facts.is_copy_due else 1 if state is ProtectionState.PAUSED and facts.is_beyond else 2
+        return wrong, beyond, _IN_ORDER.index(state), -round(100 * share) if share is not None else 1
 
     def then_by(self, entry: ProtectionRow) -> str:
         return entry.protection.namespace
