@@ -296,7 +296,8 @@ class TableModel(ABC):
             return ()
         (name,) = self._wanted.fields
         rows = islice(self.table.hidden_or_not(), _MOST_LASTING)
-        found = dict.fromkeys(clean(self.facets(key, entry).field(name)) for key, entry in rows)
+        values = (value for key, entry in rows for value in self.facets(key, entry).field(name).split("\n"))
+        found = dict.fromkeys(map(clean, values))
         return tuple(islice(filter(None, found), _MOST_VALUES))
 
     def keep_up(self) -> None:

@@ -106,6 +106,31 @@ def test_a_row_has_the_phase_of_its_velero_object_in_its_colour() -> None:
         assert [row.key.name for row in table.rows()] == found, text
 
 
+def test_a_filter_by_the_velero_column_finds_what_the_column_shows() -> None:
+    gone = [condition("Accepted", "False", "VeleroBackupNotFound")]
+    table = Shown(
+        "nonadmin",
+        [
+            nab("refused", conditions=_NO),
+            nab("part", veleroBackup=velero("v-3", "u-3", phase="PartiallyFailed")),
+            nab("lost", conditions=gone),
+            nab("both", conditions=_NO, veleroBackup=velero("v-4", "u-4", phase="Completed")),
+            nab("new"),
+        ],
+    )
+    for text, found in (
+        ("velero:refused", ["both", "refused"]),
+        ("velero:lost", ["lost"]),
+        ("velero:Completed", ["both"]),
+        ("velero:*fused", ["both", "refused"]),
+        ("velero:PartFailed", ["part"]),
+        ("velero:PartiallyFailed", ["part"]),
+        ("!velero:refused", ["lost", "new", "part"]),
+    ):
+        table.model.narrow(text)
+        assert sorted(row.key.name for row in table.rows()) == found, text
+
+
 def test_of_two_velero_objects_with_its_mark_a_row_shows_the_one_that_it_names() -> None:
     both = [run("v-0", "u-1", "Completed"), run("v-1", "u-1", "Failed")]
     assert Shown("nonadmin", [mine("x", 1), *both]).cells("velero")["x"].text == "Failed"

@@ -18,6 +18,7 @@ _SPACE = re.compile(r"\s*")
 _BARE = re.compile(r"[^\s\"']+")
 _FIELD = re.compile(r"([A-Za-z]+):(.*)", re.DOTALL)
 _QUOTES = "\"'"
+_PHASES = frozenset({"phase", "velero", "veleroPhase"})
 _GLOB = re.compile(r"[*?\[]")
 _REMEMBERED_VALUES = 256
 """Of a field, with whether they fit: most rows share theirs with many others."""
@@ -32,7 +33,8 @@ class FilterableRow(Protocol):
     def contains(self, word: str) -> bool:
         """True if the text has this word, in lower case; asked for every row at every letter that is typed."""
 
-    def field(self, name: str) -> str: ...
+    def field(self, name: str) -> str:
+        """Its value; one that has several has each on a line."""
 
     def labels(self) -> Mapping[str, str]: ...
 
@@ -199,8 +201,10 @@ class _Fields:
 
 
 def _shown_as(field: str, value: str) -> tuple[str, ...]:
-    """A phase also in the fewer letters that a narrow column shows."""
-    return (value, *phase_briefs(value)) if field == "phase" else (value,)
+    """Each line of it, a phase also in the fewer letters that a narrow column shows."""
+    values = value.split("\n")
+    briefs = (brief for one in values for brief in phase_briefs(one)) if field in _PHASES else ()
+    return *values, *briefs
 
 
 def _beginning(part: str) -> str:

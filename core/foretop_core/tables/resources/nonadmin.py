@@ -95,9 +95,11 @@ class NonAdminView(View[NonAdminRow]):
         return entry.place or 0, -created.timestamp() if created is not None else 0.0
 
     def details(self, entry: NonAdminRow) -> Mapping[str, str]:
+        """`velero` is the column: the phase, and `refused` or `lost` where it shows that in its place."""
         kind = "nab" if isinstance(entry.item, NonAdminBackup) else "nar"
         phase = entry.velero_phase
-        return {"kind": kind, "velero": phase, "veleroPhase": phase, "object": entry.item.velero.name}
+        shown = "\n".join(filter(None, (_without_run(entry), phase)))
+        return {"kind": kind, "velero": shown, "veleroPhase": phase, "object": entry.item.velero.name}
 
     def searched(self, entry: NonAdminRow) -> Iterable[str]:
         kind = "nab" if isinstance(entry.item, NonAdminBackup) else "nar"
