@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from foretop.dialogs import create_dialogs
+from foretop.panes.protection_pane import protection_pane
 from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
+from tests.objects import NOW
 from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import LARGE
 from tests.tui.test_pods import command
+from tests.unit.rules.test_protection import copy, location
+from tests.unit.tables.test_protection_table import covered
+from tests.unit.tables.test_views import Shown
 
 NO_NAMESPACES = User(
     "no-namespaces", (Rule(("get", "list", "watch"), ("velero.io", "apps", "oadp.openshift.io"), ("*",)),)
@@ -45,6 +51,21 @@ async def test_why_a_schedule_that_takes_it_has_made_no_copy_is_said_at_80_colum
         await at.shown.press("slash", *"crm-archive", "enter")
         await at.see("completed at 14 Nov 07:30Z without it", "schedule took it up only afterwards")
         await at.see("Covered crm-daily (all), next 07:30:00Z; cluster-scoped: its own")
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_a_copy_that_is_due_while_velero_is_silent_says_that_no_run_can_make_one(silent: bool) -> None:
+    objects = [
+        location(checked=NOW - timedelta(minutes=30 if silent else 0)),
+        *covered("shop", cron="0 22 * * *"),
+        copy("one", "shop", age=timedelta(hours=28)),
+    ]
+    table = Shown("protection", objects)
+    render = table.render_context()
+    ((_, entry),) = table.model.ordered()
+    said = ["".join(piece.text for piece in one.spans) for one in protection_pane(entry, render)]
+    outage = ["No run can make one while Velero is silent.", "Late from 22:00:00Z on."]
+    assert said[1:3] == outage if silent else said[1] == "Late from 22:00:00Z on, unless a run makes a copy before."
 
 
 async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(

@@ -55,13 +55,25 @@ def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
         why = render.text(by.why_not_taken(facts.protection.namespace), by.schedule)
         since = render.time(promise.since, by.schedule)
         said.append(why or f"{by.schedule.name} promises a copy from {since} or later")
+    outage = _outage(facts.protection, render)
+    if outage and (facts.is_copy_due or facts.state is ProtectionState.NO_COPY):
+        said.append(f"No run can make one while {outage}")
     if facts.is_copy_due and facts.late_from is not None:
-        said.append(f"Late from {render.time(facts.late_from, facts.newest_copy)} on, unless a run makes a copy before")
+        unless = "" if outage else ", unless a run makes a copy before"
+        said.append(f"Late from {render.time(facts.late_from, facts.newest_copy)} on{unless}")
     for cover in facts.protection.covers:
         pause = render.schedule(cover.schedule).pause
         if pause is not None:
             said.append(render.text(sentence(f"{cover.schedule.name} is paused ", pause_note(pause)), cover.schedule))
     return [paragraph(f"{one}.", label=" " if place else "Why") for place, one in enumerate(said[:_MOST_SCHEDULES])]
+
+
+def _outage(found: NamespaceProtection, render: RenderContext) -> str:
+    """`Velero is down` where that holds up every schedule that would make a copy; "" otherwise."""
+    active = [render.schedule(cover.schedule) for cover in found.covers if cover.is_active]
+    if not active or not all(one.waits_for for one in active):
+        return ""
+    return active[0].beat.silence_phrase(render.now)
 
 
 def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
