@@ -11,6 +11,7 @@ from foretop_core.actions.planners.restores import (
     copy_limits,
     holds,
     offered_mapping,
+    only_namespace,
     plan_delete_restore,
     plan_restore,
     targets,
@@ -62,6 +63,25 @@ def test_the_content_of_a_backup_in_a_line(source: Backup, told: str) -> None:
 )
 def test_what_a_backup_lacks_of_a_namespace(source: Backup, limits: list[str]) -> None:
     assert copy_limits(source, "shop") == limits
+
+
+@pytest.mark.parametrize(
+    ("included", "chosen", "only"),
+    [
+        (["shop"], (), "shop"),
+        (["shop", "web"], (), ""),
+        (["shop", "web"], ("web",), "web"),
+        ([], (), ""),
+        ([], ("web",), "web"),
+        (["team-*"], (), ""),
+        (["shop", "team-*"], (), ""),
+    ],
+)
+def test_the_one_namespace_of_a_restore_is_told_where_there_is_no_other(
+    included: list[str], chosen: tuple[str, ...], only: str
+) -> None:
+    request = RestoreRequest(more=RestoreSpec(included_namespaces=chosen))
+    assert only_namespace(backup(spec={"includedNamespaces": included}), request) == only
 
 
 def test_only_namespaces_that_are_named_are_offered_beside_themselves() -> None:

@@ -21,6 +21,7 @@ from foretop_core.actions.planners.restores import (
     copies_of,
     copy_limits,
     offered_mapping,
+    only_namespace,
     plan_restore,
     targets,
 )
@@ -83,7 +84,7 @@ class RestoreDialog(ActionDialog):
     def fields(self) -> Iterable[Widget]:
         offered = clean(", ".join(f"{old}:{new}" for old, new in self._offer.items()))
         space = clean(self.targets.namespace)
-        other = f"{space} itself; or: {space}:{beside(space)}" if space else ""
+        other = f"{space} itself; or: {beside(space)}" if space else ""
         mapping = Prompt(placeholder=other or "from:to, from:to; empty: original namespace", id="mapping")
         mapping.value, mapping.cursor_position = offered, len(offered)
         chosen = Prompt(placeholder="all in the backup; or: orders, ledger", id="namespaces")
@@ -205,9 +206,8 @@ class RestoreDialog(ActionDialog):
             self.draw()
 
     def _request(self) -> RestoreRequest:
-        return RestoreRequest(
+        wanted = RestoreRequest(
             name=self.query_one("#name", Prompt).value.strip() or restore_name(self.keys[0].name, self.opened),
-            mapping=read_mapping(self.query_one("#mapping", Prompt).value),
             existing=("", "update")[self.query_one("#existing", OptionCycler).at],
             volumes=(None, True, False)[self.query_one("#volumes", OptionCycler).at],
             more=RestoreSpec(
@@ -215,6 +215,8 @@ class RestoreDialog(ActionDialog):
                 included_resources=listed(self.query_one("#resources", Prompt).value),
             ),
         )
+        only = only_namespace(self._backup, wanted) if self._backup is not None else ""
+        return replace(wanted, mapping=read_mapping(self.query_one("#mapping", Prompt).value, only))
 
     @work
     async def _look_at_namespaces(self) -> None:
@@ -306,8 +308,11 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def read_mapping(text: str) -> dict[str, str]:
-    """`orders:orders-restored, ledger:ledger-old`."""
+def read_mapping(text: str, only: str) -> dict[str, str]:
+    """`orders:orders-restored, ledger:ledger-old`; where `only` one namespace is restored, a name is its new one."""
+    name = text.strip()
+    if only and name and not set(name) & set(":,"):
+        return {only: name} if name != only else {}
     mapping: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         old, colon, new = (piece.strip() for piece in part.partition(":"))

@@ -106,6 +106,12 @@ def _taken(backup: Backup, request: RestoreRequest) -> tuple[str, ...]:
     return tuple(name for name in source or _ALL if name not in request.more.excluded_namespaces)
 
 
+def only_namespace(backup: Backup, request: RestoreRequest) -> str:
+    """The one namespace that is restored; "" where there are several, or a pattern stands for some."""
+    names = _taken(backup, request)
+    return names[0] if len(names) == 1 and "*" not in names[0] else ""
+
+
 def targets(backup: Backup, request: RestoreRequest) -> tuple[str, ...]:
     """The namespaces that are written to, where they can be told."""
     return tuple(dict.fromkeys(request.mapping.get(name, name) for name in _taken(backup, request) if "*" not in name))
