@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from foretop.dialogs.help_screen import help_text
@@ -65,6 +66,15 @@ def test_the_help_explains_the_signs_of_every_page_in_their_colours() -> None:
     spans = {paragraph.spans[0].text.strip(): paragraph.spans[0].style for paragraph in said}
     assert spans["✗"] == style_of(StatusGlyph.BROKEN.tone)
     assert {"A Q D", "↺", "●"} <= spans.keys()
+
+
+def test_the_help_of_queue_and_nonadmin_explains_the_columns_and_bars_that_are_there() -> None:
+    signs = {page: {sign.text: sign.meaning for sign in SCREEN_PAGES[page].signs} for page in ("queue", "nonadmin")}
+    assert {"#", "IN", "AT", "━━╸──", "░░▆▆", "data 25%+?"} <= signs["queue"].keys()
+    assert {"━━╸──", "2nd, 17:15", "data 25%+?"} <= signs["nonadmin"].keys()
+    for page, told in signs.items():
+        titles = {column.title for column in SCREEN_PAGES[page].view.columns}
+        assert {found[1] for one in told.values() if (found := re.match(r"([A-Z/]+)[:,] ", one))} <= titles
 
 
 def test_a_changed_cell_does_not_look_like_the_cursor() -> None:

@@ -56,7 +56,10 @@ _RUNS = _status(
     broken="failed",
     unset="a phase that foretop does not know",
 )
-_PROGRESS = Sign("▇▇▁▁", "how much is done")
+_PROGRESS = (
+    Sign("━━╸──", "how much is done"),
+    Sign("data 25%+?", "how much of its volumes is moved; +? if a size is unknown"),
+)
 _RESTORE = Sign(RESTORE_GLYPH, "before a name: a restore, not a backup")
 _ANY_LINES = 0
 """For a page whose rows say too little without the pane."""
@@ -187,10 +190,10 @@ _RECORDS = (
                 broken="failed",
             ),
             _RESTORE,
-            _PROGRESS,
+            *_PROGRESS,
+            Sign("2nd, 17:15", "VELERO: place in the queue, expected start"),
             Sign("A Q D", "the conditions Accepted, Queued and Deleting"),
             *_status(true="the condition is true", broken="it is false", unset="it is not set"),
-            Sign("~3", "QUEUE: an estimate of the controller, where Velero's queue is not visible"),
         ),
     ),
     ScreenPage(
@@ -201,10 +204,14 @@ _RECORDS = (
         signs=(
             *_RUNS,
             _RESTORE,
-            _PROGRESS,
-            Sign("▶", "POS: running; a number is the place among those that wait"),
-            Sign("8m → 17:15", "STARTS/ENDS: has run for 8 minutes, expected to end at 17:15"),
-            Sign("~17:15", "STARTS/ENDS: expected to start at 17:15"),
+            *_PROGRESS,
+            Sign(
+                "░░▆▆", "its wait and its run on an axis that begins now; of one that has ended ▆▆ is how long it took"
+            ),
+            Sign("#", "▶ at work; a number is the place of one that waits"),
+            Sign("IN", "the time until it starts or, at work, until it ends; of one that has ended how long it took"),
+            Sign("AT", "when that is: ~17:15 expected to start, 17:15 to end; 17:15? is a guess, ? is not known"),
+            Sign("8m → 17:15", "STARTS/ENDS, on request: has run for 8 minutes, expected to end at 17:15"),
         ),
     ),
     ScreenPage(
@@ -278,7 +285,7 @@ _RECORDS = (
                 look="cancelled, or about to be",
                 broken="failed",
             ),
-            _PROGRESS,
+            Sign("▇▇▁▁", "how much is done"),
         ),
     ),
     ScreenPage(
