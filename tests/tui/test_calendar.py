@@ -24,6 +24,7 @@ from foretop_core.actions.forecast_file import forecasts_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
+from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.reckoning import ToldRun
 from foretop_demo.local_api_server import LocalApiServer
@@ -727,3 +728,14 @@ async def test_a_server_whose_ranges_failed_is_said_to_be_hard_to_foresee() -> N
         await until_beats(shown, lambda: "None of 20 forecasts for this Velero held:" in shown.text)
         await shown.press("2", "enter")
         await shown.until(lambda: "Forecast 0 of the last 8 runs ended" in shown.text)
+
+
+@pytest.mark.parametrize(("number", "said"), [(40, "▌non-admin, 40 nab "), (140, "▌140 nab ")])
+async def test_the_number_of_those_that_share_a_lane_is_not_cut(number: int, said: str) -> None:
+    tenants = [
+        backup(f"t-{at}", "Queued", created="02:40:00", annotations={NAB_NAMESPACE_ANNOTATION: "team"})
+        for at in range(number)
+    ]
+    async with calendar(FilledSource([location(), *tenants])) as (shown, _):
+        await until_beats(shown, lambda: "nab" in "".join(shown.lines))
+        assert any(said in line for line in shown.lines), shown.text

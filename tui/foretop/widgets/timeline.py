@@ -384,7 +384,7 @@ class Timeline(Widget, can_focus=True):
         standing = self.timeline.standing(key)
         glyph, word = _state(item, standing, obstacles, self._now, self._zone)
         room = _NAMES[self.size_class]
-        name = pad(cut(self._called(key), room, self._ellipsis), room)
+        name = pad(cut(self._called(key, room), room, self._ellipsis), room)
         tone = style_of(Tone.DIM) if item.paused or standing.group is LaneGroup.DONE else PLAIN
         said = pad(cut_end(word, _STATE - 2, self._ellipsis), _STATE - 2)
         bar = (">" if self._ascii else "▌") if on_cursor else " "
@@ -430,10 +430,14 @@ class Timeline(Widget, can_focus=True):
         self._drawn[item.key] = (drawn_by, cells)
         return cells
 
-    def _called(self, key: ObjectRef) -> str:
+    def _called(self, key: ObjectRef, room: int) -> str:
+        """Its name after that of its cluster; how many share a lane is cut last."""
         assert self.timeline is not None
         prefix = self.names.get(key.context, "")
         name = self.timeline.called(key)
+        if is_shared(key) and width(f"{prefix} {name}".strip()) > room:
+            name = name.removeprefix("non-admin, ")
+            prefix = cut(prefix, room - 1 - width(name), self._ellipsis)
         return clean(f"{prefix} {name}" if prefix else name)
 
     # The week
