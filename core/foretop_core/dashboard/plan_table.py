@@ -13,12 +13,12 @@ from foretop_core.models import Backup
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import MOST_MISSED, PauseEffect, UnpauseEffect, unpause_effect
-from foretop_core.rules.facts.run_facts import QueueItem, QueueLine, usual_length
+from foretop_core.rules.facts.run_facts import DataProgress, QueueItem, QueueLine, usual_length
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.phases import WAITING
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.resources.runs import percent
+from foretop_core.tables.resources.runs import progress_text
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
 from foretop_core.tables.timeline.time_axis import axis_over
@@ -172,7 +172,7 @@ def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, 
             Piece(_name(step.target, steps)),
             Piece(_misses(effect.misses), Tone.PLAIN if effect.misses else Tone.DIM),
             Piece(_moment(effect.first_missed, now)),
-            _running(effect.unfinished, lines(step.target.context, step.target.namespace, ()), now)
+            _running(effect.unfinished, effect.data, lines(step.target.context, step.target.namespace, ()), now)
             if effect.unfinished is not None
             else Piece(""),
             _copy_by_then(effect),
@@ -212,15 +212,15 @@ def _misses(count: int) -> str:
     return f"{MOST_MISSED}+" if count >= MOST_MISSED else str(count)
 
 
-def _running(run: Backup, line: QueueLine, now: datetime) -> Piece:
-    """`◐ 12%, ends 02:53` or `○ waits, 6th`."""
+def _running(run: Backup, data: DataProgress, line: QueueLine, now: datetime) -> Piece:
+    """`◐ 12%, ends 02:53`, with the progress that the queue shows, or `○ waits, 6th`."""
     item = line.item(run)
     if run.phase in WAITING:
         place = line.waiting_place(run)
         behind = f", {humanize.ordinal(place)}" if place else ""
         return Piece(f"{StatusGlyph.WAITING.value} waits{behind}", Tone.WAITING)
     end = item.expected_end if item is not None else None
-    told = [percent(run), f"ends {times.minute(end, now.tzinfo or UTC)}" if end is not None else ""]
+    told = [progress_text(run, data), f"ends {times.minute(end, now.tzinfo or UTC)}" if end is not None else ""]
     return Piece(f"{StatusGlyph.RUNNING.value} {', '.join(filter(None, told)) or 'running'}", Tone.RUNNING)
 
 

@@ -25,7 +25,7 @@ from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.tables.engine.drawings import Piece
-from tests.objects import NOW, backup, location, schedule
+from tests.objects import NOW, backup, location, schedule, upload
 
 UNTIL = NOW + timedelta(hours=2)
 
@@ -122,6 +122,16 @@ def test_pausing_many_is_a_table_with_what_runs_first_and_then_most_misses() -> 
     assert "COPY BY THEN" in table.head(96)
     for at in range(3):
         assert len("".join(piece.text for piece in table.line(at, 74, wide=False))) <= 74
+
+
+def test_a_running_backup_has_the_progress_that_the_queue_shows() -> None:
+    """All of its items are done: what it works on are its volumes."""
+    done = {"totalItems": 9, "itemsBackedUp": 9}
+    running = backup("c-1", "WaitingForPluginOperations", of="c", created="02:40:03", started="02:40:03", progress=done)
+    moving = upload("up", "InProgress", of="c-1", progress={"totalBytes": 400, "bytesDone": 100})
+    item = schedule("c", "0 4 * * *", last="02:40:03")
+    (row,) = texts(table_of(snapshot_of(item, backups=(running,), movements=(moving,))))
+    assert row[3].startswith("◐ data 25%")
 
 
 def test_a_pause_without_an_end_says_what_a_day_costs() -> None:

@@ -12,7 +12,7 @@ import msgspec
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import planned_backup, stamped_name
+from foretop_core.rules.facts.run_facts import DataProgress, data_progress, planned_backup, stamped_name
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.forecast import GRACE
 from foretop_core.rules.pauses import PauseWindow, pause_note, pause_windows, window_line
@@ -156,6 +156,8 @@ class PauseEffect(msgspec.Struct, frozen=True):
     """The time between two of its runs then."""
     is_late: bool = False
     """At the end it has no good backup since the run that its rhythm promises one for, were it not paused."""
+    data: DataProgress = DataProgress()
+    """Of the volumes of the unfinished one."""
 
 
 def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -> PauseEffect:
@@ -164,11 +166,13 @@ def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -
     A good backup younger than `gap` is recent enough, however often the schedule runs.
     """
     end = until or facts.now + A_DAY
+    running = facts.unfinished
+    data = data_progress(facts.snapshot.movements_of(running) if running is not None else ())
     good, reading = facts.newest_good, facts.by_reading[-1]
     age = end - good.started if good is not None and good.started is not None else None
     parsed = reading.reading.parsed
     if facts.invalid or not isinstance(parsed, CronSchedule) or parsed.never_fires:
-        return PauseEffect(end, until is None, 0, None, facts.unfinished, age, None)
+        return PauseEffect(end, until is None, 0, None, running, age, None, data=data)
     first, now = reading.next_run, facts.now
     if parsed.every is not None:
         count = 0 if first is None or first > end else 1 + (end - max(first, now)) // parsed.every
@@ -181,7 +185,7 @@ def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -
     missed = first if count and first is not None else None
     promised = facts.promised_since(gap, end)
     late = promised is not None and (age is None or end - age < promised)
-    return PauseEffect(end, until is None, min(count, MOST_MISSED), missed, facts.unfinished, age, interval, late)
+    return PauseEffect(end, until is None, min(count, MOST_MISSED), missed, running, age, interval, late, data)
 
 
 @lru_cache(_KEPT_COUNTS)

@@ -254,7 +254,7 @@ def _progress(entry: NonAdminRow, render: RenderContext) -> str:
     """How far it is; of what ended with errors, how many."""
     status = entry.status
     if entry.run is not None and not has_ended(entry.run):
-        return "" if entry.run.phase in WAITING else progress_text(entry.run, render)
+        return "" if entry.run.phase in WAITING else progress_text(entry.run, render.facts(entry.run).data)
     if status is not None and status.errors:
         return humanize.count(status.errors, "error")
     bar = _progress_drawing(entry, render)
@@ -263,7 +263,8 @@ def _progress(entry: NonAdminRow, render: RenderContext) -> str:
 
 def _progress_drawing(entry: NonAdminRow, render: RenderContext) -> ShareBar | None:
     if entry.run is not None:
-        return progress_bar(entry.run, render) if entry.run.phase not in WAITING else None
+        is_at_work = entry.run.phase not in WAITING and not has_ended(entry.run)
+        return progress_bar(entry.run, render.facts(entry.run).data) if is_at_work else None
     status = entry.status
     return items_bar(status.progress) if status is not None and status.completion_timestamp is None else None
 

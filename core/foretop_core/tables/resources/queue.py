@@ -249,7 +249,7 @@ def _progress(run: Run, render: RenderContext) -> str:
     facts = render.facts(run)
     if facts.state in _HELD:
         return run_eta(run, render)
-    return "" if facts.state is RunState.WAITS else progress_text(run, render)
+    return "" if facts.state is RunState.WAITS else progress_text(run, facts.data)
 
 
 def _progress_tone(run: Run, render: RenderContext) -> Tone:
@@ -271,7 +271,7 @@ def _progress_drawing(run: Run, render: RenderContext) -> Drawing | None:
     if facts.state in _HELD:
         return None
     if facts.state is not RunState.WAITS:
-        return progress_bar(run, render)
+        return progress_bar(run, facts.data)
     axis, start, end = render.queue_axis(run.namespace), facts.expected_start, facts.expected_end
     if not axis or start is None or end is None:
         return None

@@ -150,22 +150,20 @@ def percent(run: Run) -> str:
     return f"{100 * progress.done // progress.total_items}%" if progress and progress.total_items else ""
 
 
-def progress_text(run: Run, render: RenderContext) -> str:
+def progress_text(run: Run, data: DataProgress) -> str:
     """The percentage of items; where those are all done and only volumes are still to be moved, of their bytes."""
-    data = _moving_data(run, render)
-    if data is None:
+    if not _moves_data(run, data):
         return percent(run)
     if data.percent is None or (data.unknown and data.done >= data.total):
         return _without_share(data)
     return f"data {data.percent}%{'+?' if data.unknown else ''}"
 
 
-def progress_bar(run: Run, render: RenderContext) -> ShareBar | None:
+def progress_bar(run: Run, data: DataProgress) -> ShareBar | None:
     """The same as a bar; None for what has ended, or of which no share is known."""
     if has_ended(run):
         return None
-    data = _moving_data(run, render)
-    if data is not None:
+    if _moves_data(run, data):
         return ShareBar(10 * data.percent) if data.percent is not None and not data.unknown else None
     return items_bar(run.status.progress)
 
@@ -176,17 +174,14 @@ def items_bar(progress: ItemProgress | None) -> ShareBar | None:
     return ShareBar(1000 * progress.done // progress.total_items)
 
 
-def _moving_data(run: Run, render: RenderContext) -> DataProgress | None:
-    """The bytes of its volumes, where those are what it works on; None where its items are.
+def _moves_data(run: Run, data: DataProgress) -> bool:
+    """True if it works on its volumes, and no longer on its items.
 
     A data mover works after the items, a file-system backup while the run is still InProgress.
     """
     progress = run.status.progress
     all_items = progress is not None and 0 < progress.total_items <= progress.done
-    if has_ended(run) or (run.phase not in MOVES_DATA and not all_items):
-        return None
-    data = render.facts(run).data
-    return data if run.phase in MOVES_DATA or data.is_open else None
+    return not has_ended(run) and (run.phase in MOVES_DATA or (all_items and data.is_open))
 
 
 def _without_share(data: DataProgress) -> str:
