@@ -362,6 +362,16 @@ def test_of_protected_namespaces_the_one_nearest_to_its_promise_stands_first() -
     assert [key.name for key, _ in rows.ordered()] == ["b", "c", "a"]
 
 
+def test_copies_that_are_all_partial_are_counted_as_such_beside_their_age() -> None:
+    partial = [copy(f"p{at}", "part", phase="PartiallyFailed") for at in range(2)]
+    table = shown(location(), *covered("part"), *partial, *covered("good"), copy("g", "good"), *covered("none"))
+    assert {name: cell.briefs for name, cell in table.cells("copies").items()} == {
+        "part": ("2P",),
+        "good": ("1",),
+        "none": ("0",),
+    }
+
+
 def test_a_copy_that_is_due_stands_above_a_paused_one_beyond_its_promise_and_both_above_the_rest() -> None:
     ages = {"fresh": _HOUR, "due": 26 * _HOUR, "overdue": 28 * _HOUR}
     paused = {"held": _HOUR, "old": 30 * _DAY, "older": 60 * _DAY}

@@ -311,6 +311,7 @@ _RECORDS = (
                 unset="deleted, or not looked at (see thresholds.ignoredNamespaces)",
             ),
             Sign("━━╸─", "the age of its newest copy against what is promised; ×3.2 is more than three times as old"),
+            Sign("2P", "COPY: no good copy, two partial ones; the age is that of the newest"),
         ),
     ),
     ScreenPage(

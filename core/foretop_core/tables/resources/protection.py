@@ -289,6 +289,12 @@ def _copies(row: ProtectionRow) -> str:
     return f"{copies.good} + {copies.partial} partial" if copies.partial else str(copies.good)
 
 
+def _copies_briefs(row: ProtectionRow) -> tuple[str, ...]:
+    """`10`, and `2P` where all are partial: the age beside it is that of one of those."""
+    copies = row.protection.copies
+    return (f"{copies.partial}P",) if copies.partial and not copies.good else (str(copies.good),)
+
+
 def _expires(row: ProtectionRow, render: RenderContext) -> str:
     copies = row.protection.copies
     if copies.next_expiry is None:
@@ -416,7 +422,7 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         lambda row, _: _copies(row),
         lambda row: row.protection.copies.good,
         right=True,
-        briefs=lambda row, _: (str(row.protection.copies.good),),
+        briefs=lambda row, _: _copies_briefs(row),
         cells=4,
         most=4,
     ),
