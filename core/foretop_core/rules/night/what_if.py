@@ -259,7 +259,7 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
     for name in sorted(was.keys() | now.keys()):
         yield from _of_schedule(name, was.get(name), now.get(name))
     endless = tuple(dict.fromkeys((*before.night.without_end, *after.night.without_end)))
-    if endless:
+    if endless and None in (before.night_done, after.night_done):
         have = "has" if len(endless) == 1 else "have"
         yield f"When all is done is not compared: {humanize.join(endless, 3)} {have} no known end."
     elif before.night_end is not None and after.night_end is not None:

@@ -217,8 +217,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     """A night in a few numbers, each with its label: two of them stand beside each other."""
     now = one.night.now
     wait = wait_of(one.longest_wait) if one.longest_wait is not None else None
-    # Only what has an end can stand beside another.
-    done, by = (None, None) if one.night.without_end else one.night_end or (None, None)
+    done, by = one.night_end or (None, None)
     return (
         ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
         (
