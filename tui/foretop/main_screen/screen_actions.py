@@ -48,7 +48,7 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     names = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
         PaletteEntry("ctx", ("ctx ",), "show one context of the kubeconfig: ctx prod; ctx alone lists all"),
-        PaletteEntry("window", ("window ",), "keep a stretch of the day free: window 06:00-07:30; window off"),
+        PaletteEntry("window", ("window ",), "is all done by 06:00, and free to 07:30? window 06:00-07:30; window off"),
     ]
     quit = PaletteEntry("q", ("q", "quit"), "quit foretop")
     explained = [
