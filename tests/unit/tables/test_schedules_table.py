@@ -128,7 +128,7 @@ def test_a_paused_schedule_says_when_its_window_ends_or_what_it_would_do() -> No
         "later": ("paused", Tone.PAUSED, "03:00"),
         "far": ("paused", Tone.PAUSED, "1 Jan"),
         "held": ("window", Tone.PAUSED, "04:30"),
-        "over": ("window", Tone.WARN, "02:30"),
+        "over": ("over", Tone.WARN, "02:30"),
     }
 
 

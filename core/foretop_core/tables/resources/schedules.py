@@ -207,10 +207,11 @@ def _if_unpaused(facts: ScheduleFacts) -> str:
 
 
 def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
-    """A countdown, or a word: `57s`, `57s?`, `due`, `overdue`, `window`, `paused`, `invalid`, `never`, `unclear`."""
+    """A countdown, or a word: `57s?`, `due`, `overdue`, `window`, `over`, `paused`, `invalid`, `never`, `unclear`."""
     facts = render.schedule_facts(entry)
     if facts.pause is not None:
-        return ("window" if facts.pause.until is not None else "paused",)
+        until = facts.pause.until
+        return ("paused" if until is None else "window" if facts.now < until else "over",)
     if facts.invalid:
         return ("invalid" if facts.is_invalid_cron else "refused",)
     if facts.dialect is None:
