@@ -316,6 +316,24 @@ def test_a_slot_that_is_handed_over_does_not_end_the_peak(gap: int, ends: str) -
 
 
 @pytest.mark.parametrize(
+    ("minutes", "told"),
+    [(20, "yes: ends 05:50, 9 of 10 by 05:50"), (50, "no: ends 06:20, 9 of 10 by 06:20; nightly at work")],
+)
+def test_without_a_window_it_is_told_whether_all_is_done_by_six(minutes: int, told: str) -> None:
+    due = at("05:30")
+    end = due + timedelta(minutes=minutes)
+    start, ends = Range(due, (due, due), (due, due), due), Range(end, (end, end), (end, end), end)
+    seconds = ((end - NOW).total_seconds(),)
+    run = ForeseenRun(
+        Owner(OwnerKind.SCHEDULE, "velero", "nightly"), "", due, due, start, ends, Fate.MADE, ends=seconds
+    )
+    ahead = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), runs=(run,), done=ends, draws=1))
+    lines = {line.label: "".join(phrase.text for phrase in line.phrases) for line in night_words(ahead, NOW, UTC)}
+    assert lines["By 06:00"] == told
+    assert "By 06:00" not in {line.label for line in night_words(ahead, NOW, UTC, window=read_window("03:00-04:00"))}
+
+
+@pytest.mark.parametrize(
     ("window", "told"),
     [("06:00-07:30", "06:00–07:30 "), ("21:40-23:10", "Sun 21:40–23:10 "), ("23:30-00:30", "Sun 23:30–Mon 00:30 ")],
 )

@@ -65,8 +65,15 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
         return outlook(self.night)
 
     def in_window(self, window: Window) -> WindowOutlook:
-        """The runs at work in a stretch of the day."""
-        return window_outlook(self.night, window)
+        """The runs at work in a stretch of the day, worked out once for each."""
+        found = self._windows.get(window)
+        if found is None:
+            found = self._windows[window] = window_outlook(self.night, window)
+        return found
+
+    @cached_property
+    def _windows(self) -> dict[Window, WindowOutlook]:
+        return {}
 
     @cached_property
     def foreseen(self) -> Mapping[ObjectRef, tuple[ForeseenRun, ...]]:

@@ -33,6 +33,8 @@ from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
 _MOST_NAMED = 2
+_SIX, _HALF_HOUR = timedelta(hours=6), timedelta(minutes=30)
+_BY_SIX = {"": "yes", "likely": "likely", "not": "no"}
 
 
 class Phrase(msgspec.Struct, frozen=True):
@@ -70,7 +72,7 @@ def night_words(
     lines = (
         *_peak(shown, now, zone),
         *_longest_wait(shown),
-        _done_by(shown.in_window(window), now, zone) if window else _done(shown.outlook, now, zone),
+        *((_done_by(shown.in_window(window), now, zone),) if window else _done(shown, now, zone)),
         _window(shown, now, zone, window),
         WordLine("Caution", (Phrase(hard, Tone.WARN),), 4) if hard else None,
         *_not_made(shown),
@@ -150,25 +152,30 @@ def _reason(night: Night, waiting: ForeseenRun, wait: timedelta) -> str:
     return f"{run.called} holds a slot for {times.short(run.end.likely - run.start.likely)}"
 
 
-def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo) -> WordLine:
+def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool = False) -> WordLine:
     """Tells whether the runs before a window are done when it begins."""
     last, still = kept.last_before, still_open(kept)
-    verdict = f"{kept.verdict} by {clock(kept.begins, now, zone)}".lstrip()
+    verdict = _BY_SIX[kept.verdict] if is_six else f"{kept.verdict} by {clock(kept.begins, now, zone)}".lstrip()
     said = [Phrase(verdict, Tone.WARN if still else Tone.GOOD)]
     if last is not None:
         said.append(Phrase(f": ends {clock(last.likely, now, zone)}{_nine_in_ten(last.by, now, zone)}"))
     if still:
         said.append(Phrase(f"; {still}"))
-    return WordLine("Done", tuple(said), 6 if still else 4)
+    return WordLine("By 06:00" if is_six else "Done", tuple(said), 4 if is_six or not still else 6)
 
 
-def _done(one: Outlook, now: datetime, zone: tzinfo) -> WordLine | None:
+def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
+    """Tells by when the night's runs are done, and whether all are by six: without a window that is what is asked."""
+    one = shown.outlook
     if one.night_end is None:
-        return None
+        return
     likely, by = one.night_end
     what = "night's runs" if one.night_done else done_of_all(one, _MOST_NAMED)
     said = (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), Phrase(_nine_in_ten(by, now, zone)))
-    return WordLine("Done", said, 4)
+    yield WordLine("Done", said, 4)
+    six = shown.in_window(Window(_SIX, _HALF_HOUR, zone))
+    if six.last_before is not None:
+        yield _done_by(six, now, zone, is_six=True)
 
 
 def _nine_in_ten(by: datetime | None, now: datetime, zone: tzinfo) -> str:
