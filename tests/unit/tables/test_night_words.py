@@ -330,6 +330,11 @@ def test_without_a_window_it_is_told_whether_all_is_done_by_six(minutes: int, to
     ahead = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), runs=(run,), done=ends, draws=1))
     lines = {line.label: "".join(phrase.text for phrase in line.phrases) for line in night_words(ahead, NOW, UTC)}
     assert lines["By 06:00"] == told
+    assert ("Done" in lines) == (end <= at("06:00"))
+    refused = replace(run, owner=Owner(OwnerKind.SCHEDULE, "velero", "media"), end=None, fate=Fate.REFUSED)
+    both = replace(ahead.night, runs=(run, refused))
+    (by_six,) = (line for line in night_words(ServerNight("prod", both), NOW, UTC) if line.label == "By 06:00")
+    assert "".join(phrase.text for phrase in by_six.phrases) == f"{told}; media refused"
     assert "By 06:00" not in {line.label for line in night_words(ahead, NOW, UTC, window=read_window("03:00-04:00"))}
 
 

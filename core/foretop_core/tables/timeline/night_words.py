@@ -165,17 +165,27 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
 
 
 def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
-    """Tells by when the night's runs are done, and whether all are by six: without a window that is what is asked."""
+    """Tells by when the night's runs are done, and whether all are by six: without a window that is what is asked.
+
+    What is done after six alone is not told: it is no longer of this night.
+    """
     one = shown.outlook
     if one.night_end is None:
         return
     likely, by = one.night_end
     what = "night's runs" if one.night_done else done_of_all(one, _MOST_NAMED)
     said = (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), Phrase(_nine_in_ten(by, now, zone)))
-    yield WordLine("Done", said, 4)
     six = shown.in_window(Window(_SIX, _HALF_HOUR, zone))
-    if six.last_before is not None:
-        yield _done_by(six, now, zone, is_six=True)
+    if six.last_before is None or likely <= six.begins:
+        yield WordLine("Done", said, 4)
+    if six.last_before is None:
+        return
+    by_six = _done_by(six, now, zone, is_six=True)
+    refused = names_of(
+        run for run in one.night.runs if run.fate is Fate.REFUSED and (run.due or run.submitted or now) < six.begins
+    )
+    not_made = (Phrase(f"; {humanize.join(refused, _MOST_NAMED)} refused", Tone.BAD),) if refused else ()
+    yield msgspec.structs.replace(by_six, phrases=(*by_six.phrases, *not_made))
 
 
 def _nine_in_ten(by: datetime | None, now: datetime, zone: tzinfo) -> str:
