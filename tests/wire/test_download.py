@@ -259,6 +259,7 @@ async def test_only_a_host_that_can_be_is_asked(host: str, valid: bool) -> None:
 async def bytes_of(answer: bytes, drips: bool | None = None) -> AsyncIterator[str]:
     """A server that says just this, and then hangs up, drips, or is silent."""
     serving: set[asyncio.Task[None]] = set()
+    writers: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -274,6 +275,7 @@ async def bytes_of(answer: bytes, drips: bool | None = None) -> AsyncIterator[st
             writer.close()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
         serving.add(asyncio.ensure_future(serve(reader, writer)))
 
     running = await asyncio.start_server(accept, "127.0.0.1", 0)
@@ -284,6 +286,9 @@ async def bytes_of(answer: bytes, drips: bool | None = None) -> AsyncIterator[st
             one.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
         running.close()
+        for writer in writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)
 
 
 async def test_no_password_of_a_netrc_goes_along_nor_any_secret_of_the_address(

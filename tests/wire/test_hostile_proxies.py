@@ -36,8 +36,10 @@ ANSWERS = {
 @asynccontextmanager
 async def proxy(serve: Serve) -> AsyncIterator[str]:
     open_ones: set[asyncio.Task[None]] = set()
+    writers: list[asyncio.StreamWriter] = []
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
         open_ones.add(asyncio.ensure_future(_served(serve, reader, writer)))
 
     running = await asyncio.start_server(accept, "127.0.0.1", 0)
@@ -48,6 +50,10 @@ async def proxy(serve: Serve) -> AsyncIterator[str]:
             one.cancel()
         await asyncio.gather(*open_ones, return_exceptions=True)
         running.close()
+        # What nobody reads any more is not waited for, nor what came too late to be served.
+        for writer in writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)
 
 
 async def _served(serve: Serve, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
