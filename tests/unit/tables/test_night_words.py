@@ -501,7 +501,7 @@ def test_the_likely_course_alone_tells_no_nine_in_ten() -> None:
     told = [render(line, NOW) for line in words(outlook(ahead), window_outlook(ahead, window))]
     lines = (
         night_words(ServerNight("prod", ahead), NOW, UTC),
-        night_words(ServerNight("prod", ahead), NOW, UTC, (), window),
+        night_words(ServerNight("prod", ahead), NOW, UTC, window),
     )
     told += ["".join(phrase.text for phrase in line.phrases) for every in lines for line in every]
     assert "by 06:00: ends 03:10" in told

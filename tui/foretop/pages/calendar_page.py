@@ -342,7 +342,7 @@ class CalendarPage(FilterablePage):
             self._words = (
                 week_words(night, now, state.zone)
                 if self.lanes.zoom is Zoom.WEEK
-                else night_words(night, now, state.zone, night.night.paused, window, hard)
+                else night_words(night, now, state.zone, window, hard)
             )
         return self._words
 

@@ -56,13 +56,10 @@ def night_words(
     shown: ServerNight,
     now: datetime,
     zone: tzinfo,
-    paused: Sequence[str] = (),
     window: Window | None = None,
     hard: str = "",
 ) -> tuple[WordLine, ...]:
-    """In their order on the screen; `paused` are the names of the paused schedules of the server.
-
-    `hard` is the sentence about a server whose ranges have failed.
+    """In their order on the screen; `hard` is the sentence about a server whose ranges have failed.
 
     A line without a label goes on with the one above it.
     """
@@ -76,7 +73,7 @@ def night_words(
         _window(shown, now, zone, window),
         WordLine("Caution", (Phrase(hard, Tone.WARN),), 4) if hard else None,
         *_not_made(shown),
-        _paused(paused),
+        _paused(shown.night.paused),
     )
     return tuple(line for line in lines if line is not None)
 
