@@ -74,7 +74,7 @@ from foretop_core.models import BackupStorageLocation
 from foretop_core.models.kinds import STORAGE
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.engine.view import View, plain
-from foretop_core.tables.resources.json_items import identity
+from foretop_core.tables.engine.json_items import identity
 
 
 class BucketsView(View[BackupStorageLocation]):

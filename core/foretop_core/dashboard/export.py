@@ -10,7 +10,7 @@ from pathlib import Path
 
 from foretop_core.background import in_thread
 from foretop_core.dashboard.table_models import TableModel
-from foretop_core.tables.resources.json_items import as_list
+from foretop_core.tables.engine.json_items import as_list
 
 
 class ExportFormat(Enum):

@@ -17,11 +17,11 @@ from foretop_core.rules.failure_record import problem_text
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, SectionedRows, SectionHeader, section_key
+from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import Judged, ObjectRows, SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.engine.view import LONGEST_CELL, Cell, Column, Row, TableView, UnreadableRow, View
-from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.terminal_text import clean
 
 FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from foretop.commands.report import server_items
 from foretop_core.models import Pod, from_builtins
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerPod, ServerState, server_facts
 from foretop_core.rules.sentences import render
-from foretop_core.tables.resources.json_items import server_items
 from tests.objects import NOW, at, location, schedule
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop.commands.report import print_report
+from foretop.commands.report import print_report, queue_items
 from foretop.panes.runs_pane import queue_pane
 from foretop.panes.triage_pane import calm
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
@@ -18,9 +18,9 @@ from foretop_core.rules.facts.run_facts import queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.night.night import likely_night
 from foretop_core.rules.sentences import render
-from foretop_core.rules.triage import triage
+from foretop_core.rules.triage import Thresholds, triage
 from foretop_core.tables.engine.view import UnreadableRow
-from foretop_core.tables.resources.json_items import queue_items, schedule_item
+from foretop_core.tables.resources.schedules import schedule_item
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
 
@@ -128,7 +128,7 @@ def test_each_run_of_a_team_counts_once_however_many_of_it_are_in_the_line() -> 
     ]
     objects = [location(), *past, *running]
     shown = {item["name"]: item["expectedEnd"] for item in Shown("queue", objects).items()}
-    reported = {item["name"]: item["expectedEnd"] for item in queue_items(assemble(objects), NOW)}
+    reported = {item["name"]: item["expectedEnd"] for item in queue_items(assemble(objects), NOW, Thresholds())}
     assert shown == reported == dict.fromkeys(("now-0", "now-1"), "2026-11-15T03:06:30Z")
 
 
@@ -136,7 +136,7 @@ def test_a_report_numbers_the_queue_as_the_table_does(capsys: pytest.CaptureFixt
     runs = [backup(name, "InProgress", created="02:30:00", started="02:30:00") for name in ("a", "b", "c")]
     waits = backup("next", "Queued", created="02:40:00", queuePosition=1)
     objects = [location(), *runs, waits]
-    items = queue_items(assemble(objects), NOW)
+    items = queue_items(assemble(objects), NOW, Thresholds())
     print_report({"at": "", "servers": [], "findings": [], "notSeen": [], "schedules": [], "queue": items}, NOW)
     lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[-4:]]
     assert lines == [["▶", "a"], ["▶", "b"], ["▶", "c"], ["1", "next"]]
@@ -151,7 +151,7 @@ def test_a_report_says_what_a_run_waits_for_as_the_table_does(
     """The table names its turn, the report those before it; where the server is silent it is the server for both."""
     runs = backup("a", "InProgress", created="02:20:00", started="02:20:00")
     objects = [server, runs, backup("next", "Queued", created="02:21:00", queuePosition=1)]
-    items = queue_items(assemble(objects), NOW)
+    items = queue_items(assemble(objects), NOW, Thresholds())
     print_report({"at": "", "servers": [], "findings": [], "notSeen": [], "schedules": [], "queue": items}, NOW)
     reported = [line.split()[-1] for line in capsys.readouterr().out.splitlines()[-2:]]
     assert reported == (["Velero", "Velero"] if server is SILENT else ["-", "a"])

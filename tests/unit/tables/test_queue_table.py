@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from foretop.commands.logs_and_results import results_item
+from foretop.commands.report import queue_items
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models import Backup, Deployment, Resource, from_builtins
@@ -15,11 +17,12 @@ from foretop_core.rules.facts.run_facts import RunState
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from foretop_core.rules.sentences import render
+from foretop_core.rules.triage import Thresholds
 from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.engine.view import UnreadableRow
-from foretop_core.tables.resources.json_items import queue_items, results_item, schedule_item
 from foretop_core.tables.resources.queue import QueueView, run_eta
+from foretop_core.tables.resources.schedules import schedule_item
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 from tests.tui.fake_source import FilledSource
 from tests.unit.tables.test_views import Shown, velero
@@ -262,7 +265,7 @@ def test_the_items_of_a_report_have_the_queue_of_each_server() -> None:
             replace(location(), metadata=replace(location().metadata, namespace="other")),
         ]
     )
-    items = [item for item in queue_items(snapshot, NOW) if item["namespace"] == "velero"]
+    items = [item for item in queue_items(snapshot, NOW, Thresholds()) if item["namespace"] == "velero"]
     assert [(item["name"], item["phase"], item["position"], item["waitingPosition"]) for item in items] == [
         ("runs", "InProgress", 1, None),
         ("next", "Queued", 2, 1),
@@ -274,9 +277,9 @@ def test_the_items_of_a_report_have_the_queue_of_each_server() -> None:
     assert [item["blockedBy"] for item in items[:2]] == [[], ["runs"]]
     assert (items[0]["note"], items[0]["startedAt"]) == (None, "2026-11-15T02:36:07Z")
     assert items[2]["note"]
-    servers = {item["namespace"] for item in queue_items(snapshot, NOW)}
+    servers = {item["namespace"] for item in queue_items(snapshot, NOW, Thresholds())}
     assert servers == {"velero", "other"}
-    assert sum(item["name"] == "elsewhere" for item in queue_items(snapshot, NOW)) == 1
+    assert sum(item["name"] == "elsewhere" for item in queue_items(snapshot, NOW, Thresholds())) == 1
 
 
 def test_the_item_of_a_schedule_names_why_velero_refuses_its_backups() -> None:

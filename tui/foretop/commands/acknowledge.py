@@ -43,8 +43,8 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, triage, with_acknowledgements
 from foretop_core.session import WATCHED
+from foretop_core.tables.engine.json_items import as_list
 from foretop_core.tables.resources.findings import finding_item, subject_and_what
-from foretop_core.tables.resources.json_items import as_list
 from foretop_core.tables.resources.ticket_text import DESCRIBED
 
 

@@ -10,7 +10,7 @@ from foretop_core.actions.plan_executor import Result
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.dashboard.plan_table import Lines, common_changes, plan_table
 from foretop_core.models.wire import ObjectRef
-from foretop_core.tables.resources.json_items import as_list
+from foretop_core.tables.engine.json_items import as_list
 
 _TABLE_CELLS = 96
 _SIGNS = {"done": "✓", "failed": "✗", "changed": "▲", "not sent": "✗", "unknown": "▲"}

@@ -22,7 +22,7 @@ from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules.cron_dialects import NONE_GIVEN
-from foretop_core.tables.resources.json_items import as_list
+from foretop_core.tables.engine.json_items import as_list
 
 _SIGNS = {CheckStatus.OK: "✓", CheckStatus.NOTE: "·", CheckStatus.MISSING: "✗", CheckStatus.FAILED: "✗"}
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")

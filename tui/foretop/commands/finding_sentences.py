@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from foretop.commands.view_rows import RowChange
-from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.engine.json_items import Item
 
 _GONE = "DELETED"
 _KNOWN = "Acknowledged"

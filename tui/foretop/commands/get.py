@@ -26,10 +26,10 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import GET_TABLES
 from foretop_core.rules import humanize
 from foretop_core.session import WATCHED, Session
+from foretop_core.tables.engine.json_items import Item, as_list
 from foretop_core.tables.engine.jsonpath import JsonPath, parse_jsonpath, parse_relaxed
 from foretop_core.tables.engine.selectors import FieldSelector, parse_field_selector
 from foretop_core.tables.engine.view import Row, TableView, View, table_view
-from foretop_core.tables.resources.json_items import Item, as_list
 from foretop_core.tables.text.terminal_text import clean, pad, width
 
 _LEAST, _GAP = 6, 3

@@ -13,7 +13,7 @@ from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.actions.step_builders import compact_json
-from foretop_core.tables.resources.json_items import as_list
+from foretop_core.tables.engine.json_items import as_list
 
 
 @click.command("journal", epilog=example("foretop journal -o json"))

@@ -23,14 +23,14 @@ from foretop_core.actions.run_files import FileUnavailable, results_of, velero_r
 from foretop_core.actions.run_logs import log_of
 from foretop_core.actions.signed_url_download import DownloadFailed, TlsTrust
 from foretop_core.errors import ForetopError, Unreadable
-from foretop_core.models import NonAdmin
+from foretop_core.models import NonAdmin, Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import why_no_files
-from foretop_core.rules.results import ResultGroup, Results
+from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.tables.resources.json_items import results_item
+from foretop_core.tables.engine.json_items import Item, identity
 
 
 def add_logs(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about: str, shown: str) -> None:
@@ -166,3 +166,31 @@ def _print_part(title: str, groups: Sequence[ResultGroup]) -> None:
         for problem in group.problems:
             times = f" ({problem.times} times)" if problem.times > 1 else ""
             say(f"    {'  '.join(filter(None, (problem.subject, problem.message)))}{times}")
+
+
+def results_item(context: str, item: Resource, status: RunStatus, results: Results | None) -> Item:
+    """The problems of a run; `problems` is null where nothing was fetched, for there was nothing to fetch."""
+    problems = None
+    if results is not None:
+        parts = (("error", results.errors), ("warning", results.warnings))
+        problems = [_problem(word, group, one) for word, part in parts for group in part for one in group.problems]
+    return {
+        **identity(context, item),
+        "phase": status.phase or None,
+        "errors": status.errors,
+        "warnings": status.warnings,
+        "failureReason": status.failure_reason or None,
+        "problems": problems,
+    }
+
+
+def _problem(severity: str, group: ResultGroup, problem: Problem) -> Item:
+    return {
+        "severity": severity,
+        "scope": group.scope.value,
+        "namespace": group.namespace,
+        "resource": problem.resource,
+        "name": problem.name,
+        "message": problem.message,
+        "times": problem.times,
+    }

@@ -21,7 +21,7 @@ from foretop_core.rules.cron_dialects import ALL_DIALECTS, Reading, Release, rea
 from foretop_core.rules.facts.schedule_facts import runs_to_come, schedule_facts
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.tables.resources.json_items import as_list, identity
+from foretop_core.tables.engine.json_items import as_list, identity
 
 NEVER = (
     "It matches no date. Velero treats such a schedule as always due and starts a backup almost every minute: "

@@ -25,9 +25,9 @@ from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import RunState
+from foretop_core.rules.facts.run_facts import RunState, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
-from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerState
+from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerPod, ServerState, server_facts
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
@@ -43,16 +43,11 @@ from foretop_core.rules.triage import (
     with_acknowledgements,
 )
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
+from foretop_core.tables.engine.json_items import Item, unseen_item
 from foretop_core.tables.engine.status_glyphs import severity_mark
 from foretop_core.tables.resources.findings import finding_item
-from foretop_core.tables.resources.json_items import (
-    Item,
-    queue_items,
-    schedule_item,
-    server_items,
-    unreadable_item,
-    unseen_item,
-)
+from foretop_core.tables.resources.queue import queue_item
+from foretop_core.tables.resources.schedules import schedule_item
 
 
 @click.command("report", epilog=example("foretop report --prometheus > /var/lib/node_exporter/foretop.prom"))
@@ -370,3 +365,45 @@ def _seconds(time: str | None) -> float | None:
 def _labels(labels: Mapping[str, str]) -> str:
     inner = ",".join(f'{name}="{without_controls(value).translate(_ESCAPES)}"' for name, value in labels.items())
     return f"{{{inner}}}" if inner else ""
+
+
+def server_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
+    """The Velero servers of a cluster, and whether each is alive."""
+    found = [server_facts(snapshot, namespace, now) for namespace in snapshot.velero_namespaces]
+    return [
+        {
+            "context": snapshot.context,
+            "namespace": server.namespace,
+            "state": server.word,
+            "silentSince": rfc3339(server.since),
+            "lastSign": rfc3339(server.sign.at) if server.sign is not None else None,
+            "lastSignOf": str(server.sign) if server.sign is not None else None,
+            "reason": render(server.reason, now) or None,
+            "version": server.version or None,
+            "slots": server.slots,
+            "pod": _pod_item(server.pod),
+        }
+        for server in found
+    ]
+
+
+def _pod_item(pod: ServerPod | None) -> Item | None:
+    """Null where pods are not watched."""
+    if pod is None:
+        return None
+    return {"name": pod.name, "ready": pod.is_ready, "restarts": pod.restarts, "started": rfc3339(pod.started)}
+
+
+def queue_items(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> list[Item]:
+    """The runs at work and those that wait, server by server: backups first, then restores."""
+    items: list[Item] = []
+    for namespace in snapshot.velero_namespaces:
+        line = queue_line(snapshot, namespace, now)
+        for entry in line.by_run.values():
+            facts = run_facts(snapshot, entry.run, now, line, limits.nothing_moved)
+            items.append(queue_item(snapshot.context, facts, entry, now))
+    return items
+
+
+def unreadable_item(problem: Unreadable) -> Item:
+    return {"what": problem.what, "why": problem.why}

@@ -21,7 +21,7 @@ from foretop_core.rules.cron_dialects import NEWEST_KNOWN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.upgrade_check import NEEDED, ScheduleUpgrade, ServerUpgrade, server_upgrades, target
-from foretop_core.tables.resources.json_items import as_list, identity, unseen_item
+from foretop_core.tables.engine.json_items import as_list, identity, unseen_item
 from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade_lines
 
 

@@ -19,9 +19,9 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
+from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.view import Cell, Row, View
 from foretop_core.tables.resources import findings
-from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.resources.nonadmin import NonAdminRow
 from foretop_core.tables.text.terminal_text import clean
 

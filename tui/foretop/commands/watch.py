@@ -23,7 +23,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.process_group import end_process_group
 from foretop_core.rules.triage import Severity
-from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.text.terminal_text import LONGEST
 
 _EVENTS = {"ADDED": "new", "MODIFIED": "changed", "DELETED": "resolved"}

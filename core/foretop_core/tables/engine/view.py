@@ -15,9 +15,9 @@ from foretop_core.pages import PageConflict, PageRecord
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.drawings import Drawing, Piece
 from foretop_core.tables.engine.filter import FilterableRow
+from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, badness, phase_briefs, run_standing
-from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.terminal_text import ELLIPSIS, cut, cut_end, pad, width
 
 LONGEST_CELL = 1024

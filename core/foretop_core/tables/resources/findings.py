@@ -16,10 +16,10 @@ from foretop_core.rules.sentences import sort_key
 from foretop_core.rules.triage import Acknowledgement, Finding
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.filter import FilterableRow
+from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
 from foretop_core.tables.engine.view import Column, TableView, plain
-from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text import times
 
 _WORDS = {

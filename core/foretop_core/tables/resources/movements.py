@@ -14,10 +14,10 @@ from foretop_core.rules.facts.run_facts import rate, time_left
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
 from foretop_core.tables.engine.drawings import bar
+from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 
 _MARKS = {

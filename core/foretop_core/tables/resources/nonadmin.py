@@ -16,6 +16,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.drawings import ShareBar
+from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import (
     RESTORE_GLYPH,
@@ -29,7 +30,6 @@ from foretop_core.tables.engine.status_glyphs import (
     severity_mark,
 )
 from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.resources.runs import items_bar, percent, progress_bar, progress_text
 from foretop_core.tables.text import times
 

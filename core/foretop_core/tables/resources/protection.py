@@ -31,10 +31,10 @@ from foretop_core.rules.facts.namespace_facts import (
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.drawings import ShareBar
+from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, badness, severity_mark
 from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.resources.schedules import counted
 from foretop_core.tables.text import times
 

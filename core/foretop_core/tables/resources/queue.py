@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import ClassVar, assert_never
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run, RunFacts, RunState, has_ended, order, owner_of, run_length, waited
+from foretop_core.rules import humanize, sentences
+from foretop_core.rules.facts.run_facts import (
+    QueueItem,
+    Run,
+    RunFacts,
+    RunState,
+    has_ended,
+    order,
+    owner_of,
+    run_length,
+    waited,
+)
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.rules.phases import WAITING as WAITING_PHASES
 from foretop_core.store import Store
 from foretop_core.tables.engine.drawings import Drawing, TimeBar
+from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, phase_tone, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.resources.json_items import Item, identity, queue_item
 from foretop_core.tables.resources.runs import FROM, PHASE, brief_names, percent, progress_bar, progress_text, took
 from foretop_core.tables.text import times
 
@@ -327,3 +337,28 @@ _COLUMNS: tuple[Column[Run], ...] = (
         "waits", "WAITS FOR", lambda run, render: "" if has_ended(run) else render.facts(run).waits_for, _kind_first
     ),
 )
+
+
+def queue_item(context: str, facts: RunFacts, entry: QueueItem, now: datetime) -> Item:
+    """`waitingPosition` is its place among those that wait, as the table shows it.
+
+    It is null for one at work, and for one that a silent server has never seen.
+    """
+    return {
+        **identity(context, entry.run),
+        "phase": entry.phase or None,
+        "position": entry.place,
+        "waitingPosition": facts.waiting_place or None,
+        "queuePosition": entry.position,
+        "owner": str(entry.owner),
+        "blockedBy": [run.name for run in entry.blocked_by],
+        "blockedWhy": str(entry.hold) if entry.hold else None,
+        "startedAt": humanize.rfc3339(entry.run.status.start_timestamp),
+        "expectedStart": humanize.rfc3339(facts.expected_start),
+        "expectedEnd": humanize.rfc3339(facts.expected_end),
+        "notBefore": humanize.rfc3339(facts.not_before),
+        "note": sentences.render(entry.note, now) or None,
+        "state": facts.state.name.lower(),
+        "waitsFor": facts.waits_for or None,
+        "refusal": entry.refusal or None,
+    }

@@ -20,10 +20,10 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
 from foretop_core.store import Store
 from foretop_core.tables.engine.drawings import ShareBar
+from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, phase_briefs, phase_tone, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 
 _WORTH_TELLING = timedelta(seconds=1)

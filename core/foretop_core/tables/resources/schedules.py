@@ -11,6 +11,7 @@ from foretop_core.cron import CronError, shown
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules import sentences
 from foretop_core.rules.facts.run_facts import run_length, usual_length, waited
 from foretop_core.rules.facts.schedule_facts import (
     SEVERITIES,
@@ -28,15 +29,16 @@ from foretop_core.rules.facts.schedule_runs import (
     run_letter,
     runs_since,
 )
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.drawings import RunStrip, run_marks
+from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.resources.json_items import Item, schedule_item
 from foretop_core.tables.text import times
 
 _MARKS = {Severity.ERROR: StatusGlyph.BROKEN, Severity.WARNING: StatusGlyph.LOOK}
@@ -439,3 +441,51 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         lasts=True,
     ),
 )
+
+
+def schedule_item(facts: ScheduleFacts) -> Item:
+    """The item of a schedule; what is not known is null, and the field beside it that ends in Unknown says why."""
+    schedule = facts.schedule
+    last, last_ended = facts.last_backup, facts.last_ended
+    return {
+        **identity(facts.snapshot.context, schedule),
+        "phase": schedule.phase or None,
+        "state": facts.state.value,
+        "schedule": schedule.spec.schedule,
+        "paused": schedule.spec.paused,
+        "skipImmediately": schedule.spec.skip_immediately,
+        "lastBackup": rfc3339(facts.last_backup_at),
+        "lastBackupName": last.name if last is not None else None,
+        "lastBackupPhase": (last.phase or "New") if last is not None else None,
+        "lastBackupUnknown": facts.why_no_last or None,
+        "lastSkipped": rfc3339(schedule.status.last_skipped),
+        **_coming(facts),
+        "lastOutcome": facts.last_outcome,
+        "lastEndedName": last_ended.name if last_ended is not None else None,
+        "lastEndedPhase": last_ended.phase if last_ended is not None else None,
+        "lastEndedAt": rfc3339(facts.last_ended_at),
+    }
+
+
+def _coming(facts: ScheduleFacts) -> Item:
+    """The next run; where it is open how the server reads the expression, that is null and the readings have it."""
+    found: Item = {
+        "nextRun": rfc3339(facts.next_run),
+        "nextRunUnknown": facts.why_no_next or None,
+        "due": facts.due,
+        "expectedStart": rfc3339(facts.expected_start),
+        "expectedStartUnknown": sentences.render(facts.why_no_start, facts.now) or None,
+        "refusal": facts.refusal or None,
+        "waitsFor": facts.waits_for or None,
+    }
+    if facts.dialect is None:
+        found["readings"] = [
+            {
+                "releases": one.reading.releases,
+                "meaning": one.reading.meaning,
+                "nextRun": rfc3339(one.next_run),
+                "due": one.due,
+            }
+            for one in facts.by_reading
+        ]
+    return found
