@@ -108,6 +108,19 @@ class WritePermit:
     """The server is asked to check the writes and make none."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One request as it is sent, again where the credentials were renewed."""
+
+    method: str
+    path: str
+    params: Mapping[str, str] | None = None
+    body: object = None
+    content_type: str = JSON
+    permit: WritePermit | None = None
+    """A write has one."""
+
+
 class ApiClient:
     """Speaks to the API server of one context; made without a connection, which the first request opens."""
 
@@ -204,7 +217,7 @@ class ApiClient:
         """A question; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
         if method.upper() != "GET" and not (method.upper() == "POST" and path in REVIEWS):
             raise WriteRefused(f"{method} {path} was not sent", "it has no permit", "this is a fault in foretop")
-        return await self._whole(method.upper(), path, params, body, content_type, limit)
+        return await self._whole(_Request(method.upper(), path, params, body, content_type), limit)
 
     async def write(
         self,
@@ -216,40 +229,28 @@ class ApiClient:
         content_type: str = JSON,
     ) -> Response:
         """One write of a plan that the guard has permitted; refused where that does not hold any more."""
-        return await self._whole(method, path, params, body, content_type, ANSWER_LIMIT, permit)
+        return await self._whole(_Request(method, path, params, body, content_type, permit), ANSWER_LIMIT)
 
-    def _check_permit(self, permit: WritePermit, method: str, path: str, params: Mapping[str, str] | None) -> None:
+    def _check_permit(self, request: _Request, permit: WritePermit) -> None:
         """Before every sending: the configuration and the kubeconfig may have changed since it was given."""
         found = self.protection
         why = ""
-        if permit.client is not self or (method, path) not in permit.writes:
+        if permit.client is not self or (request.method, request.path) not in permit.writes:
             why = "it is not in the plan that was permitted"
-        elif permit.dry_run and (params or {}).get("dryRun") != "All":
+        elif permit.dry_run and (request.params or {}).get("dryRun") != "All":
             why = "only a dry run was permitted"
         elif found.read_only:
             why = f"read-only is on: {found.read_only}"
         elif found.name and found.name not in permit.confirmed and not permit.dry_run:
             why = f"{found.production}, and its name was not given"
         if why:
-            raise WriteRefused(f"{method} {path} was not sent", why)
+            raise WriteRefused(f"{request.method} {request.path} was not sent", why)
 
-    async def _whole(
-        self,
-        method: str,
-        path: str,
-        params: Mapping[str, str] | None,
-        body: object,
-        content_type: str,
-        limit: float,
-        permit: WritePermit | None = None,
-    ) -> Response:
+    async def _whole(self, request: _Request, limit: float) -> Response:
         silence = self.config.request_timeout or limit
         async with self._requests:
             try:
-                async with (
-                    asyncio.timeout(silence * _WHOLE_WITHIN),
-                    self._open(method, path, params, body, content_type, silence, permit) as response,
-                ):
+                async with asyncio.timeout(silence * _WHOLE_WITHIN), self._open(request, silence) as response:
                     content = await self._read(response)
                     return Response(response.status, response.headers, content)
             except TimeoutError as problem:
@@ -258,14 +259,14 @@ class ApiClient:
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:
         """The lines of an answer as they come; silence for longer than `idle` seconds ends it."""
-        async with self._streams, self._open("GET", path, params, None, JSON, idle) as response:
+        async with self._streams, self._open(_Request("GET", path, params), idle) as response:
             yield self._lines(response)
 
     @asynccontextmanager
     async def chunks(self, path: str, params: Mapping[str, str]) -> AsyncIterator[AsyncIterator[bytes]]:
         """The bytes of an answer as they come, for one that may be too long to be held."""
         silence = self.config.request_timeout or ANSWER_LIMIT
-        async with self._requests, self._open("GET", path, params, None, JSON, silence) as response:
+        async with self._requests, self._open(_Request("GET", path, params), silence) as response:
             yield self._chunks(response)
 
     async def close(self) -> None:
@@ -274,24 +275,15 @@ class ApiClient:
             await pool.close()
 
     @asynccontextmanager
-    async def _open(
-        self,
-        method: str,
-        path: str,
-        params: Mapping[str, str] | None,
-        body: object,
-        content_type: str,
-        silence: float,
-        permit: WritePermit | None = None,
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
+    async def _open(self, request: _Request, silence: float) -> AsyncIterator[aiohttp.ClientResponse]:
         used = await self._auth.credentials()
-        response = await self._send(used, method, path, params, body, content_type, silence, permit)
+        response = await self._send(used, request, silence)
         try:
             if response.status == 401:
                 await self._auth.rejected(used)
                 response.release()
                 used = await self._auth.credentials()
-                response = await self._send(used, method, path, params, body, content_type, silence, permit)
+                response = await self._send(used, request, silence)
             if response.status == 401:
                 raise Unauthenticated(
                     f"The API server does not accept the credentials of {self.config.name}",
@@ -306,27 +298,17 @@ class ApiClient:
             # What was read to its end is back in the pool by now; what is unread of a watch must not get there.
             response.close()
 
-    async def _send(
-        self,
-        credentials: Credentials,
-        method: str,
-        path: str,
-        params: Mapping[str, str] | None,
-        body: object,
-        content_type: str,
-        silence: float,
-        permit: WritePermit | None,
-    ) -> aiohttp.ClientResponse:
+    async def _send(self, credentials: Credentials, request: _Request, silence: float) -> aiohttp.ClientResponse:
         await import_in_background(self.config)
         import aiohttp
         from yarl import URL
 
         pool = await self._pool_for(credentials)
         # Here, because the kubeconfig may be read again as long as anything is waited for.
-        if permit is not None:
-            self._check_permit(permit, method, path, params)
-        query = f"?{urlencode(params)}" if params else ""
-        target = f"{self.config.server}{path}{query}"
+        if request.permit is not None:
+            self._check_permit(request, request.permit)
+        query = f"?{urlencode(request.params)}" if request.params else ""
+        target = f"{self.config.server}{request.path}{query}"
         connecting = min(CONNECT_LIMIT, self.config.request_timeout or CONNECT_LIMIT)
         for _ in range(_MOST_REDIRECTS):
             sent = self._clock.now()
@@ -335,10 +317,10 @@ class ApiClient:
                 # Neither of its own limits ends a proxy that is silent, or a head that drips.
                 async with asyncio.timeout(connecting + silence):
                     response = await pool.request(
-                        method,
+                        request.method,
                         address,
-                        headers=self._headers(credentials, content_type),
-                        data=None if body is None else msgspec.json.encode(body),
+                        headers=self._headers(credentials, request.content_type),
+                        data=None if request.body is None else msgspec.json.encode(request.body),
                         timeout=aiohttp.ClientTimeout(total=None, sock_connect=connecting, sock_read=silence),
                         server_hostname=self.config.tls_server_name or None,
                         allow_redirects=False,
@@ -350,9 +332,9 @@ class ApiClient:
                 raise self._explained(closed, credentials) from None
             except (aiohttp.ClientError, OSError, ValueError) as problem:
                 raise self._explained(problem, credentials) from None
-            _log.debug("%s %s: %s", method, path, response.status)
+            _log.debug("%s %s: %s", request.method, request.path, response.status)
             self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
-            elsewhere = same_server(response, address) if method == "GET" else ""
+            elsewhere = same_server(response, address) if request.method == "GET" else ""
             if not elsewhere:
                 break
             response.release()
