@@ -56,8 +56,15 @@ class PlanStep(msgspec.Struct, frozen=True):
     """`61 % moved`: how far the object is. It goes on by itself, so that nobody agrees to it."""
     drill: str = ""
     """The id of the drill that it is part of, for the journal."""
+    summary: tuple[str, ...] = ()
+    """The first of the changes, of a new object: that it is made, and what it means; its fields follow."""
     effect: PauseEffect | UnpauseEffect | None = None
     """The same as the forecast in facts, for a table of many; they go on by themselves, as the progress does."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The changes without the summary: `spec.paused true → false`."""
+        return self.changes[len(self.summary) :]
 
     @property
     def forecast_and_progress(self) -> str:

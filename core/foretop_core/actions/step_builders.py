@@ -103,14 +103,14 @@ def patch_step(
 def create_step(
     where: ObjectRef,
     spec: Mapping[str, Any],
-    lead: tuple[str, ...],
+    summary: tuple[str, ...],
     forecast: str,
     command: str = "",
     warnings: tuple[str, ...] = (),
     meta: Mapping[str, Any] | None = None,
     source: NamedSource | None = None,
 ) -> PlanStep:
-    """A new object; `lead` says what it is, before its fields.
+    """A new object; `summary` says that it is made and what that means.
 
     `meta` adds labels and the like, and may ask for a generated name in the place of the name.
     """
@@ -123,8 +123,8 @@ def create_step(
         "spec": dict(spec),
     }
     line = command or f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(compact_json(body))}"
-    changes = (*lead, *change_lines("POST", body, {}))
-    return PlanStep(where, Write("POST", body), changes, forecast, line, warnings, source)
+    changes = (*summary, *change_lines("POST", body, {}))
+    return PlanStep(where, Write("POST", body), changes, forecast, line, warnings, source, summary=summary)
 
 
 def delete_step(

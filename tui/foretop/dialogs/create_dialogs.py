@@ -159,15 +159,15 @@ class RestoreDialog(ActionDialog):
         """Says how much goes where, and what becomes of what is there."""
         if len(plan.steps) != 1:
             return super().consequence(plan, table)
-        told = (f"{humanize.capitalized(one)}." for one in plan.steps[0].changes[1:3])
+        told = (f"{humanize.capitalized(one)}." for one in plan.steps[0].summary[1:])
         return (Piece(" ".join(told), Tone.BRIGHT),)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
-        fields = [", ".join(step.changes[3:]) for step in plan.steps]
+        fields = [", ".join(step.fields) for step in plan.steps]
         return [*super()._proposal(plan), *(paragraph(text, label="Sets") for text in fields if text)]
 
     def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
-        return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
+        return plan_text.written_lines("; ".join(step.summary[0] for step in plan.steps), self.cells, copies=copies)
 
     def _exists(self) -> list[str]:
         """Tells what is there already, target by target; where that may not be seen, the plan says so."""

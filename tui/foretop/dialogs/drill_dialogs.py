@@ -248,7 +248,7 @@ class DrillDialog(ActionDialog):
         """All that is created, each in a sentence."""
         if not plan.steps:
             return super()._proposal(plan)
-        told = (f"{step.changes[0]}{''.join(f': {more}' for more in step.changes[1:2])}" for step in plan.steps)
+        told = (": ".join(step.summary) for step in plan.steps)
         return [paragraph(text, label=" " if at else "Makes") for at, text in enumerate(told)]
 
     def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:

@@ -226,8 +226,8 @@ def _too_old(snapshot: ClusterSnapshot, namespace: str) -> str:
 def _namespace_step(snapshot: ClusterSnapshot, request: DrillRequest) -> PlanStep:
     where = ObjectRef(snapshot.context, NAMESPACE.name, "", request.into)
     meta = {"name": request.into, "labels": _labels(request)}
-    lead = (f"{where} is created, with the label {DRILL_LABEL}={request.id}",)
-    return _plain_step(where, {"metadata": meta}, lead, "what is restored goes there and nowhere else")
+    summary = (f"{where} is created, with the label {DRILL_LABEL}={request.id}",)
+    return _plain_step(where, {"metadata": meta}, summary, "what is restored goes there and nowhere else")
 
 
 def _modifiers_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest) -> PlanStep:
@@ -244,12 +244,12 @@ def _modifiers_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillReq
     }
     meta = {"name": request.into, "namespace": backup.namespace, "labels": _labels(request)}
     body = {"metadata": meta, "data": {"modifiers.json": json.dumps(rules)}}
-    lead = (
+    summary = (
         f"{where} is created",
         "workloads come with zero replicas, jobs and CronJobs suspended, DaemonSets on no node, "
         "Services as ClusterIP with one port",
     )
-    return _plain_step(where, body, lead, "Velero changes the objects by it before it makes them")
+    return _plain_step(where, body, summary, "Velero changes the objects by it before it makes them")
 
 
 def _restore_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, now: datetime) -> PlanStep:
@@ -263,26 +263,26 @@ def _restore_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillReque
         "resourceModifier": {"kind": CONFIG_MAP.name, "name": request.into},
     }
     age = f", {humanize.duration(now - backup.started)} old" if backup.started is not None else ""
-    lead = (
+    summary = (
         f"{where} is created from {backup.name}{age}",
         f"{request.namespace} into {request.into}, only {humanize.join(request.kinds, len(request.kinds))}",
     )
     return create_step(
         where,
         spec,
-        lead,
+        summary,
         "no pods, ingresses, custom or cluster-scoped resources are restored, so nothing of it acts",
         meta={"labels": _labels(request)},
         source=NamedSource(snapshot.ref(backup), backup.metadata.uid),
     )
 
 
-def _plain_step(where: ObjectRef, parts: Mapping[str, Any], lead: tuple[str, ...], forecast: str) -> PlanStep:
+def _plain_step(where: ObjectRef, parts: Mapping[str, Any], summary: tuple[str, ...], forecast: str) -> PlanStep:
     """A new object of a built-in kind, which has no spec of ours."""
     kind = kind_of_ref(where)
     body = {"apiVersion": kind.api_version, "kind": where.kind, **parts}
     command = f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(json.dumps(body))}"
-    return PlanStep(where, Write("POST", body), lead, forecast, command)
+    return PlanStep(where, Write("POST", body), summary, forecast, command, summary=summary)
 
 
 def _labels(request: DrillRequest) -> dict[str, str]:
