@@ -102,7 +102,7 @@ class CronSchedule:
         run, which the expression does not contain: it has no previous run.
         """
         own = _zone_of(before)
-        if self.every is not None or self._calendar.empty:
+        if self._calendar.empty:
             return None
         zone = self.zone or own
         utc = before.astimezone(UTC)
