@@ -86,6 +86,7 @@ def _changes(tree: ast.Module) -> Iterator[_Change]:
 
 
 def _of(node: ast.AST, within: tuple[str, ...]) -> Iterator[_Change]:
+    around = within
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         within = (*within, node.name, "<locals>")
     elif isinstance(node, ast.ClassDef):
@@ -99,7 +100,8 @@ def _of(node: ast.AST, within: tuple[str, ...]) -> Iterator[_Change]:
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
-                yield from _of(child, within)
+                # A default is worked out where the function is defined: calls while modules load have used it.
+                yield from _of(child, around if isinstance(child, ast.arguments) else within)
 
 
 def _declares(node: ast.AST) -> bool:

@@ -34,7 +34,7 @@ def test_every_operator_comparison_number_and_condition_is_changed_alone(tmp_pat
     assert [(one.line, one.function, one.change) for one in found] == [
         (5, "", "3 to 4"),
         (9, "", "0 to 1"),
-        (11, "Kept.is_old", "5 to 6"),
+        (11, "", "5 to 6"),
         (12, "Kept.is_old", "condition negated"),
         (12, "Kept.is_old", "and to or"),
         (12, "Kept.is_old", "> to >="),
