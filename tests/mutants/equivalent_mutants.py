@@ -416,6 +416,19 @@ SAME = (
         "+ to -",
         "a sign that is not among these is measured by the library, to the same width",
     ),
+    SameProgram(
+        "core/foretop_core/cron/zone_walk.py",
+        "self._go(self._utc + (24 - hour if hour > 12 else -hour) * _HOUR)",
+        "> to >=",
+        "no zone has moved its clocks by 12 hours since Kanton in 1937: tried with all changes of tzdata",
+    ),
+    SameProgram(
+        "core/foretop_core/rules/night/spread.py",
+        "beyond = timedelta(hours=1) if window is None else window.length",
+        "1 to 2",
+        "without a window no run moves by an hour: what is played beyond that is judged nowhere, and only draws other "
+        "random numbers",
+    ),
 )
 
 

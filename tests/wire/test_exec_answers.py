@@ -94,6 +94,8 @@ REFUSED = [
     ("", "first\n\n please \x1b[1msign in\x1b[0m \n \x07\n", 3, "please [1msign in[0m"),
     ("", "give abcdef or abcde", 1, "give [hidden] or abcde"),
     ("the answer", "not answer, but thing", 1, "not [hidden] but thing"),
+    ("", f"sign{'in': >4092}", 1, "sign in"),
+    ("", f"sign{'in': >4093}", 1, "in"),
 ]
 
 

@@ -43,6 +43,7 @@ from foretop_core.cron.go_compat import GoError, atoi, field_offsets, fields, pa
         ("0.0000000009223372036854775807h", 3_320),
         ("0.9999999999999999999s", 1_000_000_000),
         (f"{2**63}ns{2**63}ns5s", 5_000_000_000),
+        pytest.param("1s".zfill(4096), 1_000_000_000, id="4096 characters"),
     ],
 )
 def test_a_duration_has_the_nanoseconds_of_go(text: str, nanoseconds: int) -> None:

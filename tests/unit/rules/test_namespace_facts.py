@@ -66,6 +66,15 @@ def test_the_newest_copy_and_what_it_lacks() -> None:
     assert facts(location(), namespace("team")).next_cover is None
 
 
+@pytest.mark.parametrize(
+    ("tried", "taken", "told"), [(0, 0, "snapshot"), (3, 3, "snapshot, 3"), (3, 2, "snapshot, 2 of 3")]
+)
+def test_snapshots_that_the_newest_copy_lacks_are_told(tried: int, taken: int, told: str) -> None:
+    made = copy("one", "team")
+    status = replace(made.status, csi_volume_snapshots_attempted=tried, csi_volume_snapshots_completed=taken)
+    assert facts(*_COVERED, replace(made, status=status)).volumes == told
+
+
 def test_an_old_copy_of_schedules_that_owe_none_yet_is_not_plainly_protected() -> None:
     """A pause that has just ended leaves a copy of several times the promised age behind, and no promise."""
     skipped = replace(schedule("daily", "team", cron="0 3 * * *"), status=ScheduleStatus(last_skipped=NOW))

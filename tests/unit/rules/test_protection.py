@@ -616,6 +616,20 @@ def test_a_copy_is_late_from_the_moment_that_is_named(cron: str, age: int) -> No
         assert ProtectionJudge(now, ProtectionLimits()).is_late(found) is is_late
 
 
+@pytest.mark.parametrize(
+    ("cron", "at"),
+    [
+        ("0 2 * * *", NOW.replace(minute=0, second=0) + _DAY),
+        ("@every 24h", NOW - timedelta(minutes=40) + 2 * _DAY),
+    ],
+)
+def test_a_copy_is_late_from_the_second_run_after_it_on_and_with_a_delay_from_the_third(
+    cron: str, at: datetime
+) -> None:
+    found = row("shop", SHOP, schedule("daily", "shop", cron=cron), copy("one", "shop", age=_HOUR))
+    assert ProtectionJudge(NOW, ProtectionLimits()).late_from(found) == at
+
+
 def in_outage(*, since: timedelta = 3 * _HOUR) -> list[Resource]:
     """Six namespaces with hourly copies, of a server that has checked nothing since."""
     names = [f"shop-{number}" for number in range(6)]

@@ -75,6 +75,13 @@ def test_what_does_not_meet_is_left_alone() -> None:
     assert found.strain_before == found.strain_after
 
 
+@pytest.mark.parametrize(("minutes", "shifts"), [(0, 0), (1, 1)])
+def test_a_run_that_is_due_when_the_time_ends_is_not_looked_at(minutes: int, shifts: int) -> None:
+    snapshot = _server({"first": ("0 2 * * *", 30), "second": ("0 2 * * *", 30)})
+    found = spread(snapshot, "velero", NOW, length=timedelta(hours=6, minutes=minutes), draws=10)
+    assert (len(found.shifts), found.strain_before.waits > 0) == (shifts, bool(shifts))
+
+
 def test_six_in_one_slot_are_spread_over_the_window() -> None:
     found = _spread(_server({f"team-{number}": ("0 2 * * *", 30) for number in range(6)}))
     assert found.strain_after.waits < 0.2 * found.strain_before.waits

@@ -79,8 +79,8 @@ def test_what_failed_ends_in_its_letter_and_what_is_lost_stands_before_every_bar
     lost = LaneRun(at("02:10"), tone=Tone.BAD, sign=LaneSign.LOST)
     assert _text(failed) == " ▆▆F  │     "
     assert _text(failed, lost) == _text(lost, failed) == " ▆×F  │     "
-    short = LaneRun(at("02:41"), at("02:41"), at("02:42"))
-    assert _text(short) == "      │ ▎   "
+    for ended, bar in (("02:42", "▎"), ("02:43", "▎"), ("02:44", "▆")):
+        assert _text(LaneRun(at("02:41"), at("02:41"), at(ended))) == f"      │ {bar}   ", "below half a cell is short"
 
 
 def test_slots_are_counted_by_the_cell_and_the_top_row_warns_where_somebody_waits() -> None:

@@ -254,6 +254,19 @@ def test_the_lane_of_the_nabs_is_shown_where_their_namespace_is_looked_at() -> N
     assert shown == [True, True, True, True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("scope", "words"),
+    [
+        (ViewScope(), ""),
+        (ViewScope("team-a"), "namespace team-a and Velero's own (0 all)"),
+        (ViewScope("velero", of_velero=True), "namespace velero (0 all)"),
+        (ViewScope("team-a", "prod"), "context prod, namespace team-a and Velero's own (0 all)"),
+    ],
+)
+def test_what_is_looked_at_is_said_with_the_key_that_leads_out(scope: ViewScope, words: str) -> None:
+    assert scope.words == words
+
+
 def test_a_tenant_is_found_in_the_lane_that_its_backups_share() -> None:
     ended = PastRun(Owner(OwnerKind.NAB, "team-a", "carts"), "old", "Completed", at("02:00"), at("02:00"), at("02:01"))
     lanes = TimelineModel(Store(), ("prod",))

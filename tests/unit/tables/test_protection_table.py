@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
@@ -13,7 +13,7 @@ from foretop_core.models import Backup, BackupRepository, Namespace, Resource, f
 from foretop_core.models.kinds import BACKUP, NAMESPACE, SCHEDULE
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
 from foretop_core.tables.engine.rows import ObjectRows
-from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.protection import ProtectionView
 from tests.objects import NOW
 from tests.tui.fake_source import FilledSource
@@ -360,6 +360,20 @@ def test_of_protected_namespaces_the_one_nearest_to_its_promise_stands_first() -
     source = FilledSource([location(), *objects])
     rows = StoreTableModel(DashboardState(source, lambda: 0.0), ProtectionView(), worst_first=True)
     assert [key.name for key, _ in rows.ordered()] == ["b", "c", "a"]
+
+
+def test_rows_get_worse_with_the_clock_alone_and_all_of_them_within_seconds() -> None:
+    names = [f"team-{number}" for number in range(25)]
+    source = FilledSource([location(), *(one for name in names for one in (*covered(name), copy(name, name)))])
+    state = DashboardState(source, lambda: 0.0)
+    rows = StoreTableModel(state, ProtectionView(), worst_first=True)
+    late = []
+    for seconds in (0, 1, 2):
+        source.manual.set(datetime(2026, 11, 16, 2, 0, seconds, tzinfo=UTC))
+        state.begin_frame()
+        rows.pump()
+        late.append(rows.marks[StatusGlyph.BROKEN])
+    assert late == [0, 20, 25]
 
 
 def test_copies_that_are_all_partial_are_counted_as_such_beside_their_age() -> None:
