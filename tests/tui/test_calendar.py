@@ -463,10 +463,10 @@ async def test_the_words_of_a_lane_say_when_it_starts_and_ends_and_with_whom() -
     two = [from_builtins(Schedule, ran(name, "0 4 * * *", "02:00:03")) for name in ("early", "early-too")]
     async with calendar(FilledSource([*calm(), *two]), MIDDLE) as (shown, lanes):
         assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "early"))
-        await until_beats(shown, lambda: "9 of 10 by" in words_of(shown))
+        await until_beats(shown, lambda: "90% sure by" in words_of(shown))
         assert "04:00, at 04:00 every day" in words_of(shown)
         assert re.search(r"Starts 04:10, waits 10m", words_of(shown))
-        assert re.search(r"Ends 04:21, 9 of 10 by 04:3", words_of(shown))
+        assert re.search(r"Ends 04:21, 90% sure by 04:3", words_of(shown))
         assert re.search(r"With early-too", words_of(shown))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from msgspec.structs import replace
@@ -330,7 +331,7 @@ def test_a_slot_that_is_handed_over_does_not_end_the_peak(gap: int, ends: str) -
 
 @pytest.mark.parametrize(
     ("minutes", "told"),
-    [(20, "yes: ends 05:50, 9 of 10 by 05:50"), (50, "no: ends 06:20, 9 of 10 by 06:20; nightly at work")],
+    [(20, "UTC: yes, ends 05:50, 90% sure by 05:50"), (50, "UTC: no, ends 06:20, 90% sure by 06:20; nightly at work")],
 )
 def test_without_a_window_it_is_told_whether_all_is_done_by_six(minutes: int, told: str) -> None:
     due = at("05:30")
@@ -349,6 +350,23 @@ def test_without_a_window_it_is_told_whether_all_is_done_by_six(minutes: int, to
     (by_six,) = (line for line in night_words(ServerNight("prod", both), NOW, UTC) if line.label == "By 06:00")
     assert "".join(phrase.text for phrase in by_six.phrases) == f"{told}; media refused"
     assert "By 06:00" not in {line.label for line in night_words(ahead, NOW, UTC, window=read_window("03:00-04:00"))}
+    none = {"wiki": "paused", "crm": "paused", "odd": "invalid"}
+    (by_six,) = (
+        line
+        for line in night_words(ServerNight("prod", replace(ahead.night, left_out=none)), NOW, UTC)
+        if line.label == "By 06:00"
+    )
+    assert "".join(phrase.text for phrase in by_six.phrases) == f"{told}; 2 paused and 1 invalid make none"
+
+
+def test_six_in_the_zone_of_the_screen_has_its_name() -> None:
+    due, end = at("04:30"), at("04:50")
+    start, ends = Range(due, (due, due), (due, due), due), Range(end, (end, end), (end, end), end)
+    run = ForeseenRun(Owner(OwnerKind.SCHEDULE, "velero", "nightly"), "", due, due, start, ends, Fate.MADE)
+    ahead = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=1), runs=(run,), done=ends))
+    lines = night_words(ahead, NOW, ZoneInfo("Europe/Berlin"))
+    (by_six,) = ("".join(phrase.text for phrase in line.phrases) for line in lines if line.label == "By 06:00")
+    assert by_six == "CET: yes, ends 05:50"
 
 
 @pytest.mark.parametrize(
@@ -461,8 +479,8 @@ def _done_at_six(*runs: ForeseenRun) -> tuple[str, str]:
 
 def test_the_words_say_whether_it_is_done_by_six_though_an_hourly_schedule_is_never_done() -> None:
     assert _done_at_six(_told("images", "04:00", "05:50", "05:58")) == (
-        "by 06:00: ends 05:50, 9 of 10 by 05:58",
-        "Done by 06:00Z: the last run ends about 05:50Z (images), in 9 of 10 courses by 05:58Z.",
+        "by 06:00: ends 05:50, 90% sure by 05:58",
+        "Done by 06:00Z: the last run ends about 05:50Z (images), 90% sure by 05:58Z.",
     )
 
 
@@ -518,12 +536,12 @@ def test_the_likely_course_alone_tells_no_nine_in_ten() -> None:
     )
     told += ["".join(phrase.text for phrase in line.phrases) for every in lines for line in every]
     assert "by 06:00: ends 03:10" in told
-    assert not [line for line in told if "9 of 10" in line]
+    assert not [line for line in told if "90% sure" in line]
 
 
 def test_a_run_that_may_not_be_done_by_six_is_named() -> None:
     line, told = _done_at_six(_told("images", "04:00", "05:50", "06:20"))
-    assert line == "likely by 06:00: ends 05:50, 9 of 10 by 06:20; perhaps not images"
+    assert line == "likely by 06:00: ends 05:50, 90% sure by 06:20; perhaps not images"
     assert told.startswith("Likely done by 06:00Z: ")
 
 
@@ -531,7 +549,7 @@ def test_runs_at_work_or_waiting_at_six_are_named() -> None:
     line, told = _done_at_six(
         _told("images", "04:00", "06:12", "06:20"), _told("logs", "06:12", "06:30", "06:40", made="05:30")
     )
-    assert line == "not by 06:00: ends 06:30, 9 of 10 by 06:40; images at work, logs waiting"
+    assert line == "not by 06:00: ends 06:30, 90% sure by 06:40; images at work, logs waiting"
     assert told.endswith("by 06:40Z; images at work, logs waiting.")
 
 
@@ -542,7 +560,7 @@ def test_without_a_window_the_night_is_done_before_the_hourly_schedule_is() -> N
     last = often[-1].end
     ahead = Night("velero", NOW, NOW + timedelta(days=1), (*often, *nightly, later), draws=50, done=last)
     (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC) if one.label == "Done"]
-    assert "".join(phrase.text for phrase in line.phrases) == "night's runs by 05:20, 9 of 10 by 05:50"
+    assert "".join(phrase.text for phrase in line.phrases) == "night's runs by 05:20, 90% sure by 05:50"
     assert outlook(ahead).night_done is not None
     only = Night("velero", NOW, NOW + timedelta(days=1), tuple(nightly), draws=50, done=nightly[-1].end)
     assert outlook(only).night_done is None, "all is done then"

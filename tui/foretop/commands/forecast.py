@@ -33,7 +33,7 @@ from foretop_core.rules.night.outlook import (
     window_outlook,
     words,
 )
-from foretop_core.rules.night.ranges import Range, latest
+from foretop_core.rules.night.ranges import SURE, Range, latest
 from foretop_core.rules.night.reckoning import Reckoning, reckon, told_runs
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
@@ -66,7 +66,7 @@ def command(
     """Foresee the coming backups of every schedule: when they start and end, and which are late or lost.
 
     Velero's schedules and queue are simulated many times, with lengths drawn from earlier runs. A start or end is the
-    middle of these courses; "9 of 10 by" is its late end. Tenants go on asking for backups as they did before: none of
+    middle of these courses; "90% sure by" is its late end. Tenants go on asking for backups as they did before: none of
     these is told, and they hold the others up.
 
     What is foretold of a cluster is remembered for 30 days; `forecast check` prints how many starts and ends then fell
@@ -224,7 +224,7 @@ def _say(context: str, one: Outlook, window: Window | None) -> None:
     if one.schedules:
         say()
         table(
-            ("SCHEDULE", "DUE", "STARTS", "ENDS", "9 OF 10 BY", "RUNS", "LATE", "LOST", "NOTE"),
+            ("SCHEDULE", "DUE", "STARTS", "ENDS", f"{SURE.upper()} BY", "RUNS", "LATE", "LOST", "NOTE"),
             [_row(schedule, ahead.now) for schedule in one.schedules],
         )
     say()

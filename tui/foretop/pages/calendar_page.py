@@ -34,6 +34,7 @@ from foretop_core.rules.facts.run_facts import run_length, usual_length, usual_s
 from foretop_core.rules.humanize import count, join
 from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
 from foretop_core.rules.night.past_runs import past_runs
+from foretop_core.rules.night.ranges import SURE
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -85,7 +86,7 @@ _SIGNS = (
     (LaneSign.PARTLY, Tone.WARN, "partly"),
     (LaneSign.FAILED, Tone.BAD, "failed"),
     (LaneSign.WAIT, Tone.WAITING, "waits"),
-    (LaneSign.RANGE, Tone.DIM, "9 of 10"),
+    (LaneSign.RANGE, Tone.DIM, SURE),
     (LaneSign.LOST, Tone.BAD, "lost or refused"),
 )
 _SIGNS_LINE = WordLine(

@@ -12,6 +12,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.rules import humanize
+from foretop_core.rules.night.ranges import SURE
 from foretop_core.rules.primer import PrimerError, warmups
 from foretop_core.rules.primer.prescaler_emulation import is_always_warm
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -57,7 +58,7 @@ def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: Das
         told = [Phrase(_next(item, state))]
     else:
         parts = [f"due {words.due}" if words.due else "", _start(words)]
-        parts += [f"ends {words.ends}" if words.ends else "", f"9 of 10 by {words.by}" if words.by else ""]
+        parts += [f"ends {words.ends}" if words.ends else "", f"{SURE} by {words.by}" if words.by else ""]
         told = [Phrase(f" {words.fate}" if words.fate else "", Tone.BAD)] if words.fate else []
         told.append(Phrase(f" {', '.join(part for part in parts if part)}"))
     return WordLine("This", (Phrase(name, Tone.BRIGHT), *told))
@@ -105,7 +106,7 @@ def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: Das
             since, label = ("since ", "Runs") if words.is_running else ("", "Starts")
             said.append(Paragraph((span(since), span(words.starts, bold=True), span(wait)), label))
         if words.ends:
-            by = f", 9 of 10 by {words.by}" if words.by else ""
+            by = f", {SURE} by {words.by}" if words.by else ""
             said.append(Paragraph((span(words.ends, bold=True), span(by)), "Ends"))
     if usual:
         said.append(paragraph(usual, label="Usual"))

@@ -218,7 +218,7 @@ _RECORDS = (
         id="calendar",
         signs=(
             Sign("▆▆▆", "a run: one that has ended in the colour of its outcome, one to come dim"),
-            Sign("█▆╌", "runs: done already, to its likely end, to the end in 9 of 10 courses"),
+            Sign("█▆╌", "runs: done already, to its likely end, to its late end: 90% sure by then"),
             Sign("▎", "a run shorter than half a cell"),
             Sign("░", "waits for a slot"),
             Sign("P F", "partly failed, failed"),

@@ -19,6 +19,7 @@ from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
 from foretop_core.rules.night.lengths import RunHistory, usual_length, usual_sample
 from foretop_core.rules.night.open_queue import QueueForecasts, queue_forecasts
+from foretop_core.rules.night.ranges import SURE
 from foretop_core.rules.night.server_model import history_of, server_has_queue
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
@@ -388,7 +389,7 @@ def _by(item: QueueItem) -> Text:
     told = item.starts
     if told is None or told.by is None or told.by - told.likely < _WORTH_TELLING:
         return ""
-    return sentence("; 9 times in 10 by ", estimate(told.by))
+    return sentence(f"; {SURE} by ", estimate(told.by))
 
 
 def _unknown(item: QueueItem) -> Text:

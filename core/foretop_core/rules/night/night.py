@@ -19,6 +19,7 @@ from foretop_core.rules.night.lengths import RunHistory
 from foretop_core.rules.night.open_queue import OPEN_HORIZON, open_forecasts
 from foretop_core.rules.night.ranges import range_over
 from foretop_core.rules.night.server_model import (
+    INVALID,
     PAUSED,
     SEED,
     Drawing,
@@ -153,6 +154,11 @@ class Night(msgspec.Struct, frozen=True):
     def paused(self) -> tuple[str, ...]:
         """The schedules that have no runs here because they are paused."""
         return tuple(sorted(name for name, why in self.left_out.items() if why == PAUSED))
+
+    @property
+    def invalid(self) -> tuple[str, ...]:
+        """The schedules that have no runs here because Velero refuses their expression."""
+        return tuple(sorted(name for name, why in self.left_out.items() if why == INVALID))
 
     @property
     def without_end(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import msgspec
 
 from foretop_core.rules import humanize
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
-from foretop_core.rules.night.ranges import range_over
+from foretop_core.rules.night.ranges import SURE, range_over
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.queue.queue_items import Range
 from foretop_core.rules.sentences import Text, estimate, sentence
@@ -383,7 +383,7 @@ def _ends(last: LastEnd) -> Text:
 
 
 def _nine_in_ten(by: datetime | None) -> Text:
-    return "" if by is None else sentence(", in 9 of 10 courses by ", estimate(by))
+    return "" if by is None else sentence(f", {SURE} by ", estimate(by))
 
 
 def _window_words(window: WindowOutlook) -> Text:

@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 from foretop_core.rules.night.course import NEVER
 from foretop_core.rules.queue.queue_items import Range
 
-__all__ = ["Range", "latest", "range_over"]
+__all__ = ["SURE", "Range", "latest", "range_over"]
 
+SURE = "90% sure"
+"""Stands before the moment by which something has come in nine of ten courses."""
 _MIDDLE = (0.4, 0.6)
 _FURTHEST = 400 * 86400.0
 

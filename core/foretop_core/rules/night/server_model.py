@@ -31,7 +31,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import schedule_refusal, storage_refusal
 
 SEED = 1
-PAUSED = "paused"
+PAUSED, INVALID = "paused", "invalid"
 """Why a schedule is left out."""
 MOST_RUNS = 1500
 """Of one schedule: one that is due every minute has so many in a day."""
@@ -450,7 +450,7 @@ def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
     dialect = snapshot.dialect(schedule)
     if dialect is None:
         return "its expression has several readings"
-    return "invalid" if invalid(schedule, dialect) else ""
+    return INVALID if invalid(schedule, dialect) else ""
 
 
 def _planned(

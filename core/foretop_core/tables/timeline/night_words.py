@@ -23,7 +23,8 @@ from foretop_core.rules.night.outlook import (
     still_open,
     wait_of,
 )
-from foretop_core.rules.night.ranges import latest
+from foretop_core.rules.night.ranges import SURE, latest
+from foretop_core.rules.night.server_model import INVALID, PAUSED
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -153,9 +154,11 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
     """Tells whether the runs before a window are done when it begins."""
     last, still = kept.last_before, still_open(kept)
     verdict = _BY_SIX[kept.verdict] if is_six else f"{kept.verdict} by {clock(kept.begins, now, zone)}".lstrip()
-    said = [Phrase(verdict, Tone.WARN if still else Tone.GOOD)]
+    said = [Phrase(f"{kept.begins.astimezone(zone):%Z}: ", Tone.DIM)] if is_six else []
+    said.append(Phrase(verdict, Tone.WARN if still else Tone.GOOD))
     if last is not None:
-        said.append(Phrase(f": ends {clock(last.likely, now, zone)}{_nine_in_ten(last.by, now, zone)}"))
+        end = f"ends {clock(last.likely, now, zone)}{_sure_by(last.by, now, zone)}"
+        said.append(Phrase(f"{',' if is_six else ':'} {end}"))
     if still:
         said.append(Phrase(f"; {still}"))
     return WordLine("By 06:00" if is_six else "Done", tuple(said), 4 if is_six or not still else 6)
@@ -171,22 +174,28 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
         return
     likely, by = one.night_end
     what = "night's runs" if one.night_done else done_of_all(one, _MOST_NAMED)
-    said = (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), Phrase(_nine_in_ten(by, now, zone)))
+    said = (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), Phrase(_sure_by(by, now, zone)))
     six = shown.in_window(Window(_SIX, _HALF_HOUR, zone))
     if six.last_before is None or likely <= six.begins:
         yield WordLine("Done", said, 4)
     if six.last_before is None:
         return
     by_six = _done_by(six, now, zone, is_six=True)
+    paused, invalid = len(one.night.paused), len(one.night.invalid)
+    not_made: list[Phrase] = []
+    if paused or invalid:
+        none = [f"{number:,} {why}" for number, why in ((paused, PAUSED), (invalid, INVALID)) if number]
+        not_made.append(Phrase(f"; {' and '.join(none)} make{'s' if paused + invalid == 1 else ''} none", Tone.WARN))
     refused = names_of(
         run for run in one.night.runs if run.fate is Fate.REFUSED and (run.due or run.submitted or now) < six.begins
     )
-    not_made = (Phrase(f"; {humanize.join(refused, _MOST_NAMED)} refused", Tone.BAD),) if refused else ()
+    if refused:
+        not_made.append(Phrase(f"; {humanize.join(refused, _MOST_NAMED)} refused", Tone.BAD))
     yield msgspec.structs.replace(by_six, phrases=(*by_six.phrases, *not_made))
 
 
-def _nine_in_ten(by: datetime | None, now: datetime, zone: tzinfo) -> str:
-    return "" if by is None else f", 9 of 10 by {clock(by, now, zone)}"
+def _sure_by(by: datetime | None, now: datetime, zone: tzinfo) -> str:
+    return "" if by is None else f", {SURE} by {clock(by, now, zone)}"
 
 
 def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | None) -> WordLine | None:
@@ -240,7 +249,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
         ),
         ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
         ("Done", clock(done, now, zone) if done else "not known"),
-        ("9 of 10", clock(by, now, zone) if by else "not known"),
+        (SURE, clock(by, now, zone) if by else "not known"),
         *(
             (fate.value.capitalize(), str(sum(schedule.count(fate) for schedule in one.schedules)))
             for fate in (Fate.LATE, Fate.LOST, Fate.REFUSED)
