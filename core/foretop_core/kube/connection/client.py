@@ -108,8 +108,7 @@ class WritePermit:
     """The server is asked to check the writes and make none."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(msgspec.Struct, frozen=True):
     """One request as it is sent, again where the credentials were renewed."""
 
     method: str
