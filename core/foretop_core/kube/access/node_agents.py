@@ -52,10 +52,10 @@ async def _read_config(client: ApiClient, namespace: str, name: str) -> NodeAgen
 
 
 def _unknown(problem: ForetopError, kind: str, name: str, namespace: str) -> NodeAgentLimits:
-    match problem.status if isinstance(problem, ApiError) else 0:
-        case 403:
+    match problem:
+        case ApiError(status=403):
             return NodeAgentLimits(why_unknown=f"you may not get {kind} {name} in {namespace}", is_refused=True)
-        case 404:
+        case ApiError(status=404):
             return NodeAgentLimits(why_unknown=f"there is no {kind} {name} in {namespace}")
         case _:
             return NodeAgentLimits(why_unknown=f"{kind} {name} could not be read: {problem}")

@@ -292,7 +292,7 @@ class _Search:
         crowded = self._crowded(model, course, one.place)
         free, taken = [0] * (self.horizon + 1), [0] * (self.horizon + 1)
         free[self.horizon] = self.horizon
-        for minute in range(self.horizon - 1, -1, -1):
+        for minute in reversed(range(self.horizon)):
             free[minute] = free[minute + 1] if crowded[minute] else minute
         for minute in range(self.horizon):
             taken[minute + 1] = taken[minute] + crowded[minute]
