@@ -549,7 +549,9 @@ async def test_a_run_that_velero_will_refuse_has_its_sign_and_takes_no_slot() ->
         assert lane_of(shown, "offsite").index("×") == hours_of(shown).index("04:00")
         night = lanes.night
         assert night is not None
-        assert all(run.owner.name != "offsite" or run.is_refused for run in night.night.typical)
+        refused = [run for run in night.night.typical if run.owner.name == "offsite"]
+        assert refused
+        assert all(run.start == run.released for run in refused)
 
 
 async def test_a_window_is_drawn_and_told_and_can_be_switched_off() -> None:

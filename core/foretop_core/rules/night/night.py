@@ -121,7 +121,6 @@ class RunSpan(msgspec.Struct, frozen=True):
     name: str = ""
     """Of the Backup; "" for one that does not exist yet."""
     due: datetime | None = None
-    is_refused: bool = False
 
     @property
     def is_to_come(self) -> bool:
@@ -453,7 +452,7 @@ def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
         return now + timedelta(seconds=min(seconds, longest))
 
     def span(run: PlayedRun, owner: Owner, name: str, due: datetime | None, made: datetime | None = None) -> RunSpan:
-        return RunSpan(made or at(run.submitted), at(run.start), at(run.released), owner, name, due, run.is_refused)
+        return RunSpan(made or at(run.submitted), at(run.start), at(run.released), owner, name, due)
 
     running = zip(course.running, model.running, strict=True)
     found = [span(run, one.owner, one.run.name, None) for run, one in running]
