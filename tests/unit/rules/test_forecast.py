@@ -265,6 +265,7 @@ def test_every_counts_from_the_actual_last_run() -> None:
     drifting = schedule(cron="@every 90s", last="02:40:33")
     assert next_run(drifting, DIALECT) == at("02:42:03")
     assert missed_runs(schedule(cron="@every 90s", last="02:31:07"), NOW, DIALECT) == 6
+    assert missed_runs(schedule(cron="@every 1s", last="2026-11-14T02:41:07Z"), NOW, DIALECT) == 10_000, "and no more"
 
 
 def test_a_fixed_expression_is_not_reported_invalid_before_velero_validates_it() -> None:

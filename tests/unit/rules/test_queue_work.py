@@ -8,7 +8,7 @@ import pytest
 
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import phases
-from foretop_core.rules.queue import BlockerKind, Queue, QueueItem, queue, queue_stalled
+from foretop_core.rules.queue import Blocker, BlockerKind, Queue, QueueItem, queue, queue_stalled
 from tests import recordings
 from tests.unit.rules.runs_and_recordings import (
     CONCURRENCY,
@@ -89,6 +89,18 @@ def test_blockers_are_namespaces_slots_and_turns() -> None:
     assert names(item(found, "guarded-20261115023235").blocked_by) == ["guarded-20261115023135"]
     assert [entry.run.name for entry in found.items if entry.may_be_overtaken] == ["c"]
     assert (found.concurrency, found.has_queue_phase, found.free_slots) == (2, True, 0)
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "told"),
+    [
+        (("a",), "same namespace a"),
+        (("a", "b"), "same namespaces a, b"),
+        (("*",), "both take every namespace"),
+    ],
+)
+def test_the_namespaces_that_two_backups_share_are_named(namespaces: tuple[str, ...], told: str) -> None:
+    assert Blocker(BlockerKind.NAMESPACE, (), namespaces).shared == told
 
 
 def test_a_blocked_run_is_overtaken_as_in_velero_after_a_restart() -> None:

@@ -116,6 +116,14 @@ def test_no_run_is_moved_into_the_minute_that_has_begun(minute: int, moved: int)
     assert [shift.minutes for shift in found.shifts] == [moved]
 
 
+@pytest.mark.parametrize(("minute", "minutes", "moved"), [(0, 15, [15]), (15, 15, [-15]), (0, 30, []), (0, 31, [29])])
+def test_a_run_may_begin_and_end_with_the_window_and_does_not_begin_at_its_end(
+    minute: int, minutes: int, moved: list[int]
+) -> None:
+    server = _server(dict.fromkeys(("first", "second"), (f"{minute} 2 * * *", minutes)))
+    assert [shift.minutes for shift in _spread(server, "02:00-02:30").shifts] == moved
+
+
 def test_a_run_that_the_new_minute_would_make_at_once_is_skipped() -> None:
     """Last run at 02:00, now 20:00: by `30 2 * * *` one is due since half past two."""
     found = _spread(_server({"first": ("0 2 * * *", 30), "second": ("0 2 * * *", 30)}), "02:00-05:00")

@@ -397,10 +397,13 @@ def test_a_volume_that_waits_behind_another_on_its_node_is_not_blamed_on_the_nod
     assert "Check the node agent pod" in render(findings(location(), *runs, waits, later, seen=seen)[0].remedy, NOW)
 
 
-def test_an_old_ready_to_start_is_stuck_after_a_restart() -> None:
-    seen = ObservedChanges(phase_since={ObjectRef("", "Backup", "velero", "one"): at("02:30:00")})
-    found = only(location(), backup("one", "ReadyToStart", created="02:29:00"), seen=seen)
-    assert (found.code, found.since) == ("backup-not-starting", at("02:30:00"))
+@pytest.mark.parametrize(
+    ("since", "told"), [("02:30:00", ["backup-not-starting"]), ("02:39:07", ["backup-not-starting"]), ("02:39:08", [])]
+)
+def test_one_that_is_ready_to_start_for_two_minutes_is_stuck_after_a_restart(since: str, told: list[str]) -> None:
+    seen = ObservedChanges(phase_since={ObjectRef("", "Backup", "velero", "one"): at(since)})
+    found = findings(location(), backup("one", "ReadyToStart", created="02:29:00"), seen=seen)
+    assert [(one.code, one.since) for one in found] == [(code, at(since)) for code in told]
 
 
 def test_a_queue_stalled_with_a_free_slot_for_two_minutes() -> None:

@@ -539,6 +539,13 @@ def test_the_likely_course_alone_tells_no_nine_in_ten() -> None:
     assert not [line for line in told if "90% sure" in line]
 
 
+def test_a_run_that_may_begin_before_a_window_ends_is_perhaps_in_it() -> None:
+    run = _told("images", "04:00", "04:10")
+    early = replace(run, start=Range(at("04:00"), (at("04:00"), at("04:00")), (at("03:50"), at("04:00"))))
+    ahead = Night("velero", NOW, NOW + timedelta(days=1), (run, early), draws=50)
+    assert window_outlook(ahead, read_window("03:00-04:00")).runs == (early,)
+
+
 def test_a_run_that_may_not_be_done_by_six_is_named() -> None:
     line, told = _done_at_six(_told("images", "04:00", "05:50", "06:20"))
     assert line == "likely by 06:00: ends 05:50, 90% sure by 06:20; perhaps not images"

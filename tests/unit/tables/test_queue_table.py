@@ -18,7 +18,7 @@ from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Thresholds
-from foretop_core.tables.engine.drawings import ShareBar
+from foretop_core.tables.engine.drawings import ShareBar, TimeBar
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.resources.queue import QueueView, run_eta
@@ -355,6 +355,19 @@ def test_no_queue_is_looked_at_for_a_run_that_has_ended() -> None:
     assert not render_context._lines
     assert render_context.facts(open_one).state is RunState.WAITS
     assert render_context._lines
+
+
+def test_runs_that_ended_well_are_drawn_against_the_longest_of_them_and_others_are_not() -> None:
+    ended = [
+        backup("long", started="02:00:00", ended="02:20:00"),
+        backup("half", started="02:10:00", ended="02:20:00"),
+        backup("lost", "Failed", started="02:00:00", ended="02:30:00"),
+    ]
+    table = Shown("queue", ended)
+    table.state.begin_frame()
+    place = [column.name for column in table.model.columns].index("items")
+    drawn = {row.key.name: row.cells[place].drawing for row in table.model.below() if row.cells}
+    assert drawn == {"long": TimeBar(0, 1000, Tone.GOOD), "half": TimeBar(0, 500, Tone.GOOD), "lost": None}
 
 
 def test_the_queues_of_two_clusters_stand_one_after_the_other() -> None:
