@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import zip_longest
 
 import msgspec
+from msgspec.structs import replace
 from rich.style import Style
 
 from foretop.widgets.styles import BOLD, DIM, PLAIN, style_of
@@ -46,7 +47,8 @@ class Paragraph(msgspec.Struct, frozen=True):
     in_items: bool = False
     """A line is broken between items, two or more spaces apart, and within one only where it is longer than a line."""
     one_line: str = ""
-    """It takes one line, cut at its end, which then says this: how to see the whole."""
+    """It takes one line where there is no room for all of it, cut at its end, which then says this: how to see the
+    whole."""
 
 
 def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
@@ -71,10 +73,19 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) 
         if excess > 0 and paragraph.yields:
             given[at] = max(0, min(excess, len(folded) - paragraph.least))
             excess -= given[at]
+        elif excess < 0 and paragraph.one_line and _length(paragraph) <= -excess * cells:
+            whole = _fold(replace(paragraph, one_line=""), max(10, cells))
+            if len(whole) - 1 <= -excess:
+                parts[at] = paragraph, whole
+                excess += len(whole) - 1
     shown: list[Line] = []
     for (_, folded), fewer in zip(parts, given, strict=True):
         shown += _without_end(folded, fewer) if fewer else folded
     return shown
+
+
+def _length(paragraph: Paragraph) -> int:
+    return sum(len(piece.text) for piece in paragraph.spans)
 
 
 def beside(left: Iterable[Paragraph], right: Iterable[Paragraph], cells: int) -> tuple[Paragraph, ...]:
