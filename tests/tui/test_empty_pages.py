@@ -57,7 +57,7 @@ async def test_beside_an_empty_table_the_frame_of_the_pane_stays_and_says_nothin
         assert top.count("┐") == 2
         await shown.press("slash", *"zz", "enter")
         assert shown.lines[3].count("┐") == 2
-        assert shown.lines[3].endswith("┌" + "─" * 44 + "┐")
+        assert shown.lines[3].endswith("┌" + "─" * 36 + "┐")
         assert all(line.endswith("│") for line in shown.lines[4:-2])
         await shown.press("tab")
         assert shown.app.focused is shown.table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,12 +11,13 @@ import pytest
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.run_chart_pane import run_chart_lines
-from foretop.widgets.column_layout import arrange
+from foretop.widgets.column_layout import LONG_NAME, NAME, arrange
 from foretop.widgets.paragraphs import Line, Paragraph, span, wrap
 from foretop.widgets.styles import style_of, to_ascii
 from foretop_core.clock import ManualClock
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.pages import TABS
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContextFactory
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -23,6 +25,7 @@ from foretop_core.tables.resources.schedules import SchedulesView
 from tests.objects import NOW, backup, schedule
 from tests.tui.fake_source import FilledSource, calm
 from tests.tui.pilot import LARGE, MIDDLE, TINY, screen
+from tests.tui.test_scenes import objects_of
 
 _AT_40 = 36
 """What a line of 40 cells has for columns."""
@@ -219,3 +222,43 @@ async def test_what_ended_well_is_drawn_as_long_as_it_took_against_the_longest_t
         }
         assert abs(bars["long"] - 2 * bars["half"]) <= 1 < bars["half"]
         assert any(re.search(r" bad .* Failed ", line) for line in shown.lines)
+
+
+_SIZES = (80, 100, 119, 120, 140, 160, 200)
+_NAMED = ("name", "subject", "backup", "namespace")
+
+
+async def test_a_wider_terminal_shows_no_less_of_a_name_and_no_column_fewer_than_80() -> None:
+    """Up to the length that names are served to; at 119 the pane is below and the table has all the room."""
+    rooms: dict[str, list[dict[str, int]]] = {}
+    async with screen(FilledSource(objects_of("default"))) as shown:
+        for size in _SIZES:
+            await shown.pilot.resize_terminal(size, 40)
+            for tab in TABS:
+                await shown.press(str(tab.digit))
+                if isinstance(shown.app.main_screen.page, TablePage):
+                    await shown.settle()
+                    columns = shown.table.rows.columns if shown.table.rows else ()
+                    slots = {columns[slot.index].name: slot.width for slot in shown.table._slots}
+                    rooms.setdefault(tab.id, []).append(slots)
+    assert len(rooms) == 7
+    for page, found in rooms.items():
+        first, middle, large, *beside = found
+        for line in ([first, middle, large], [first, *beside]):
+            for narrower, wider in pairwise(line):
+                for column in set(_NAMED) & set(first):
+                    most = LONG_NAME if column != "backup" else NAME
+                    assert wider[column] >= min(narrower[column], most), (page, column, narrower, wider)
+                assert first.keys() <= wider.keys(), (page, first, wider)
+
+
+def test_a_text_of_one_line_is_shown_whole_where_there_is_room() -> None:
+    raw = Paragraph((span("unable to create plugin client: exec format error"),), label="Raw", one_line="d")
+    others = [Paragraph((span("Velero is down."),))]
+    assert [_text(line) for line in wrap([*others, raw], 34, 2)][1] == "Raw      unable to create plug…  d"
+    told = wrap([*others, raw], 34, 4)
+    assert [_text(line).rstrip() for line in told[1:]] == [
+        "Raw      unable to create plugin",
+        "         client: exec format error",
+    ]
+    assert len(wrap([*others, raw], 34)) == 2, "a text that scrolls has it in one line"

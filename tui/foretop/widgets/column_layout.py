@@ -21,8 +21,10 @@ _TIGHT = 16
 """What a column that may be cut keeps where a wide table would show no further column otherwise."""
 _ALWAYS = ("name", "subject", "context")
 _ESSENTIAL = 3
-_NAME = 26
-"""Up to here a name is served before the others are."""
+NAME, LONG_NAME = 26, 40
+"""Up to here names are served before the others are; that of the row itself further, before more columns are shown."""
+_AT_80 = 76
+"""The room for columns in a table that is 80 wide."""
 K9S_LETTERS = {
     "N": ("name", "subject"),
     "P": ("namespace",),
@@ -77,6 +79,12 @@ def arrange(
     priorities = priorities.for_room(room)
     shown = [place for place in range(len(columns)) if is_wanted(columns[place].name, priorities)]
     order, least, taken = _fitting(columns, natural, room, priorities, shown)
+    served = [min(size, NAME) if column.name in _ALWAYS else 0 for column, size in zip(columns, natural, strict=True)]
+    if room > _AT_80 and not priorities.wide and not priorities.chosen:
+        few = _fitting(columns, natural, _AT_80, priorities, shown)[2]
+        whole = [_served(column, size) for column, size in zip(columns, natural, strict=True)]
+        taken = _with_further(columns, natural, room, priorities, few, taken, least, whole)
+        served = whole if len(taken) > len(few) else served
     if priorities.wide:
         # Beside the pane there may be no room for a further column: others are cut more, and then left out.
         hidden = [place for place in shown if _is_for_wide(columns[place], priorities)]
@@ -92,8 +100,7 @@ def arrange(
     growing = {place: priorities.first.get(columns[place].name, 0) for place in taken}
     wanted = [min(size, growing.get(place, 0)) for place, size in enumerate(natural)]
     spare = _share_out(sizes_of, wanted, spare, [place for place in taken if growing[place]])
-    names = [place for place in taken if columns[place].name in _ALWAYS]
-    spare = _share_out(sizes_of, [min(natural[place], _NAME) for place in range(len(columns))], spare, names)
+    spare = _share_out(sizes_of, served, spare, taken)
     _share_out(sizes_of, natural, spare, taken)
     return _placed(sizes_of, columns, priorities)
 
@@ -116,6 +123,32 @@ def _fitting(
         if _total([sizes[other] for other in (*taken, place)]) <= room:
             taken.append(place)
     return order, least, taken
+
+
+def _with_further(
+    columns: Sequence[Column[Any]],
+    natural: Sequence[int],
+    room: int,
+    priorities: ColumnPriorities,
+    few: Sequence[int],
+    more: Sequence[int],
+    least: Sequence[int],
+    whole: Sequence[int],
+) -> list[int]:
+    """The columns of a narrower table, and of the further ones those that no name is cut for."""
+    taken = list(few)
+    first = [min(size, priorities.first.get(column.name, 0)) for column, size in zip(columns, natural, strict=True)]
+    wanted = [max(sizes) for sizes in zip(least, whole, first, strict=True)]
+    for place in more:
+        size = natural[place] if _is_for_wide(columns[place], priorities) else least[place]
+        if place not in few and _total([*(wanted[other] for other in taken), size]) <= room:
+            taken.append(place)
+    return taken
+
+
+def _served(column: Column[Any], natural: int) -> int:
+    """How much of a name is shown before a further column is; 0 for what is no name."""
+    return min(natural, LONG_NAME if column.name in _ALWAYS else NAME if column.from_middle else 0)
 
 
 def is_wanted(name: str, priorities: ColumnPriorities) -> bool:
