@@ -248,7 +248,7 @@ async def test_the_first_9_says_once_where_storage_is() -> None:
         assert shown.page == "protection"
         await shown.press("1", "9")
         assert [text for _, text in shown.app.told if ":storage" in text] == [
-            "Storage has no number any more: :storage opens it"
+            "Storage has no number: :storage opens it"
         ]
 
 

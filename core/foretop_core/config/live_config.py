@@ -63,6 +63,12 @@ class LiveConfig:
         self._chosen_theme = name
         await in_thread(partial(remember_theme, self._environ, name))
 
+    async def is_new(self, hint: str) -> bool:
+        """True if this user was not given a hint yet; from then on it is known."""
+        from foretop_core.background import in_thread
+
+        return await in_thread(partial(_note_hint, self._environ, hint))
+
     async def poll(self) -> Settings | None:
         """The settings before, where the file has changed since; None for nothing new."""
         from foretop_core.background import in_thread
@@ -84,25 +90,39 @@ class LiveConfig:
 
 
 _LONGEST = 100
+_THEME = "theme"
 
 
 def remembered_theme(environ: Mapping[str, str]) -> str:
     """The theme that was last chosen on the screen; "" where none was."""
     try:
-        return read_own_file(_file(environ), _LONGEST).decode("utf-8").strip()
+        return read_own_file(_file(environ, _THEME), _LONGEST).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
 
 
 def remember_theme(environ: Mapping[str, str], name: str) -> None:
     """Keeps it in the state folder; where that cannot be written, the choice holds until the end."""
-    path = _file(environ)
+    path = _file(environ, _THEME)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_own_file(path, f"{name}\n".encode())
 
 
-def _file(environ: Mapping[str, str]) -> Path:
+def _note_hint(environ: Mapping[str, str], hint: str) -> bool:
+    """False where it was noted before; where it cannot be, it is given again in the next run."""
+    path = _file(environ, f"hint-{hint}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _file(environ: Mapping[str, str], name: str) -> Path:
     given = environ.get("XDG_STATE_HOME", "")
     base = Path(given) if given.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
-    return base / "foretop" / "theme"
+    return base / "foretop" / name

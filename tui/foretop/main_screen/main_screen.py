@@ -104,8 +104,6 @@ class MainScreen(Screen[None]):
         use_keys(ACTIONS)
         """With the keys of the person's own configuration."""
         self.tabs = TABS
-        self._knows_storage = False
-        """Whether it was said where Storage is, which had the last digit for years."""
         self.settings: Settings | None = None
         self.trouble: ForetopError | None = None
         """What keeps the session from being opened."""
@@ -373,15 +371,14 @@ class MainScreen(Screen[None]):
         return self.pages[page_id]
 
     async def action_digit(self, digit: int) -> None:
-        """To the tab of a digit; once a session it is said where the page has gone that had the last one."""
+        """To the tab of a digit; with the last one a user is told once where the page is that has none."""
         tab = next((tab for tab in self.tabs if tab.digit == digit), None)
         if tab is None:
             self.app.notify(f"No tab has the digit {digit}: tabs in the configuration lists {len(self.tabs)} pages")
             return
         await self.action_tab(tab.id)
-        if tab.id == "protection" and digit == MOST_TABS and not self._knows_storage and not self.has_tab("storage"):
-            self._knows_storage = True
-            self.app.notify("Storage has no number any more: :storage opens it")
+        if tab.id == "protection" and digit == MOST_TABS and not self.has_tab("storage"):
+            self.app_host.hint("storage", "Storage has no number: :storage opens it")
 
     async def action_tab(self, page_id: str) -> None:
         if self.current != page_id:
