@@ -33,7 +33,7 @@ from foretop.widgets.column_layout import sort_keys
 from foretop.widgets.line_widgets import TextPane
 from foretop_core.clock import Clock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.rules.pauses import PAUSED_BATCH
+from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY
 from foretop_core.session import Session, open_session
 from foretop_demo.access import User
 from foretop_demo.local_api_server import LocalApiServer
@@ -151,6 +151,13 @@ def _set_up(builder: ScenarioBuilder) -> None:
     default.set_up(builder)
     for name in ("cassandra", "quarterly"):
         builder.patch("Schedule", HOME, name, {"metadata": {"annotations": {PAUSED_BATCH: f"upgrade-of-{name}"}}})
+    # Paused anew by foretop: only such a pause can be changed.
+    builder.patch("Schedule", HOME, "quarterly", {"spec": {"paused": False}})
+    storage, pause = (
+        builder.engine.storage,
+        {"metadata": {"annotations": {PAUSED_BY: "maria"}}, "spec": {"paused": True}},
+    )
+    storage.patch(storage.kind("Schedule"), HOME, "quarterly", pause, "foretop")
 
 
 class SteppedBox(SimulatedCluster):

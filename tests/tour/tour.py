@@ -118,6 +118,7 @@ _ENDED = _filtered("7", "etcd")
 _FAILED = _filtered("7", "phase:Part")
 _FAILED_NAB = _filtered("3", "Partially")
 _PAUSED = _filtered("2", "cass")
+_HELD = _filtered("2", "quart")
 _NAB = _filtered("3", "140931")
 _REQUEST = ("colon", *typed("storage"), "enter", *_filtered("home", "request"))
 
@@ -353,6 +354,8 @@ _PLACES_OF_A_BACKUP = (
 _OF_OTHERS = (
     _row("a paused schedule", _PAUSED, _on("cassandra")),
     _dialog("unpause", _PAUSED, "u"),
+    _row("a schedule that foretop has paused", _HELD, _on("quarterly")),
+    _dialog("change the pause", _HELD, "s", without=frozenset({"copy"})),
     _detail("a schedule", _PAUSED),
     _row("a tenant's backup", _NAB, _on("carts"), "jump", "results"),
     _detail("a tenant's backup", _NAB),

@@ -10,8 +10,9 @@ import pytest
 from foretop.dialogs.pause_dialogs import PauseDialog
 from foretop.widgets.prompt import Prompt
 from foretop_core.models.kinds import SCHEDULE
-from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
+from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_demo.access import Rule, User
+from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.status import ApiError
 from tests.tui.dashboard_on_box import Stand, stand, unfolded
 from tests.tui.pilot import MIDDLE, SMALL
@@ -173,6 +174,112 @@ async def test_enter_after_the_last_field_leads_to_the_knob_that_pauses(
         await at.shown.press("enter")
         await at.shown.until(lambda: "by maria as admin (upgrade); meant until" in " ".join(at.shown.pane.split()))
         assert "by foretop" not in at.shown.text
+
+
+NOTES = {
+    PAUSED_BY: "maria",
+    PAUSED_WHY: "CHG-4711",
+    PAUSED_UNTIL: "2026-11-15T04:30:00Z",
+    PAUSED_BATCH: "ab12cd",
+}
+
+
+def hold(at: Stand, *names: str, until: str = NOTES[PAUSED_UNTIL]) -> None:
+    """Pauses them as one window of foretop."""
+    change = {"metadata": {"annotations": {**NOTES, PAUSED_UNTIL: until}}, "spec": {"paused": True}}
+    for name in names:
+        at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, name, change, "foretop")
+
+
+def notes(at: Stand, name: str) -> dict[str, str]:
+    return at.object("Schedule", name)["metadata"].get("annotations") or {}
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_a_pause_is_extended_with_its_own_key(
+    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, size=size) as at:
+        hold(at, "mail")
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.until(lambda: "s change pause" in at.shown.footer)
+        before = schedule(at, "mail")
+        await at.shown.press("s")
+        await at.see("─ Change the pause of mail in ", "[CHG-4711", "[04:30Z", "‖ Paused for ", "Nothing to send.")
+        await at.shown.press("tab", *"+2h")
+        await at.see(
+            "missed until 06:30Z",
+            "Then it stays paused until 06:30:00Z, and not 04:30:00Z",
+            "foretop.io/paused-until 2026-11-15T04:30:00Z → 2026-11-15T06:30:00Z",
+            "[ Change the pause of mail ]",
+        )
+        await at.shown.press("enter", "enter")
+        await at.see("✓ patched")
+        assert notes(at, "mail") == {**NOTES, PAUSED_UNTIL: "2026-11-15T06:30:00Z"}
+        assert schedule(at, "mail") == before
+        (line,) = at.journal
+        assert line.patch["metadata"]["annotations"] == {PAUSED_UNTIL: "2026-11-15T06:30:00Z"}
+
+
+async def test_marks_of_paused_and_of_others_are_one_plan_and_it_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        hold(at, "mail")
+        hold(at, "wiki", until="2026-11-15T05:00:00Z")
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.until(lambda: "05:00" in at.shown.text)
+        await at.shown.press("*", "s")
+        await at.see("─ Pause 3 schedules in ")
+        await at.shown.press("tab", *"2h")
+        await at.see(
+            "─ Pause 3 schedules, change the pause of 2 in ",
+            "Of 2 paused already only reason and end change.",
+            "END WAS",
+            "not paused",
+        )
+        await at.send()
+        await at.shown.until(lambda: all(schedule(at, name).get("paused") for name in ("etcd", "mail", "wiki")))
+        await at.see("5 of 5 done.")
+        assert notes(at, "mail")[PAUSED_WHY] == "CHG-4711"
+        assert notes(at, "mail")[PAUSED_BATCH] == notes(at, "wiki")[PAUSED_BATCH] == "ab12cd"
+        assert notes(at, "mail")[PAUSED_UNTIL] == notes(at, "etcd")[PAUSED_UNTIL] != NOTES[PAUSED_UNTIL]
+
+
+async def test_a_schedule_that_is_unpaused_under_way_is_not_paused_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+
+        def meddle(_method: str, _path: str) -> None:
+            at.before_write = lambda method, path: None
+            at.patch("Schedule", "mail", {"spec": {"paused": False}})
+
+        hold(at, "mail")
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.until(lambda: "s change pause" in at.shown.footer)
+        await at.shown.press("s", "tab", *"+2h")
+        await at.see("missed until 06:30Z")
+        at.before_write = meddle
+        await at.send()
+        await at.see("modified by someone else in the meantime", "Not possible: it is no longer paused.")
+        assert schedule(at, "mail")["paused"] is False
+        assert notes(at, "mail")[PAUSED_UNTIL] == NOTES[PAUSED_UNTIL]
+
+
+async def test_the_finding_of_a_window_that_is_over_offers_to_extend_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, size=MIDDLE) as at:
+        hold(at, "mail", "wiki", until="2026-11-15T02:00:00Z")
+        await at.see("over, 2 still paused", "give it a later end (s)", "s change the pause of 2 schedules")
+        await at.shown.press("s")
+        await at.see("─ Change the pause of 2 schedules in ")
+        await at.shown.press("tab", "ctrl+u", *"2h")
+        await at.see("1 run is missed until 04:", "NAME END WAS MISSES")
+        await at.send()
+        await at.see("2 of 2 done.")
+        assert schedule(at, "mail")["paused"] is True
 
 
 async def test_the_table_says_of_when_it_is_while_a_field_is_wrong(

@@ -151,7 +151,7 @@ async def test_pause_and_unpause_are_two_keys_and_each_says_what_it_skips(
         await at.shown.until(lambda: "u unpause" in at.shown.footer)
         await at.shown.press("s")
         assert not at.has_dialog
-        assert at.shown.app.told[-1][1] == "wiki is already paused; u unpauses it"
+        assert at.shown.app.told[-1][1] == "wiki was paused without foretop: it has no end to change; u unpauses it"
         await mark(at, "wiki", "etcd", "mail")
         await at.shown.press("s")
         await at.see("─ Pause 2 schedules in ", "1 left out: already paused.", "runs are missed in 24 hours")

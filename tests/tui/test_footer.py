@@ -66,6 +66,7 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "fold",
         "sign_in",
         "pause",
+        "change-pause",
         "unpause",
         "resume",
         "restore",

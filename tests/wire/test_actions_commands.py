@@ -37,6 +37,33 @@ def test_a_window_is_paused_and_resumed_by_its_batch(
     assert foretop("schedule", "unpause", "--batch", "w1", "--yes") == 2
 
 
+def test_a_pause_gets_a_later_end_by_the_name_of_the_schedule_or_of_the_window(
+    box: LocalApiServer, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, later = "2030-01-01T00:00:00Z", "2030-01-01T02:00:00Z"
+    assert foretop("schedule", "pause", "nightly", "gold-1", "--batch", "w1", "--until", first, "--yes") == 0
+    wire.bodies.clear()
+    capsys.readouterr()
+    assert foretop("schedule", "pause", "nightly", "--until", "+2h", "--yes") == 0
+    told = capsys.readouterr()
+    assert "Change the pause: schedule velero/nightly" in told.out
+    assert "it stays paused until 1 Jan 2030 02:00Z, and not 1 Jan 2030 00:00Z" in told.out
+    assert "To resume exactly these" not in told.err
+    (sent,) = wire.bodies
+    assert "spec" not in sent
+    assert sent["metadata"]["annotations"] == {"foretop.io/paused-until": later}
+    assert foretop("schedule", "pause", "--batch", "w1", "--until", later, "--reason", "CHG-1", "--yes") == 0
+    assert [held(box, name).annotation("foretop.io/paused-until") for name in ("nightly", "gold-1")] == [later, later]
+    assert held(box, "gold-1").annotation("foretop.io/paused-reason") == "CHG-1"
+    assert held(box, "gold-1").annotation("foretop.io/paused-batch") == "w1"
+    assert held(box, "gold-2").spec.paused is False
+    capsys.readouterr()
+    assert foretop("schedule", "pause", "nightly", "--until", later, "--yes") == 0
+    assert "Nothing to do: nightly would not change." in capsys.readouterr().err
+    assert foretop("schedule", "pause", "resting", "--until", "2h", "--yes") == 3
+    assert "it was paused without foretop, which keeps no end for it" in capsys.readouterr().out
+
+
 def test_without_the_flag_the_field_is_left_alone(box: LocalApiServer, foretop: Foretop) -> None:
     assert foretop("schedule", "unpause", "velero/resting", "--yes") == 0
     assert (held(box, "resting").spec.paused, held(box, "resting").spec.skip_immediately) == (False, None)

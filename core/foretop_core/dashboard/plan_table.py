@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.models import Backup
@@ -159,6 +160,16 @@ _PAUSE = (
 )
 
 
+_CHANGE = (
+    *_PAUSE[:1],
+    PlanColumn("END WAS", 12, right=True),
+    *_PAUSE[1:3],
+    replace(_PAUSE[3], is_wide=True),
+    _PAUSE[4],
+)
+"""Where some are paused already: 80 columns have no room for the end that they had and for what runs."""
+
+
 def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, lines: Lines) -> PlanTable:
     def rank(one: tuple[PlanStep, PauseEffect]) -> tuple[int, int, str]:
         step, effect = one
@@ -167,9 +178,11 @@ def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, 
 
     ordered = sorted(pauses, key=rank)
     steps = [step for step, _ in ordered]
+    changes = any(effect.is_change for _, effect in pauses)
     rows = tuple(
         (
             Piece(_name(step.target, steps)),
+            *((_end_was(effect, now),) if changes else ()),
             Piece(_misses(effect.misses), Tone.PLAIN if effect.misses else Tone.DIM),
             Piece(_moment(effect.first_missed, now)),
             _running(effect.unfinished, effect.data, lines(step.target.context, step.target.namespace, ()), now)
@@ -179,14 +192,25 @@ def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, 
         )
         for step, effect in ordered
     )
-    return PlanTable(_pause_sentence([effect for _, effect in pauses], now), _PAUSE, rows, "running, then most misses")
+    said = _pause_sentence([effect for _, effect in pauses], now)
+    return PlanTable(said, _CHANGE if changes else _PAUSE, rows, "running, then most misses")
+
+
+def _end_was(effect: PauseEffect, now: datetime) -> Piece:
+    if not effect.is_change:
+        return Piece("not paused", Tone.DIM)
+    return Piece(_clock(effect.was, now) if effect.was is not None else "none")
 
 
 def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piece, ...]:
+    if all(effect.keeps_end for effect in effects):
+        return (Piece("Only the reason changes."),)
     misses = sum(effect.misses for effect in effects)
     over = "over " if any(effect.misses >= MOST_MISSED for effect in effects) else ""
     last = max(effects, key=lambda effect: effect.until)
-    end = "in 24 hours" if last.is_open else f"until {humanize.minute(last.until, now)}"
+    ends = {effect.until.replace(second=0, microsecond=0) for effect in effects}
+    latest = " at the latest" if len(ends) > 1 else ""
+    end = "in 24 hours" if last.is_open else f"until {humanize.minute(last.until, now)}{latest}"
     number = (
         f"{over}{humanize.count(misses, 'run')} {'is' if misses == 1 else 'are'} missed"
         if misses
@@ -195,7 +219,9 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
     open_end = "No end given: " if last.is_open else ""
     unfinished = [effect.unfinished for effect in effects if effect.unfinished is not None]
     running = sum(one.phase not in WAITING for one in unfinished)
-    said = [Piece(open_end), Piece(number, Tone.BRIGHT), Piece(f" {end}. ")]
+    changed = sum(effect.is_change for effect in effects)
+    lead = f"Of {changed} paused already only reason and end change. " if 0 < changed < len(effects) else ""
+    said = [Piece(f"{lead}{open_end}"), Piece(number, Tone.BRIGHT), Piece(f" {end}. ")]
     parts = [(running, "running", Tone.RUNNING), (len(unfinished) - running, "waiting", Tone.WAITING)]
     told = [Piece(f"{count} {word}", tone) for count, word, tone in parts if count]
     if not told:

@@ -36,15 +36,20 @@ class PauseInfo(msgspec.Struct, frozen=True):
     until: datetime | None = None
 
 
-def pause_info(schedule: Schedule) -> PauseInfo:
-    """The API server knows the program that wrote; the person stands in the note that foretop leaves.
+def noted_author(schedule: Schedule) -> str:
+    """The person in the note that foretop leaves on what it pauses; "" where the pause is not its doing.
 
-    The note counts while foretop was the last to write the field: what others pause later is not its doing.
+    The note counts while foretop was the last to write the field: what others pause later is theirs.
     """
     field = schedule.paused_field_set
+    return schedule.annotation(PAUSED_BY) if field is None or field.manager in ("", OWN_MANAGER) else ""
+
+
+def pause_info(schedule: Schedule) -> PauseInfo:
+    """The API server knows the program that wrote; the person stands in the note that foretop leaves."""
+    field = schedule.paused_field_set
     since, program = (field.time, field.manager) if field else (None, "")
-    person = schedule.annotation(PAUSED_BY) if program in ("", OWN_MANAGER) else ""
-    if person:
+    if person := noted_author(schedule):
         why, until = schedule.annotation(PAUSED_WHY), _time(schedule.annotation(PAUSED_UNTIL))
         noted = _time(schedule.annotation(PAUSED_AT))
         # A later write of foretop to another field moves the field's time, and not the note's.
@@ -80,8 +85,13 @@ class PauseWindow(msgspec.Struct, frozen=True):
 
     @property
     def pause(self) -> PauseInfo:
-        """The pause with its author, reason and end: one request wrote the same on all of them, one after the other."""
-        return next((one for one in self._pauses if one.until is not None), self._pauses[0])
+        """The pause with its author, reason and end: one request wrote the same on all of them, one after the other.
+
+        Where the end of some was changed since, the one that ends first.
+        """
+        pauses = self._pauses
+        ends = {one.until: one for one in reversed(pauses) if one.until is not None}
+        return ends[min(ends)] if ends else pauses[0]
 
     @property
     def told(self) -> Text:
@@ -112,6 +122,23 @@ def pause_windows(schedules: Iterable[Schedule]) -> tuple[PauseWindow, ...]:
         PauseWindow(window, tuple(sorted(items, key=lambda item: (item.namespace, item.name))))
         for window, items in sorted(found.items())
     )
+
+
+def ended_windows(schedules: Iterable[Schedule], now: datetime) -> tuple[PauseWindow, ...]:
+    """The windows that should have ended, each with those of its schedules whose end has passed."""
+    return pause_windows(item for item in schedules if _is_over(item, now))
+
+
+def open_windows(schedules: Iterable[Schedule], now: datetime) -> tuple[PauseWindow, ...]:
+    """The windows that have time left or no end, each with those of its schedules that do."""
+    return pause_windows(item for item in schedules if not _is_over(item, now))
+
+
+def _is_over(schedule: Schedule, now: datetime) -> bool:
+    if not schedule.spec.paused:
+        return False
+    until = pause_info(schedule).until
+    return until is not None and now > until
 
 
 def first_pause(pauses: Iterable[PauseInfo]) -> datetime | None:

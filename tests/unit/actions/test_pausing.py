@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import product
 from typing import Any
 
 import pytest
 
-from foretop_core.actions.planners.pausing import PauseRequest, of_batch, plan_pause, plan_unpause, read_end
+from foretop_core.actions.planners.pausing import (
+    CHANGE_PAUSE,
+    PauseRequest,
+    end_as_typed,
+    of_batch,
+    plan_pause,
+    plan_unpause,
+    read_end,
+)
+from foretop_core.actions.plans import Plan
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule, from_builtins, to_builtins
+from foretop_core.rules.facts.pause_facts import PauseEffect
 from foretop_core.rules.forecast import Choice
+from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_demo.reconcile.schedule import reconcile_schedule
 from foretop_demo.reconcile.writes import Create, Patch
-from tests.objects import NOW, backup, location, schedule
+from tests.objects import NOW, at, backup, location, schedule
 
 DUE: dict[str, Any] = {"cron": "0 * * * *", "last": "00:00:03"}
 NOT_DUE: dict[str, Any] = {"cron": "0 * * * *", "last": "02:00:03"}
@@ -203,6 +214,105 @@ def test_the_command_to_copy_is_quoted_for_a_shell() -> None:
     assert json.loads(spoken[-1]) == {"spec": {"paused": False, "skipImmediately": True}}
 
 
+def held(name: str = "nightly", until: str = "2026-11-15T03:30:00Z", **more: Any) -> Schedule:
+    """One that foretop has paused, for a reason and with an end."""
+    notes = {PAUSED_BY: "maria", PAUSED_BATCH: "w1", PAUSED_WHY: "upgrade", PAUSED_UNTIL: until}
+    kept = {key: value for key, value in notes.items() if value}
+    return schedule(name, paused=True, resourceVersion="7", annotations=kept, **{**NOT_DUE, **more})
+
+
+def change(*items: Schedule, snapshot: ClusterSnapshot | None = None, **wanted: Any) -> Plan:
+    """The plan of who asks for another reason or end of all that are paused."""
+    there = snapshot or snapshot_of(*items)
+    again = frozenset(there.ref(item) for item in items if item.spec.paused)
+    request = PauseRequest("jo", "w2", again=again, **wanted)
+    return plan_pause(there, items, request, NOW)
+
+
+def test_a_pause_gets_another_end_and_nothing_else_of_the_schedule_changes() -> None:
+    until = NOW + timedelta(hours=3)
+    (step,) = change(held(), until=until, changes_end=True).steps
+    assert step.write.body == {
+        "metadata": {"annotations": {PAUSED_UNTIL: "2026-11-15T05:41:07Z"}, "resourceVersion": "7"},
+    }
+    assert step.write.before["metadata"]["annotations"][PAUSED_UNTIL] == "2026-11-15T03:30:00Z"
+    assert step.changes == (f"annotation {PAUSED_UNTIL} 2026-11-15T03:30:00Z → 2026-11-15T05:41:07Z",)
+    assert step.forecast == "it stays paused until 05:41:07Z, and not 03:30:00Z"
+    assert isinstance(step.effect, PauseEffect)
+    assert (step.effect.is_change, step.effect.was, step.effect.misses) == (True, at("03:30:00"), 3)
+
+
+@pytest.mark.parametrize(
+    ("until", "end"),
+    [("2026-11-15T03:30:00Z", "05:30:00"), ("2026-11-15T02:30:00Z", "04:41:07"), ("", "04:41:07")],
+    ids=["open", "over", "none"],
+)
+def test_a_length_with_a_plus_is_added_to_the_end_that_is_there(until: str, end: str) -> None:
+    """As the life of a backup is extended: from now on where the end is past, or there is none."""
+    more = read_end("+2h", NOW)
+    assert more == timedelta(hours=2)
+    (step,) = change(held(until=until), until=more, changes_end=True).steps
+    assert step.write.body["metadata"]["annotations"] == {PAUSED_UNTIL: f"2026-11-15T{end}Z"}
+
+
+def test_only_what_was_typed_anew_is_written_and_an_empty_field_removes_it() -> None:
+    (step,) = change(held(), reason="CHG-2", changes_reason=True).steps
+    assert step.write.body["metadata"]["annotations"] == {PAUSED_WHY: "CHG-2"}
+    assert step.forecast == "it stays paused until 03:30:00Z, for another reason"
+    (step,) = change(held(), changes_reason=True, changes_end=True).steps
+    assert step.write.body["metadata"]["annotations"] == {PAUSED_WHY: None, PAUSED_UNTIL: None}
+    assert step.forecast == "it stays paused without an end, and not until 03:30:00Z"
+    assert change(held(), reason="upgrade", changes_reason=True).steps == ()
+
+
+def test_a_schedule_that_was_unpaused_meanwhile_is_left_alone_and_says_so() -> None:
+    item = held()
+    again = frozenset({snapshot_of(item).ref(item)})
+    free = schedule(resourceVersion="8", **NOT_DUE)
+    request = PauseRequest("jo", "w2", until=NOW + timedelta(hours=3), again=again, changes_end=True)
+    plan = plan_pause(snapshot_of(free), [free], request, NOW)
+    assert plan.steps == ()
+    assert [refusal.why for refusal in plan.refused] == ["it is no longer paused"]
+
+
+def test_of_several_the_paused_get_the_new_end_and_the_others_are_paused_until_then() -> None:
+    items = held("a"), schedule("b", **NOT_DUE)
+    until = NOW + timedelta(hours=2)
+    first, second = change(*items, reason="CHG-2", until=until, changes_reason=True, changes_end=True).steps
+    assert "spec" not in first.write.body
+    assert first.write.body["metadata"]["annotations"] == {PAUSED_WHY: "CHG-2", PAUSED_UNTIL: "2026-11-15T04:41:07Z"}
+    assert second.write.body["spec"] == {"paused": True}
+    assert second.write.body["metadata"]["annotations"][PAUSED_BATCH] == "w2"
+    assert second.write.body["metadata"]["annotations"][PAUSED_UNTIL] == "2026-11-15T04:41:07Z"
+
+
+def test_only_a_pause_of_foretop_has_a_reason_and_an_end_to_change() -> None:
+    other = schedule(paused=True, **NOT_DUE)
+    assert CHANGE_PAUSE.applies(held(), lambda: False) == ""
+    assert CHANGE_PAUSE.applies(schedule(), lambda: False) == "it is not paused"
+    why = "it was paused without foretop, which keeps no end for it"
+    assert CHANGE_PAUSE.applies(other, lambda: False) == why
+    plan = change(other, until=NOW + timedelta(hours=2), changes_end=True)
+    assert (plan.steps, [refusal.why for refusal in plan.refused]) == ((), [why])
+
+
+@pytest.mark.parametrize(
+    ("until", "text"),
+    [
+        (None, ""),
+        ("2026-11-15T03:30:00Z", "03:30Z"),
+        ("2026-11-16T02:30:00Z", "02:30Z"),
+        ("2026-11-15T02:30:00Z", "2026-11-15T02:30Z"),
+        ("2026-11-16T02:50:00Z", "2026-11-16T02:50Z"),
+    ],
+)
+def test_an_end_is_shown_as_it_could_have_been_typed(until: str | None, text: str) -> None:
+    end = at(until) if until else None
+    assert end_as_typed(end, NOW) == text
+    if end is not None and end > NOW:
+        assert read_end(text, NOW) == end
+
+
 @pytest.mark.parametrize(
     ("text", "end"),
     [
@@ -217,7 +327,9 @@ def test_the_command_to_copy_is_quoted_for_a_shell() -> None:
     ],
 )
 def test_the_end_of_a_pause_is_a_clock_time_a_length_or_a_moment(text: str, end: str) -> None:
-    assert read_end(text, NOW).isoformat() == end
+    found = read_end(text, NOW)
+    assert isinstance(found, datetime)
+    assert found.isoformat() == end
 
 
 def test_a_clock_time_that_is_now_is_tomorrow_s() -> None:
@@ -234,6 +346,10 @@ def test_a_clock_time_that_is_now_is_tomorrow_s() -> None:
         ("2020-01-01", "is in the past"),
         ("-2h", "is in the past"),
         ("0s", "is in the past"),
+        ("+0s", "is not a valid end"),
+        ("+-2h", "is not a valid end"),
+        ("+soon", "is not a valid end"),
+        ("+99999999h", "is not a valid end"),
     ],
 )
 def test_an_end_that_cannot_be_is_one_line(text: str, words: str) -> None:

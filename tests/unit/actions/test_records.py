@@ -253,6 +253,7 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     assert ids("dangerous") == deleting | {"cancel-movements", "server-default", "drill", "drill-cleanup"}
     assert ids("many") == deleting | {
         "pause",
+        "change-pause",
         "unpause",
         "back-up-now",
         "extend-backup",

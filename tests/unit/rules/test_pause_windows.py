@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from foretop_core.models import Schedule
+from foretop_core.rules.facts.pause_facts import pause_summary
 from foretop_core.rules.pauses import (
     PAUSED_AT,
     PAUSED_BATCH,
@@ -92,10 +93,22 @@ def test_an_overrun_window_is_a_warning_with_its_author_reason_and_end() -> None
     assert evidence.startswith("a and b should have been resumed 11 minutes ago. ")
     assert "Paused since 01:10:00Z by maria: CHG-4711; meant until 02:30:00Z." in evidence
     assert found.hits == "2 of 2 are due; resumed now, 2 backups would be created at once."
-    assert render(with_keys(found.remedy, {"resume": "U"}.__getitem__), NOW) == (
-        "Resume the window if the work is done (U)."
+    assert render(with_keys(found.remedy, {"resume": "U", "change-pause": "s"}.__getitem__), NOW) == (
+        "Resume the window if the work is done (U), or give it a later end (s)."
     )
     assert [ref.name for ref in found.related] == ["a", "b"]
+
+
+def test_of_a_window_only_those_are_over_whose_end_was_not_changed() -> None:
+    """One that was given a later end has time left, and so has one whose end was taken away."""
+    later, endless = paused("b", until="2026-11-15T04:30:00Z"), paused("c", until="")
+    (found,) = about_windows(findings(location(), paused("a"), later, endless, running()))
+    assert render(found.what, NOW) == "over, 1 still paused"
+    assert [ref.name for ref in found.related] == ["a"]
+    summary = pause_summary(snapshot(location(), paused("a"), later, endless, running()), NOW)
+    assert summary.in_overrun == 1
+    (still,) = summary.windows
+    assert ([item.name for item in still.schedules], still.pause.until) == (["b", "c"], at("04:30:00"))
 
 
 def test_a_window_that_has_time_left_is_no_finding() -> None:

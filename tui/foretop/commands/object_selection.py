@@ -26,6 +26,10 @@ class ObjectSelection(msgspec.Struct, frozen=True):
     labels: str | None
     everything: bool
 
+    @property
+    def is_given(self) -> bool:
+        return bool(self.names) or self.labels is not None or self.everything
+
     def of(self, snapshot: ClusterSnapshot, kind: Kind, items: Sequence[R], *, more: bool = False) -> tuple[R, ...]:
         """The objects asked for; `more` says that the command has another way of choosing, which was used."""
         ways = sum((bool(self.names), self.labels is not None, self.everything, more))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +60,13 @@ from foretop_core.actions.planners.schedules import (
     described_by,
     plan_create_schedules,
 )
-from foretop_core.actions.plans import chosen
+from foretop_core.actions.plans import Planner, chosen
 from foretop_core.actions.spec_editing import spec_as_text, spec_from_text
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -84,28 +85,41 @@ def command() -> None:
 
 @verb_of(command, PAUSE)
 @choosing_options
-@click.option("--reason", default="", help="Reason, shown to the next shift.")
+@click.option("--reason", help="Reason, shown to the next shift.")
 @click.option(
-    "--until", metavar="TIME", help="Planned end: 04:30 (UTC), 2h or RFC 3339. A reminder: nothing resumes by itself."
+    "--until",
+    metavar="TIME",
+    help="Planned end: 04:30 (UTC), 2h or RFC 3339; +2h adds to the end it has. A reminder: nothing resumes by itself.",
 )
-@click.option("--batch", metavar="ID", help="Name of this window; unpause --batch ID resumes exactly its schedules.")
+@click.option(
+    "--batch",
+    metavar="ID",
+    help="Name of this window; unpause --batch ID resumes exactly its schedules. Without names: the window to change.",
+)
 @connection_options
 @acting_options
 @in_session(KINDS)
 async def pause(
-    at: CommandSession, selection: ObjectSelection, reason: str, until: str | None, batch: str | None
+    at: CommandSession, selection: ObjectSelection, reason: str | None, until: str | None, batch: str | None
 ) -> int:
-    """Make no further backups of some schedules; what is running goes on."""
-    items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
+    """Make no further backups of some schedules; what is running goes on.
+
+    Of a schedule that is named and paused already, --reason and --until change the reason and the end.
+    """
+    changes = reason is not None, until is not None
+    held = of_batch(at.snapshot.schedules, batch) if batch and any(changes) and not selection.is_given else ()
+    items = held or selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
     end = read_end(until, at.now) if until else None
-    wanted = items if selection.names else tuple(item for item in items if not item.spec.paused)
+    wanted = items if selection.names or held else tuple(item for item in items if not item.spec.paused)
     if not wanted:
         say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
         return DONE
+    again = frozenset(at.snapshot.ref(item) for item in wanted if item.spec.paused and any(changes))
     window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
-    request = PauseRequest(await at.introduce(), window, reason, end, at.session.thresholds.gap)
-    code = await at.run(chosen(plan_pause, request=request), wanted)
-    if code == DONE and not at.options.dry_run:
+    gap = at.session.thresholds.gap
+    request = PauseRequest(await at.introduce(), window, reason or "", end, gap, again, *changes)
+    code = await _run(at, chosen(plan_pause, request=request), wanted)
+    if code == DONE and not at.options.dry_run and len(again) < len(wanted):
         say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
     return code
 
@@ -235,7 +249,7 @@ async def edit(at: CommandSession, name: str, editor: bool, texts: Mapping[str, 
             return DONE
         wanted, draft = edited
     try:
-        code = await _carry_out(at, item, wanted)
+        code = await _run(at, chosen(plan_edit_schedule, edit=wanted), [_held(at.snapshot, item)])
     except (ForetopError, click.Abort) as problem:
         if draft is None:
             raise
@@ -250,13 +264,12 @@ async def edit(at: CommandSession, name: str, editor: bool, texts: Mapping[str, 
     return code
 
 
-async def _carry_out(at: CommandSession, item: Schedule, wanted: ScheduleEdit) -> int:
-    planner, before = chosen(plan_edit_schedule, edit=wanted), _held(at.snapshot, item)
-    plan = planner(at.snapshot, [before], at.now)
+async def _run(at: CommandSession, planner: Planner, items: Sequence[Schedule]) -> int:
+    plan = planner(at.snapshot, items, at.now)
     if not plan.steps and not plan.refused:
-        say_to(_NOTHING.format(item.name), err=True)
+        say_to(_NOTHING.format(humanize.join([item.name for item in items])), err=True)
         return DONE
-    return await at.run(planner, [before])
+    return await at.run(planner, items)
 
 
 async def _in_editor(at: CommandSession, item: Schedule, patch: Mapping[str, Any]) -> tuple[ScheduleEdit, Path] | None:

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from operator import is_
+from operator import is_, ne
 
 from textual import work
 from textual.widget import Widget
@@ -14,12 +14,14 @@ from textual.widget import Widget
 from foretop.bindings import RESUME, key_name
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_frame import WIDE
 from foretop.dialogs.dialog_parts import DialogField, FieldPair, RadioList
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
+from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.plan_executor import Outcome
-from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause, read_end
+from foretop_core.actions.planners.pausing import PauseRequest, end_as_typed, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.plan_table import (
@@ -147,15 +149,25 @@ def _unpausing(choice: Choice) -> Planner:
 
 
 class PauseDialog(ActionDialog):
-    """Pauses schedules, with a reason and a planned end for the next shift."""
+    """Pauses schedules, with a reason and a planned end for the next shift; of those paused already both change."""
 
     verb = "Pause"
     headline = "Pause {}"
     titles = ("Pause {}", "Pause {}")
 
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, record, targets, ascii)
+        pauses = {facts.snapshot.ref(facts.schedule): facts.pause for facts in facts_of(service, self.keys)}
+        self._again = frozenset(key for key, pause in pauses.items() if pause is not None)
+        """Paused when it was opened: one that is unpaused meanwhile is not paused again."""
+        whys = {pause.why if pause is not None else "" for pause in pauses.values()}
+        ends = {end_as_typed(pause.until if pause is not None else None, self.opened) for pause in pauses.values()}
+        self._begun = tuple(one.pop() if len(one) == 1 else "" for one in (whys, ends))
+        """The texts that the fields begin with: what they have in common."""
+
     def on_mount(self) -> None:
         self._batch = secrets.token_hex(3)
-        if not all(map(self.service.knows_user, self.contexts)):
+        if not self._again.issuperset(self.keys) and not all(map(self.service.knows_user, self.contexts)):
             self.waits_for = "Asking the cluster who you are…"
             self._learn_users()
 
@@ -170,7 +182,9 @@ class PauseDialog(ActionDialog):
 
     def fields(self) -> Iterable[Widget]:
         reason = Prompt(placeholder="for the next shift", id="reason")
-        until = Prompt(placeholder="04:30 or 2h; a reminder", id="until")
+        end = "+2h, 04:30 or 2h" if self._again else "04:30 or 2h; a reminder"
+        until = Prompt(placeholder=end, id="until")
+        reason.value, until.value = self._begun
         yield FieldPair(
             DialogField("Reason", reason, cells=_LABEL_CELLS), DialogField(" Until", until, cells=_LABEL_CELLS)
         )
@@ -179,25 +193,66 @@ class PauseDialog(ActionDialog):
         request = self._window()
         return lambda snapshot, items, now: plan_pause(snapshot, items, request, now)
 
+    @property
+    def title_line(self) -> str:
+        return self._both or super().title_line
+
+    @property
+    def confirm_label(self) -> str:
+        return self._both or super().confirm_label
+
+    @property
+    def _both(self) -> str:
+        """The title where some are paused and others are paused already; "" where it is one of both."""
+        steps = self.planned.plan.steps if self.planned is not None else ()
+        changed = sum(step.target in self._again for step in steps)
+        if not 0 < changed < len(steps):
+            return ""
+        return f"Pause {humanize.count(len(steps) - changed, self.noun)}, change the pause of {changed}"
+
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
-        return plan_table(plan, self.service.queue_line).sentence if plan.steps else ()
+        if plan.steps:
+            return plan_table(plan, self.service.queue_line).sentence
+        paused = facts_of(self.service, self.keys)
+        return paused_sentence(paused[0]) if len(paused) == 1 else ()
 
     def more(self) -> list[Paragraph]:
-        note = f"Nothing resumes by itself: at the end Triage reminds you, and {key_name(RESUME)} resumes the window."
-        return [paragraph(note, label="Note")] if self.query_one("#until", Prompt).value.strip() else []
+        said = []
+        if self._again:
+            empty = "removes it" if any(self._begun) else "leaves it as it is"
+            said.append(f"+2h adds to the end that a pause has; an empty field {empty}.")
+        if self.query_one("#until", Prompt).value.strip():
+            said.append(
+                f"Nothing resumes by itself: at the end Triage reminds you, and {key_name(RESUME)} resumes the window."
+            )
+        return [paragraph(note, label="Note") for note in said]
 
     def outcome(self) -> Iterator[Paragraph]:
         """Tells what was done, and the way back."""
         yield from super().outcome()
-        if any(one.result.outcome is Outcome.DONE and not one.undone for one in self.reports()):
+        done = (one for one in self.reports() if one.result.outcome is Outcome.DONE and not one.undone)
+        if any(one.result.step.target not in self._again for one in done):
             yield paragraph(f"{key_name(RESUME)} unpauses these schedules again, and no others.")
 
     def _window(self) -> PauseRequest:
+        """Reads the fields; those paused already get what differs from the text that a field began with."""
         context = self.keys[0].context
-        typed = self.query_one("#until", Prompt).value.strip()
-        until = read_end(typed, self.service.now(context)) if typed else None
-        reason = self.query_one("#reason", Prompt).value.strip()
-        return PauseRequest(self.service.user(context), self._batch, reason, until, self.service.gap)
+        reason, typed = typed_now = tuple(self.query_one(name, Prompt).value.strip() for name in ("#reason", "#until"))
+        new_reason, new_end = map(ne, typed_now, self._begun)
+        end = self._begun[1]
+        if end and typed.startswith(f"{end}+"):
+            typed = typed.removeprefix(end)
+        until = read_end(typed, self.service.now(context)) if typed and new_end else None
+        user, gap = self.service.user(context), self.service.gap
+        return PauseRequest(user, self._batch, reason, until, gap, self._again, new_reason, new_end)
+
+
+class ChangePauseDialog(PauseDialog):
+    """Changes the reason and the end of pauses."""
+
+    verb = "Change"
+    headline = "Change the pause of {}"
+    titles = ("Change the pause of {}", "Change the pause of {}")
 
 
 def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[Text]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from foretop.bindings import EDIT_BESIDE_RUNS, RESUME, WRITE_ACTIONS, Handler, key_name, page_key
 from foretop.dialogs.action_targets import ActionTargets
@@ -19,7 +21,7 @@ from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.actions.planners.acknowledging import ACKNOWLEDGE, record_for
 from foretop_core.actions.planners.drills import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
-from foretop_core.actions.planners.pausing import PAUSE, UNPAUSE
+from foretop_core.actions.planners.pausing import CHANGE_PAUSE, PAUSE, UNPAUSE
 from foretop_core.actions.planners.restores import RESTORE_FROM
 from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
 from foretop_core.dashboard.related_objects import related_to_finding
@@ -114,15 +116,14 @@ class WriteActions:
         if isinstance(page, TablePage) and page.table.marked:
             if self.host.current != "schedules":
                 return ""
-            key_of_other = UNPAUSE.key
-            all_paused = f"All marked schedules are already paused; {key_of_other} unpauses them"
+            all_paused = f"All marked schedules were paused without foretop; {UNPAUSE.key} unpauses them"
             return all_paused if pauses else "None of the marked schedules is paused"
         key = page.subject()
         item = state.store.get(key) if key is not None else None
         if not isinstance(item, Schedule):
             return self._why_not_here(record)
         if pauses:
-            return f"{item.name} is already paused; {UNPAUSE.key} unpauses it"
+            return f"{item.name} was paused without foretop: it has no end to change; {UNPAUSE.key} unpauses it"
         return f"{item.name} is not paused"
 
     def _why_not_here(self, record: ActionRecord) -> str:
@@ -199,7 +200,7 @@ class WriteActions:
             fitting = [
                 (row, key)
                 for row in page.table.marked
-                if (key := rows.subject(row)) is not None and self._fits(record, key)
+                if (key := rows.subject(row)) is not None and self._takes(record, key)
             ]
             hidden = sum(row not in rows.table for row, _ in fitting)
             keys = tuple(dict.fromkeys(key for _, key in fitting))
@@ -215,7 +216,8 @@ class WriteActions:
         if not isinstance(page, TablePage) or page.rows is None:
             return ()
         keys = dict.fromkeys(key for row in page.table.marked if (key := page.rows.subject(row)) is not None)
-        return tuple(Counter(why for key in keys if (why := self._why_not(record, key))).items())
+        left = (key for key in keys if not self._takes(record, key))
+        return tuple(Counter(self._why_not(record, key) for key in left).items())
 
     def _under_cursor(self, record: ActionRecord) -> tuple[ObjectRef, ...]:
         """The object; for a finding also what it names besides, where that is one object and no other.
@@ -233,7 +235,7 @@ class WriteActions:
         if finding is None or (key is None and finding.code not in _ABOUT_PAUSES):
             return ()
         fitting = tuple(other for other in related_to_finding(finding) if self._fits(record, other))
-        all_meant = record is UNPAUSE and finding.code in _ABOUT_PAUSES
+        all_meant = record in (UNPAUSE, CHANGE_PAUSE) and finding.code in _ABOUT_PAUSES
         return fitting if len(fitting) == 1 or all_meant else ()
 
     def _newest_copy(self, key: ObjectRef) -> ObjectRef | None:
@@ -246,6 +248,10 @@ class WriteActions:
 
     def _fits(self, record: ActionRecord, key: ObjectRef) -> bool:
         return not self._why_not(record, key)
+
+    def _takes(self, record: ActionRecord, key: ObjectRef) -> bool:
+        """True if it is about a marked object: a pause of several changes that of those which are paused already."""
+        return self._fits(record, key) or (record is PAUSE and self._fits(CHANGE_PAUSE, key))
 
     def _why_not(self, record: ActionRecord, key: ObjectRef) -> str:
         """Why the action cannot be asked of this object; "" where it can."""
@@ -378,7 +384,11 @@ class WriteActions:
             return []
         finding, subject = finding_under_cursor(page), page.subject() if page is not None else None
         named = {*(related_to_finding(finding) if finding is not None else ()), subject}
-        return [one for one in all_windows(state) if named.intersection(_keys(*one))]
+        found = [one for one in all_windows(state) if named.intersection(_keys(*one))]
+        if finding is None or finding.code != WINDOW_OVERRUN:
+            return found
+        # What was given a later end stays paused.
+        return [(context, _part(context, window, named)) for context, window in found]
 
     def _resume(self) -> None:
         """Resumes the window that paused the schedule under the cursor; where that is none, a person chooses one."""
@@ -421,6 +431,11 @@ def why_no_window(state: DashboardState) -> str:
 
 def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:
     return tuple(ObjectRef(context, SCHEDULE.name, item.namespace, item.name) for item in window.schedules)
+
+
+def _part(context: str, window: PauseWindow, named: Collection[ObjectRef | None]) -> PauseWindow:
+    kept = zip(window.schedules, _keys(context, window), strict=True)
+    return replace(window, schedules=tuple(item for item, key in kept if key in named))
 
 
 def _label(key: ObjectRef) -> tuple[str, str, str]:

@@ -11,7 +11,7 @@ from foretop.widgets.paragraphs import Paragraph, Span, span
 from foretop.widgets.styles import BOLD
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP
-from foretop_core.actions.planners.pausing import UNPAUSE
+from foretop_core.actions.planners.pausing import CHANGE_PAUSE, UNPAUSE
 from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF
@@ -41,7 +41,7 @@ _NOUNS = {
     NABSL_REQUEST.name: "request",
     PRESCALED.name: "PreScaledCronJob",
 }
-_OF_ALL = frozenset({RESUME, UNPAUSE.id})
+_OF_ALL = frozenset({RESUME, UNPAUSE.id, CHANGE_PAUSE.id})
 """About all the objects that a finding names, and not about one of them."""
 _FIRST = ("open", "jump", "prime")
 

@@ -20,14 +20,25 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Resource, Schedule
 from foretop_core.models.kinds import SCHEDULE, RequiredPermission
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.facts.pause_facts import pause_effect, unpause_effect
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from foretop_core.rules.pauses import (
+    MARKS,
+    PAUSED_AT,
+    PAUSED_BATCH,
+    PAUSED_BY,
+    PAUSED_UNTIL,
+    PAUSED_WHY,
+    noted_author,
+    pause_info,
+)
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+_HOW = "write 04:30 (UTC), 2h, 2026-11-15T04:30:00Z, or +2h to add to the present end"
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)Z?")
 
 
@@ -37,24 +48,42 @@ class PauseRequest(msgspec.Struct, frozen=True):
     by: str
     batch: str
     reason: str = ""
-    until: datetime | None = None
+    until: datetime | timedelta | None = None
+    """A length is added to the end that a pause has; to now where that is past, or there is none."""
     gap: timedelta = ProtectionLimits().gap
     """A good backup younger than this is recent enough; as Protection and Triage are configured."""
+    again: frozenset[ObjectRef] = frozenset()
+    """The schedules that were paused when it was asked for: they stay so, and get this reason or end at most."""
+    changes_reason: bool = False
+    changes_end: bool = False
+
+    def end(self, now: datetime, held: datetime | None = None) -> datetime | None:
+        if not isinstance(self.until, timedelta):
+            return self.until
+        try:
+            return max(held or now, now) + self.until
+        except OverflowError:
+            raise BadInput(f"'+{self.until}' is out of range", "", _HOW) from None
 
     def marks(self, at: datetime) -> dict[str, str]:
         marks = {
             PAUSED_BY: self.by,
             PAUSED_AT: rfc3339(at) or "",
             PAUSED_WHY: self.reason,
-            PAUSED_UNTIL: rfc3339(self.until) or "",
+            PAUSED_UNTIL: rfc3339(self.end(at)) or "",
             PAUSED_BATCH: self.batch,
         }
         return {key: value for key, value in marks.items() if value}
 
 
-def read_end(text: str, now: datetime) -> datetime:
-    """The end of a pause: `04:30` in UTC, today or tomorrow, `2h` from now, or a whole date and time."""
+def read_end(text: str, now: datetime) -> datetime | timedelta:
+    """The end of a pause: `04:30` in UTC, today or tomorrow, `2h` from now, or a whole date and time.
+
+    `+2h` is a length, which is added to the end that a pause has already.
+    """
     wanted = text.strip()
+    if wanted.startswith("+"):
+        return _read_more(wanted)
     if clock := _CLOCK.fullmatch(wanted):
         at = now.astimezone(UTC).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
         return at if at > now else at + timedelta(days=1)
@@ -67,18 +96,43 @@ def read_end(text: str, now: datetime) -> datetime:
     return end
 
 
+def _read_more(text: str) -> timedelta:
+    try:
+        more = timedelta(microseconds=parse_duration(days_in_hours(text[1:])) // 1000)
+        if more > timedelta():
+            return more
+    except (GoError, OverflowError):
+        pass
+    raise BadInput(f"{text!r} is not a valid end", "", _HOW)
+
+
 def _read_moment(text: str) -> datetime:
     try:
         end = datetime.fromisoformat(text)
         return (end if end.tzinfo else end.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise BadInput(f"{text!r} is not a valid end", "", "write 04:30 (UTC), 2h or 2026-11-15T04:30:00Z") from None
+        raise BadInput(f"{text!r} is not a valid end", "", _HOW) from None
+
+
+def end_as_typed(until: datetime | None, now: datetime) -> str:
+    """An end as a person could have typed it: `04:30Z` within a day, else with its date; "" for none."""
+    if until is None:
+        return ""
+    at = until.astimezone(UTC)
+    return f"{at:%H:%MZ}" if timedelta() < at - now <= timedelta(days=1) else f"{at:%Y-%m-%dT%H:%MZ}"
 
 
 def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request: PauseRequest, now: datetime) -> Plan:
+    """Pauses schedules; of those that it is asked for again, the reason and the end of their pause change."""
     steps, refused = [], []
     for schedule in schedules:
         where = snapshot.ref(schedule)
+        if where in request.again:
+            if why := _why_no_change(schedule):
+                refused.append(Refusal(where, "it is no longer paused" if not schedule.spec.paused else why))
+            elif marks := _changed_marks(schedule, request, now):
+                steps.append(_change_step(snapshot, where, schedule, request, marks, now))
+            continue
         if schedule.spec.paused:
             refused.append(Refusal(where, "it is already paused"))
             continue
@@ -86,8 +140,40 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
         patch = {"metadata": {"annotations": {**left, **request.marks(now)}}, "spec": {"paused": True}}
         facts = schedule_facts(snapshot, schedule, now)
         step = _step(where, schedule, patch, render(facts.pausing, now))
-        steps.append(replace(step, effect=pause_effect(facts, request.until, request.gap)))
-    return Plan(PAUSE, now, tuple(steps), tuple(refused))
+        steps.append(replace(step, effect=pause_effect(facts, request.end(now), request.gap)))
+    record = CHANGE_PAUSE if steps and all("spec" not in step.write.body for step in steps) else PAUSE
+    return Plan(record, now, tuple(steps), tuple(refused))
+
+
+def _changed_marks(schedule: Schedule, request: PauseRequest, now: datetime) -> dict[str, str | None]:
+    """The annotations that would be other than they are; None for one that goes."""
+    wanted: dict[str, str] = {}
+    if request.changes_reason:
+        wanted[PAUSED_WHY] = request.reason
+    if request.changes_end:
+        wanted[PAUSED_UNTIL] = rfc3339(request.end(now, pause_info(schedule).until)) or ""
+    return {key: value or None for key, value in wanted.items() if value != schedule.annotation(key)}
+
+
+def _change_step(
+    snapshot: ClusterSnapshot,
+    where: ObjectRef,
+    schedule: Schedule,
+    request: PauseRequest,
+    marks: dict[str, str | None],
+    now: datetime,
+) -> PlanStep:
+    held = pause_info(schedule).until
+    end = request.end(now, held) if PAUSED_UNTIL in marks else held
+    stays = f"it stays paused {f'until {humanize.time(end, now)}' if end is not None else 'without an end'}"
+    if PAUSED_UNTIL not in marks:
+        forecast = f"{stays}, for another reason"
+    else:
+        was = f", and not {'until ' if end is None else ''}{humanize.time(held, now)}" if held is not None else ""
+        forecast = f"{stays}{was}"
+    facts = schedule_facts(snapshot, schedule, now)
+    effect = replace(pause_effect(facts, end, request.gap), is_change=True, was=held)
+    return replace(_step(where, schedule, {"metadata": {"annotations": marks}}, forecast), effect=effect)
 
 
 def plan_unpause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
@@ -150,6 +236,13 @@ def _is_unpaused(item: Resource, _moves: Callable[[], bool]) -> str:
     return "" if isinstance(item, Schedule) and not item.spec.paused else "it is already paused"
 
 
+def _why_no_change(item: Resource) -> str:
+    """Why no reason or end of its pause can be changed; "" where both can."""
+    if not isinstance(item, Schedule) or not item.spec.paused:
+        return "it is not paused"
+    return "" if noted_author(item) else "it was paused without foretop, which keeps no end for it"
+
+
 def _is_paused(item: Resource, _moves: Callable[[], bool]) -> str:
     return "" if isinstance(item, Schedule) and item.spec.paused else "it is not paused"
 
@@ -170,6 +263,23 @@ PAUSE = ActionRecord(
     hint="pause {}",
     commands=(CommandLine("schedule pause", "foretop schedule pause -l tier=gold --yes"),),
     purpose="pause and unpause schedules",
+)
+CHANGE_PAUSE = ActionRecord(
+    15,
+    "change-pause",
+    "Change the pause",
+    "s",
+    (SCHEDULE,),
+    (RequiredPermission("patch", SCHEDULE),),
+    plan_pause,
+    many=True,
+    applies=lambda item, _moves: _why_no_change(item),
+    instead_of=("pause",),
+    short="change pause",
+    footer=EARLY,
+    words=("extend", "window", "reason", "until"),
+    hint="change the pause of {}",
+    commands=(CommandLine("schedule pause", "foretop schedule pause daily --until +2h --yes"),),
 )
 UNPAUSE = ActionRecord(
     20,

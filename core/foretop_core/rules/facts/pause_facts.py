@@ -15,7 +15,15 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import DataProgress, data_progress, planned_backup, stamped_name
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
 from foretop_core.rules.forecast import GRACE
-from foretop_core.rules.pauses import PauseWindow, pause_note, pause_windows, window_line
+from foretop_core.rules.pauses import (
+    PauseWindow,
+    ended_windows,
+    open_windows,
+    pause_note,
+    pause_windows,
+    window_line,
+)
+from foretop_core.rules.protection.namespace_protection import promised_since
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 __all__ = [
@@ -88,9 +96,8 @@ class PauseSummary(msgspec.Struct, frozen=True):
 def pause_summary(snapshot: ClusterSnapshot, now: datetime, grace: timedelta = GRACE) -> PauseSummary:
     """Costs a look at each paused schedule."""
     paused = [item for item in snapshot.schedules if item.spec.paused]
-    windows = pause_windows(paused)
-    late = [(window, by) for window in windows if (by := window.overrun(now)) is not None]
-    still_open = sorted((one for one in windows if one.overrun(now) is None), key=lambda one: one.pause.until or _NEVER)
+    late = [(window, by) for window in ended_windows(paused, now) if (by := window.overrun(now)) is not None]
+    still_open = sorted(open_windows(paused, now), key=lambda one: one.pause.until or _NEVER)
     held = {(item.namespace, item.name) for window in still_open if window.pause.until for item in window.schedules}
     overdue = [item for item in paused if schedule_facts(snapshot, item, now, grace).is_overdue_pause]
     return PauseSummary(
@@ -158,10 +165,18 @@ class PauseEffect(msgspec.Struct, frozen=True):
     """At the end it has no good backup since the run that its rhythm promises one for, were it not paused."""
     data: DataProgress = DataProgress()
     """Of the volumes of the unfinished one."""
+    is_change: bool = False
+    """It is paused already: the end or the reason of that changes."""
+    was: datetime | None = None
+    """The end that its pause had before."""
+
+    @property
+    def keeps_end(self) -> bool:
+        return self.is_change and (None if self.is_open else self.until) == self.was
 
 
 def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -> PauseEffect:
-    """Count the runs that a pause from now on loses, the one that is due among them.
+    """Count the runs that a pause from now on loses, the one that is due among them, whether it is paused or not.
 
     A good backup younger than `gap` is recent enough, however often the schedule runs.
     """
@@ -183,7 +198,7 @@ def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -
         count, interval = _runs_within(parsed, start, stop)
         count += reading.due
     missed = first if count and first is not None else None
-    promised = facts.promised_since(gap, end)
+    promised = promised_since(facts.schedule, parsed, end, gap) if facts.parsed is not None else None
     late = promised is not None and (age is None or end - age < promised)
     return PauseEffect(end, until is None, min(count, MOST_MISSED), missed, running, age, interval, late, data)
 

@@ -16,6 +16,7 @@ from foretop_core.rules.pauses import (
     PAUSED_BATCH,
     PauseInfo,
     PauseWindow,
+    ended_windows,
     first_pause,
     other_pauses,
     pause_reason,
@@ -250,7 +251,7 @@ def _paused_since(facts: ScheduleFacts) -> datetime | None:
 
 def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Windows that should have ended: nothing resumes by itself."""
-    for window in pause_windows(snapshot.schedules):
+    for window in ended_windows(snapshot.schedules, now):
         late = window.overrun(now)
         if late is None:
             continue
@@ -263,7 +264,13 @@ def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             window.pause.until,
             f"over, {len(window.schedules):,} still paused",
             sentence(f"{names} should have been resumed ", late, " ago. Paused ", window.told, "."),
-            sentence("Resume the window if the work is done", Key("resume"), "."),
+            sentence(
+                "Resume the window if the work is done",
+                Key("resume"),
+                ", or give it a later end",
+                Key("change-pause"),
+                ".",
+            ),
             tuple(snapshot.ref(schedule) for schedule in window.schedules),
             hits=f"{counts.due} of {len(window.schedules)} {'is' if counts.due == 1 else 'are'} due; resumed now, "
             f"{counts.would_create}.",
@@ -273,8 +280,8 @@ def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
 
 def _windows_of(snapshot: ClusterSnapshot, now: datetime) -> dict[ObjectRef, ObjectRef]:
     """By schedule, the overrun window that paused it."""
-    late = (window for window in pause_windows(snapshot.schedules) if window.overrun(now) is not None)
-    return {snapshot.ref(item): _window_ref(snapshot, window) for window in late for item in window.schedules}
+    ended = ended_windows(snapshot.schedules, now)
+    return {snapshot.ref(item): _window_ref(snapshot, window) for window in ended for item in window.schedules}
 
 
 def _window_ref(snapshot: ClusterSnapshot, window: PauseWindow) -> ObjectRef:
