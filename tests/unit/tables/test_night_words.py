@@ -423,13 +423,13 @@ def test_the_peak_says_how_many_of_those_waiting_are_tenants_that_have_not_asked
 
     assert peak(*typical) == [
         "1 of 1 slot 02:45–03:55, 2 waiting at 02:50",
-        "1 of them is a tenant's backup, not yet requested",
+        "1 is a tenant's backup, not yet requested",
     ]
     assert peak(*typical[:2]) == ["1 of 1 slot 02:45–03:40, 1 waiting at 02:46"]
     start, end = (Range(one, (one, one), (one, one)) for one in (at("03:30"), at("03:40")))
     waits = ForeseenRun(here, "waits", None, at("02:46"), start, end, Fate.MADE)
     ahead = outlook(Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=typical))
-    assert "Most waiting: 2 (1 of them is a tenant's backup, not yet requested), at " in "".join(
+    assert "Most waiting: 2 (1 is a tenant's backup, not yet requested), at " in "".join(
         render(line, NOW) for line in words(ahead)
     )
 

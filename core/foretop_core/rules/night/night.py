@@ -66,7 +66,7 @@ class Fate(StrEnum):
             case Fate.LOST:
                 return "the next run falls due first"
             case Fate.REFUSED:
-                return "the storage location cannot be used"
+                return "its storage cannot be used"
             case Fate.UNKNOWN:
                 return "the last run has no known end"
             case Fate.MADE:

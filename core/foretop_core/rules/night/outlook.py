@@ -43,7 +43,7 @@ class Peak(msgspec.Struct, frozen=True):
         if not self.to_come:
             return ""
         what = "is a tenant's backup" if self.to_come == 1 else "are tenants' backups"
-        who = f"{self.to_come} of them" if self.to_come < self.count else "it" if self.count == 1 else "all of them"
+        who = f"{self.to_come}" if self.to_come < self.count else "it" if self.count == 1 else "all"
         return f"{who} {what}, not yet requested"
 
 
