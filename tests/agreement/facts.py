@@ -904,7 +904,7 @@ def _(seen: Surfaces) -> Stated:
 @states("whether a start is expected", "page of the queue")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("queue").items():
-        if row["position"] != "▶":
+        if row["position"] not in ("▶", "·"):
             yield _subject(key), word(row["when"].startswith("~"))
 
 

@@ -187,7 +187,7 @@ async def test_the_detail_of_a_tenants_backup_names_its_velero_object_both_queue
         for label in (
             "Velero ",
             "Queue    1st waiting, 3 running",
-            "The controller estimates ~1",
+            "The controller reports place ~1",
             "Spec     namespaces team-pay · TTL",
         ):
             assert label in shown.text

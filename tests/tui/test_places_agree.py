@@ -24,7 +24,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import nonadmin_facts
 from foretop_core.rules.facts.pause_facts import count_unpause, pause_summary
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
-from foretop_core.rules.phases import FAULTY
+from foretop_core.rules.phases import FAULTY, FINISHING
 from foretop_core.rules.refusal_actor import Actor, who_must_act
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -195,7 +195,15 @@ def compare_queue_rows(then: Moment) -> None:
         queued, place = facts.item, facts.waiting_place
         assert queued is not None
         pane = text_of(queue_pane(run, context))
-        assert position == (str(place) if place else "" if facts.is_left_alone else "▶")
+        assert position == (
+            str(place)
+            if place
+            else ""
+            if facts.is_left_alone
+            else "·"
+            if isinstance(run, Backup) and run.phase in FINISHING
+            else "▶"
+        )
         assert item["waitingPosition"] == (place or None)
         assert item["position"] == queued.place
         assert item["blockedWhy"] == (str(queued.hold) if queued.hold else None)

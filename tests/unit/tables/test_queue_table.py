@@ -381,3 +381,18 @@ def test_the_queues_of_two_clusters_stand_one_after_the_other() -> None:
     state.begin_frame()
     shown = [(row.key.context, row.key.name) for row in model.paint(0, 10) if row.key.kind == "Backup"]
     assert shown == [("eu", "w-1"), ("eu", "w-2"), ("us", "w-1"), ("us", "w-2")]
+
+
+def test_a_run_that_moves_its_volumes_without_a_slot_is_told_from_those_that_hold_one() -> None:
+    runs = [
+        backup("holds", "InProgress", created="02:30:00", started="02:30:03"),
+        backup("moves", "WaitingForPluginOperations", created="02:20:00", started="02:20:03"),
+    ]
+    shown = Shown("queue", [server(6), location(), *runs, restore("back", "WaitingForPluginOperations")])
+    assert {(row[1], row[2]) for row in shown.text("position", "name")} == {
+        ("▶", "holds"),
+        ("·", "moves"),
+        ("▶", "↺ back"),
+    }
+    said = shown.model.view.section_words("RUNNING", runs, shown.render_context())
+    assert said == "1 of 6 slots, 1 more finishes without a slot"

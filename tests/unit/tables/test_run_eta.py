@@ -213,7 +213,19 @@ def _tenants_pane(shown: Shown) -> str:
 def test_a_tenant_without_the_queue_sees_the_limits_of_the_estimate() -> None:
     tenant = nab(veleroBackup=velero("v-1", "u-1", phase="New"), queueInfo={"estimatedQueuePosition": 9})
     told = _tenants_pane(Shown("nonadmin", [tenant]))
-    assert "The controller estimates ~9 in the queue, mostly updated when a backup ends" in told
+    assert "The controller reports place ~9 in the queue, updated mostly when a backup ends" in told
+
+
+def test_the_estimate_of_the_queue_of_one_that_runs_says_that_it_runs() -> None:
+    label = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
+    runs = backup("v-1", "InProgress", created="02:30:00", started="02:30:03", labels=label)
+    tenant = nab(veleroBackup=velero("v-1", "u-1", phase="InProgress"), queueInfo={"estimatedQueuePosition": 4})
+    shown = Shown("nonadmin", [location(), tenant, runs])
+    _, entry = next(iter(shown.model.table))
+    assert not isinstance(entry, UnreadableRow)
+    result = tenant_facts(entry, shown.render_context())
+    told = " ".join(piece.text for paragraph in result for piece in paragraph.spans)
+    assert "place ~4 in the queue, updated mostly when a backup ends; it runs already." in told
 
 
 def test_one_number_says_where_a_tenants_backup_waits() -> None:

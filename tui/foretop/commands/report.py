@@ -46,7 +46,7 @@ from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.tables.engine.json_items import Item, unseen_item
 from foretop_core.tables.engine.status_glyphs import severity_mark
 from foretop_core.tables.resources.findings import finding_item
-from foretop_core.tables.resources.queue import queue_item
+from foretop_core.tables.resources.queue import queue_item, work_sign
 from foretop_core.tables.resources.schedules import schedule_item
 
 
@@ -284,7 +284,10 @@ def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
     at = item["expectedStart"]
     start = render(sentence(estimate(datetime.fromisoformat(at))), now) if at else ""
     return (
-        str(item["waitingPosition"] or ("-" if (item["phase"] or "New") in WAITING else "▶")),
+        str(
+            item["waitingPosition"]
+            or ("-" if (item["phase"] or "New") in WAITING else work_sign(item["kind"], item["phase"]))
+        ),
         item["name"],
         item["owner"],
         item["phase"] or "New",

@@ -10,6 +10,7 @@ from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, NonAdminFacts, StepState
+from foretop_core.rules.facts.run_facts import Run
 from foretop_core.rules.humanize import read_duration
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -98,9 +99,15 @@ def tenant_facts(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, 
             paragraph(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
         )
     said.append(paragraph(" · ".join(_asked(entry.item)), label="Spec"))
-    order = f"; in Velero's order it is {entry.place}" if entry.place != entry.reported else ""
-    reported = _estimate(entry, order) if run is not None and entry.place else ()
+    reported = _estimate(entry, _order(entry, run, render)) if run is not None and entry.place else ()
     return (*said, *(progress(run, render) if run is not None else ()), *reported)
+
+
+def _order(entry: NonAdminRow, run: Run, render: RenderContext) -> str:
+    """Velero's own queue beside the controller's estimate."""
+    if not render.facts(run).waiting_place:
+        return "; it runs already"
+    return f"; in Velero's order it is {entry.place}" if entry.place != entry.reported else ""
 
 
 def _asked(item: NonAdmin) -> tuple[str, ...]:
@@ -138,5 +145,5 @@ def _estimate(entry: NonAdminRow, besides: str = "") -> tuple[Paragraph, ...]:
     if not entry.reported:
         return ()
     noun = "backup" if isinstance(entry.item, NonAdminBackup) else "restore"
-    text = f"The controller estimates ~{entry.reported} in the queue, mostly updated when a {noun} ends{besides}."
+    text = f"The controller reports place ~{entry.reported} in the queue, updated mostly when a {noun} ends{besides}."
     return (paragraph(text, Tone.DIM),)

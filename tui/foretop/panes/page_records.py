@@ -208,7 +208,10 @@ _RECORDS = (
             Sign(
                 "░░▆▆", "its wait and its run on an axis that begins now; of one that has ended ▆▆ is how long it took"
             ),
-            Sign("#", "▶ at work; a number is the place of one that waits"),
+            Sign(
+                "#",
+                "▶ at work; · has given its slot back and still moves volumes; a number is the place of one that waits",
+            ),
             Sign("IN", "the time until it starts or, at work, until it ends; of one that has ended how long it took"),
             Sign("AT", "when that is: ~17:15 expected to start, 17:15 to end; 17:15? is a guess, ? is not known"),
             Sign("8m → 17:15", "STARTS/ENDS, on request: has run for 8 minutes, expected to end at 17:15"),

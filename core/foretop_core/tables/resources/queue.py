@@ -22,7 +22,7 @@ from foretop_core.rules.facts.run_facts import (
     waited,
 )
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
-from foretop_core.rules.phases import HOLDS_SLOT
+from foretop_core.rules.phases import FINISHING, HOLDS_SLOT
 from foretop_core.rules.phases import WAITING as WAITING_PHASES
 from foretop_core.store import Store
 from foretop_core.tables.engine.drawings import Drawing, TimeBar
@@ -33,7 +33,6 @@ from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.runs import FROM, PHASE, brief_names, percent, progress_bar, progress_text, took
 from foretop_core.tables.text import times
 
-_RUNS = "▶"
 RUNNING, WAITING, RESTORES = "RUNNING", "WAITING", "RESTORES"
 """The sections of the queue."""
 ENDED = "ENDED IN THE LAST HOUR"
@@ -123,7 +122,14 @@ def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
 def _position(run: Run, render: RenderContext) -> str:
     """A sign for one at work, its place for one that waits, nothing for one that Velero never saw."""
     facts = render.facts(run)
-    return "" if has_ended(run) or facts.is_left_alone else str(facts.waiting_place or _RUNS)
+    if has_ended(run) or facts.is_left_alone:
+        return ""
+    return str(facts.waiting_place or work_sign(type(run).__name__, run.phase))
+
+
+def work_sign(kind: str, phase: str) -> str:
+    """`▶` for a run at work, `·` for a backup that has given its slot back and finishes, mostly by moving volumes."""
+    return "·" if kind == BACKUP.name and phase in FINISHING else "▶"
 
 
 def _name(run: Run) -> str:
@@ -216,10 +222,12 @@ def _running_words(runs: Sequence[Run], render: RenderContext) -> str:
     slots = line.server.slots
     taken = sum(run.phase in HOLDS_SLOT for run in runs)
     said = f"{taken} of {humanize.count(slots, 'slot')}" if slots else humanize.count(len(runs), "backup")
+    finish = sum(run.phase in FINISHING for run in runs) if slots else 0
+    more = f", {finish:,} more finish{'es' if finish == 1 else ''} without a slot" if finish else ""
     ends = [end for run in runs if (end := render.facts(run).expected_end) is not None and run.phase in HOLDS_SLOT]
     if not slots or taken < slots or not ends:
-        return said
-    return f"{said}, the next is free about {render.estimate(min(ends), runs[0])}"
+        return f"{said}{more}"
+    return f"{said}, the next is free about {render.estimate(min(ends), runs[0])}{more}"
 
 
 def _in(run: Run, render: RenderContext) -> str:
