@@ -121,14 +121,16 @@ def test_a_paused_schedule_says_when_its_window_ends_or_what_it_would_do() -> No
         schedule("far", "0 3 1 1 *", last="2026-01-01T03:00:03Z", paused=True),
         schedule("held", "0 * * * *", last="02:00:03", paused=True, **_window("04:30:00")),
         schedule("over", "0 * * * *", last="02:00:03", paused=True, **_window("02:30:00")),
+        schedule("wrong", "61 * * * *", phase="FailedValidation", paused=True, **_window("04:30:00")),
     )
     words, ends = table.cells("next"), table.cells("at")
     assert {name: (words[name].briefs[0], words[name].tone, ends[name].text) for name in words} == {
         "due": ("paused", Tone.PAUSED, "due"),
-        "later": ("paused", Tone.PAUSED, "03:00"),
-        "far": ("paused", Tone.PAUSED, "1 Jan"),
-        "held": ("window", Tone.PAUSED, "04:30"),
+        "later": ("paused", Tone.PAUSED, ""),
+        "far": ("paused", Tone.PAUSED, ""),
+        "held": ("until", Tone.PAUSED, "04:30"),
         "over": ("over", Tone.WARN, "02:30"),
+        "wrong": ("until", Tone.PAUSED, "04:30"),
     }
 
 

@@ -71,9 +71,13 @@ def _next(item: TimelineItem, state: DashboardState) -> str:
     if not runs:
         return ""
     render = state.render_context(item.key.context)
-    facts = render.schedule(resource) if isinstance(resource, Schedule) and not item.paused else None
+    facts = render.schedule(resource) if isinstance(resource, Schedule) else None
+    if item.paused:
+        pause = facts.pause if facts is not None else None
+        end = f" until {when(pause.until, now, zone)}" if pause is not None and pause.until is not None else ""
+        return f" paused{end}; would run {when(runs[0], now, zone)}"
     if facts is None or not facts.obstacle:
-        return f" {'paused' if item.paused else 'next'} {when(runs[0], now, zone)}"
+        return f" next {when(runs[0], now, zone)}"
     due = f"since {when(facts.overdue.since, now, zone)}" if facts.overdue is not None else when(runs[0], now, zone)
     return f" due {due}, {render.text(facts.obstacle, facts.schedule)}"
 

@@ -382,7 +382,7 @@ class Timeline(Widget, can_focus=True):
         key, on_cursor = item.key, item.key == self.cursor
         obstacles = NO_OBSTACLES if is_shared(key) else self.obstacles_of(key)
         standing = self.timeline.standing(key)
-        glyph, word = _state(item, standing, obstacles, self._now, self._zone)
+        glyph, word = _state(item, standing, obstacles, self._now)
         room = _NAMES[self.size_class]
         name = pad(cut(self._called(key, room), room, self._ellipsis), room)
         tone = style_of(Tone.DIM) if item.paused or standing.group is LaneGroup.DONE else PLAIN
@@ -561,12 +561,12 @@ class Timeline(Widget, can_focus=True):
 
 
 def _state(
-    item: TimelineItem, standing: LaneStanding, obstacles: LaneObstacles, now: datetime, zone: tzinfo | None
+    item: TimelineItem, standing: LaneStanding, obstacles: LaneObstacles, now: datetime
 ) -> tuple[StatusGlyph | None, str]:
     """The sign of a lane, and when it is next."""
     if item.paused:
         until = obstacles.paused_until
-        return StatusGlyph.PAUSED, times.minute(until, zone) if until is not None and zone is not None else ""
+        return StatusGlyph.PAUSED, "over" if until is not None and until <= now else "paused"
     broken = item.problem or obstacles.severity is Severity.ERROR
     glyph = StatusGlyph.BROKEN if broken else StatusGlyph.LOOK if obstacles != NO_OBSTACLES else None
     if standing.group is LaneGroup.RUNNING:

@@ -209,11 +209,14 @@ def _if_unpaused(facts: ScheduleFacts) -> str:
 
 
 def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
-    """A countdown, or a word: `57s?`, `due`, `overdue`, `window`, `over`, `paused`, `invalid`, `never`, `unclear`."""
+    """A countdown, or a word: `57s?`, `due`, `overdue`, `until`, `over`, `paused`, `invalid`, `never`, `unclear`.
+
+    `until` reads on in the next column: a pause has an end there, and no run.
+    """
     facts = render.schedule_facts(entry)
     if facts.pause is not None:
         until = facts.pause.until
-        return ("paused" if until is None else "window" if facts.now < until else "over",)
+        return ("paused" if until is None else "until" if facts.now < until else "over",)
     if facts.invalid:
         return ("invalid" if facts.is_invalid_cron else "refused",)
     if facts.dialect is None:
@@ -230,16 +233,16 @@ def counted(facts: ScheduleFacts, run: datetime) -> str:
 
 
 def _at(entry: ScheduleRow, render: RenderContext) -> str:
-    """When the next run is due, or the pause window ends; of another pause whether a run of it is due already."""
+    """When the next run is due, or a pause should end; of a pause without an end whether a run of it is due already."""
     facts = render.schedule_facts(entry)
+    pause = facts.pause
+    if pause is not None and pause.until is not None:
+        return _day_or_minute(pause.until, entry, render)
     if facts.invalid:
         return ""
-    pause = facts.pause
     if pause is None:
         return _day_or_minute(facts.next_run, entry, render)
-    if pause.until is not None:
-        return _day_or_minute(pause.until, entry, render)
-    return "due" if facts.may_be_due else _day_or_minute(facts.unpausing(Choice.LEAVE).next_run, entry, render)
+    return "due" if facts.may_be_due else ""
 
 
 def _day_or_minute(at: datetime | None, entry: ScheduleRow, render: RenderContext) -> str:
