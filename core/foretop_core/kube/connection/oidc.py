@@ -284,6 +284,5 @@ def _replace(path: Path, text: str) -> None:
             os.fchmod(handle, status.st_mode & 0o7777)
             os.fsync(handle)
         os.replace(name, path)
-    except BaseException:
+    finally:
         Path(name).unlink(missing_ok=True)
-        raise

@@ -33,14 +33,14 @@ def missed_and_extra(runs: Fields, primed: Iterable[Fields], minutes: int) -> tu
 
 
 def _bits(fields: Fields, days_after: int) -> int:
+    """The runs up to the end of the year in which those days after the last one end."""
     busy = minutes_of_day(fields).to_bytes(_DAY_BYTES, "little")
     idle = bytes(_DAY_BYTES)
     masks = day_masks(fields)
-    last = LAST_DAY + timedelta(days=days_after)
     days: list[bytes] = []
-    for year in range(FIRST_DAY.year, last.year + 1):
+    for year in range(FIRST_DAY.year, (LAST_DAY + timedelta(days=days_after)).year + 1):
         for month in range(1, 13):
             dates = masks[first_weekday(year, month)] if fields.month >> month & 1 else 0
             length = month_length(year, month)
             days += [busy if dates >> day & 1 else idle for day in range(1, length + 1)]
-    return int.from_bytes(b"".join(days[: (last - FIRST_DAY).days + 1]), "little")
+    return int.from_bytes(b"".join(days), "little")
