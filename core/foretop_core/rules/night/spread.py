@@ -78,6 +78,13 @@ class Strain(msgspec.Struct, frozen=True):
             or (self.waits > other.waits and self.lost + self.late >= other.lost + other.late)
         )
 
+    def is_worth_a_change(self, start: Strain) -> bool:
+        """True of what is taken away from all that went wrong at the start, where that is enough."""
+        runs = self.lost + self.late
+        if abs(runs) >= _WORTH_RUNS:
+            return runs > 0
+        return self.waits >= max(_WORTH_SECONDS, _WORTH_SHARE * start.waits)
+
 
 class MovedWarmUp(msgspec.Struct, frozen=True):
     """A warm-up that moves along with its schedule, by a merge patch of its spec."""
@@ -248,7 +255,7 @@ class _Search:
                 for one, minutes in self._promising(found)
             ]
             best = min(played, key=lambda each: _order(each[0]), default=None)
-            if best is None or not _is_worth(now.less(best[0]), start):
+            if best is None or not now.less(best[0]).is_worth_a_change(start):
                 break
             reached, one, minutes = best
             shift = self._shift(one, minutes, now.less(reached))
@@ -263,7 +270,7 @@ class _Search:
         for place in list(found):
             rest = {other: shift for other, shift in found.items() if other != place}
             without = self._strain(_by(rest), self.courses)
-            if rest and not _is_worth(without.less(now), start):
+            if rest and not without.less(now).is_worth_a_change(start):
                 found, now = rest, without
         return tuple(found.values())
 
@@ -364,7 +371,7 @@ class _Search:
             carried = (first + by) // 60
             if by == 0 or (last + by) // 60 != carried or (carried and len(hours) == 24):
                 continue
-            if not 0 <= hours[0] + carried <= hours[-1] + carried <= 23:
+            if hours[0] + carried < 0 or hours[-1] + carried > 23:
                 continue
             moved = timedelta(minutes=by)
             if coming + moved <= now + timedelta(minutes=1) or (earlier is not None and earlier + moved > now):
@@ -445,14 +452,6 @@ def _by(found: Mapping[int, Shift]) -> dict[int, int]:
 
 def _order(reached: Strain) -> tuple[float, float, float]:
     return round(reached.lost, 1), round(reached.late, 1), reached.waits
-
-
-def _is_worth(gain: Strain, start: Strain) -> bool:
-    if gain.lost + gain.late >= _WORTH_RUNS:
-        return True
-    if gain.lost + gain.late <= -_WORTH_RUNS:
-        return False
-    return gain.waits >= max(_WORTH_SECONDS, _WORTH_SHARE * start.waits)
 
 
 def _mark(minutes: list[int], run: PlayedRun, horizon: int) -> None:
