@@ -429,6 +429,42 @@ SAME = (
         "without a window no run moves by an hour: what is played beyond that is judged nowhere, and only draws other "
         "random numbers",
     ),
+    SameProgram(
+        "core/foretop_core/tables/engine/groups.py",
+        "self.moves += 1",
+        "1 to 2",
+        "only compared with the number of before",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/engine/rows.py",
+        "self.moves += 1",
+        "1 to 2",
+        "only compared with the number of before",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/connection/client.py",
+        "if self._placed is None or self._placed[0] is not config:",
+        "0 to 1",
+        "the identity is worked out again each time: slower, with the same answer",
+    ),
+    SameProgram(
+        "core/foretop_core/store/store.py",
+        "self._revisions[context] = self._revisions.get(context, 0) + 1",
+        "1 to 2",
+        "only compared with the number of before, and with none",
+    ),
+    SameProgram(
+        "core/foretop_core/store/store.py",
+        "self._revisions[key.context] = self._revisions.get(key.context, 0) + 1",
+        "1 to 2",
+        "only compared with the number of before, and with none",
+    ),
+    SameProgram(
+        "core/foretop_core/rules/heartbeat.py",
+        "return any(entry.is_enough for entry in agreeing) or max(moments) - min(moments) > PERIOD / 2",
+        "2 to 3",
+        "moments that agree on the second lie two seconds apart at most, or 58 at least",
+    ),
 )
 
 
