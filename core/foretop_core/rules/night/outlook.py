@@ -199,7 +199,7 @@ def next_waits(night: Night) -> dict[str, tuple[datetime, timedelta]]:
 def outlook(night: Night) -> Outlook:
     by_schedule = schedule_outlooks(night)
     waits = [run for run in night.runs if _wait(run) >= LEAST_WAIT and run.fate is not Fate.REFUSED]
-    ending = [run for schedule in by_schedule for run in schedule.runs if run.end is not None]
+    ending = [(run.end.likely, run) for schedule in by_schedule for run in schedule.runs if run.end is not None]
     work = [(span.start, span.released, span.is_to_come) for span in night.typical]
     waiting = _peak(_waiting(night))
     return Outlook(
@@ -208,7 +208,7 @@ def outlook(night: Night) -> Outlook:
         _peak(work, waiting),
         waiting,
         max(waits, key=_wait, default=None),
-        max(ending, key=lambda run: run.end.likely if run.end else night.now, default=None),
+        max(ending, key=itemgetter(0))[1] if ending else None,
         _levels(work, night.now),
         _levels(((span.submitted, span.start, span.is_to_come) for span in night.typical), night.now),
         _night_done(night, by_schedule),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from enum import Enum
 from itertools import pairwise
 
@@ -349,9 +349,10 @@ def _gap(cells: int) -> ChartCell:
 def day_axes(now: datetime, size: SizeClass, zone: tzinfo, days: int = 7) -> tuple[TimeAxis, ...]:
     """An axis for each of the coming days, from its midnight on; one of 23 or 25 hours has as many."""
     step = Zoom.WEEK.minutes(size)
-    today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+    today = now.astimezone(zone).date()
+    coming = (today + timedelta(days=ahead) for ahead in range(days + 1))
     # Subtracted in UTC: two times of one zone differ by what its clock shows.
-    midnights = [(today + timedelta(days=ahead)).replace(tzinfo=zone).astimezone(UTC) for ahead in range(days + 1)]
+    midnights = [datetime.combine(day, time(), zone).astimezone(UTC) for day in coming]
     return tuple(
         axis_at(first, step, max(1, round((last - first) / (step * MINUTE))), zone)
         for first, last in pairwise(midnights)
